@@ -1,0 +1,87 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+// The dependency graph, top to bottom: each target may import what it lists and nothing else
+// (the build runs with --explicit-target-dependency-import-check error).
+// A target whose name does not begin with `Auth` does not know what a token is.
+
+let settings: [SwiftSetting] = [
+    .swiftLanguageMode(.v6),
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+] + (Context.environment["CI"] == nil ? [] : [.treatAllWarnings(as: .error)])
+
+let package = Package(
+    name: "postern",
+    products: [
+        .executable(name: "postern", targets: ["postern"]),
+        .library(name: "HTTPEngine", targets: ["HTTPEngine"]),
+    ],
+    dependencies: [
+        // --help that teaches, typed flags; does not import full Foundation.
+        .package(url: "https://github.com/apple/swift-argument-parser", exact: "1.8.2"),
+        // The logging front every Swift library speaks; no Foundation at all.
+        .package(url: "https://github.com/apple/swift-log", exact: "1.16.2"),
+        // TOML 1.0 through toml++, with line numbers in its errors; no Foundation.
+        .package(url: "https://github.com/LebJe/TOMLKit", exact: "0.6.0"),
+    ],
+    targets: [
+        .executableTarget(
+            name: "postern",
+            dependencies: [
+                "AuthAPI", "AuthStorage", "Fetching", "AuthCore", "HTTPEngine", "Cryptography", "Scheduling",
+                "StrictJSON",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "TOMLKit", package: "TOMLKit"),
+            ],
+            swiftSettings: settings),
+        .target(
+            name: "AuthAPI", dependencies: ["AuthCore", "HTTPEngine", "StrictJSON"],
+            swiftSettings: settings),
+        .target(
+            name: "AuthStorage", dependencies: ["AuthCore", "Cryptography", "Scheduling", "CSQLite"],
+            swiftSettings: settings),
+        .target(name: "Fetching", dependencies: ["Scheduling", "CCurl"], swiftSettings: settings),
+        .target(name: "AuthCore", dependencies: ["Cryptography", "StrictJSON"], swiftSettings: settings),
+        .target(name: "HTTPEngine", dependencies: ["Scheduling", "COpenSSL"], swiftSettings: settings),
+        .target(
+            name: "Cryptography", dependencies: ["COpenSSL", "CArgon2", "CScrypt"],
+            swiftSettings: settings),
+        .target(name: "StrictJSON", swiftSettings: settings),
+        .target(name: "Scheduling", swiftSettings: settings),
+
+        .testTarget(name: "SchedulingTests", dependencies: ["Scheduling"], swiftSettings: settings),
+        .testTarget(name: "StrictJSONTests", dependencies: ["StrictJSON"], swiftSettings: settings),
+        .testTarget(
+            name: "CryptographyTests", dependencies: ["Cryptography"],
+            swiftSettings: settings),
+        .testTarget(
+            name: "HTTPEngineTests", dependencies: ["HTTPEngine", "Scheduling"], swiftSettings: settings),
+        .testTarget(
+            name: "AuthCoreTests", dependencies: ["AuthCore", "Cryptography", "StrictJSON"],
+            swiftSettings: settings),
+        .testTarget(
+            name: "AuthStorageTests", dependencies: ["AuthStorage", "AuthCore", "Scheduling"],
+            swiftSettings: settings),
+        .testTarget(name: "FetchingTests", dependencies: ["Fetching"], swiftSettings: settings),
+        .testTarget(
+            name: "AuthAPITests",
+            dependencies: [
+                "AuthAPI", "AuthCore", "AuthStorage", "Cryptography", "HTTPEngine", "StrictJSON",
+            ],
+            swiftSettings: settings),
+        .testTarget(name: "PosternTests", dependencies: ["postern"], swiftSettings: settings),
+        .testTarget(name: "ArchitectureTests", swiftSettings: settings),
+        .testTarget(
+            name: "EndToEndTests", dependencies: ["postern", "Cryptography", "StrictJSON"],
+            swiftSettings: settings),
+
+        .systemLibrary(name: "COpenSSL", providers: [.apt(["libssl-dev"])]),
+        .systemLibrary(name: "CArgon2", providers: [.apt(["libargon2-dev"])]),
+        .systemLibrary(name: "CScrypt", providers: [.apt(["libscrypt-dev"])]),
+        .systemLibrary(name: "CSQLite", providers: [.apt(["libsqlite3-dev"])]),
+        .systemLibrary(name: "CCurl", providers: [.apt(["libcurl4-openssl-dev"])]),
+    ]
+)

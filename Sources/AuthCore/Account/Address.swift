@@ -1,0 +1,106 @@
+/// A mailbox address in the one form in which Postern compares and stores it: ASCII, lower case.
+///
+/// Contract section 0. `init(parsing:)` normalises and checks the syntax that every address here
+/// shares; whether its domain is served and its name may be taken is ``AddressPolicy``'s to say.
+public struct Address: Hashable, Sendable, CustomStringConvertible {
+    public let localPart: LocalPart
+    public let domain: Domain
+
+    public init(localPart: LocalPart, domain: Domain) {
+        self.localPart = localPart
+        self.domain = domain
+    }
+
+    /// - Returns: `nil` when `text` is no address: not ASCII, no single `@`, or a bad half.
+    public init?(parsing text: String) {
+        guard let normal = Normal(text) else { return nil }
+        let halves = normal.text.split(separator: "@", omittingEmptySubsequences: false)
+        guard halves.count == 2, let local = LocalPart(parsing: String(halves[0])),
+            let domain = Domain(parsing: String(halves[1]))
+        else { return nil }
+        self.init(localPart: local, domain: domain)
+    }
+
+    public var description: String { "\(localPart)@\(domain)" }
+}
+
+/// The part before the `@`: 1 to 64 of `a-z 0-9 . _ - +`, no dot first, last or doubled.
+///
+/// `+` is accepted here because an existing address may carry it; ``AddressPolicy`` refuses the
+/// operator's sub-address delimiter in a new name.
+public struct LocalPart: Hashable, Sendable, CustomStringConvertible {
+    public static let maximumOctets = 64
+    public let text: String
+
+    public init?(parsing text: String) {
+        guard let normal = Normal(text), (1...Self.maximumOctets).contains(normal.text.utf8.count)
+        else { return nil }
+        var previous = UInt8(ascii: ".")
+        for byte in normal.text.utf8 {
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"),
+                UInt8(ascii: "_"), UInt8(ascii: "-"), UInt8(ascii: "+"):
+                break
+            case UInt8(ascii: "."): guard previous != byte else { return nil }
+            default: return nil
+            }
+            previous = byte
+        }
+        guard previous != UInt8(ascii: ".") else { return nil }
+        self.text = normal.text
+    }
+
+    public var description: String { text }
+}
+
+/// A domain of LDH labels (RFC 5890 §2.3.1): at most 253 octets, each label 1 to 63, no hyphen at
+/// either end. A single label is syntax enough here; whether it is served is a question of policy.
+public struct Domain: Hashable, Sendable, CustomStringConvertible {
+    public static let maximumOctets = 253
+    public let text: String
+
+    public init?(parsing text: String) {
+        guard let normal = Normal(text), (1...Self.maximumOctets).contains(normal.text.utf8.count)
+        else { return nil }
+        let hyphen = UInt8(ascii: "-")
+        for label in normal.text.utf8.split(
+            separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
+        {
+            guard (1...63).contains(label.count), label.first != hyphen, label.last != hyphen else {
+                return nil
+            }
+            for byte in label {
+                switch byte {
+                case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"),
+                    hyphen:
+                    break
+                default: return nil
+                }
+            }
+        }
+        self.text = normal.text
+    }
+
+    public var description: String { text }
+}
+
+/// The one place where addresses, names and domains are normalised: ASCII white space trimmed,
+/// ASCII lower-cased; anything outside ASCII is refused before that, never folded.
+struct Normal {
+    let text: String
+
+    init?(_ raw: String) {
+        guard raw.utf8.allSatisfy({ $0 < 0x80 }) else { return nil }
+        let white: Set<UInt8> = [0x20, 0x09, 0x0a, 0x0b, 0x0c, 0x0d]
+        let trimmed = raw.utf8.drop { white.contains($0) }
+        let end = trimmed.lastIndex { !white.contains($0) }
+        guard let end else {
+            text = ""
+            return
+        }
+        text = String(
+            decoding: trimmed[...end].map { byte in
+                (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte) ? byte | 0x20 : byte
+            }, as: UTF8.self)
+    }
+}

@@ -1,0 +1,3 @@
+// libcurl: the client side of HTTP.
+#pragma once
+#include <curl/curl.h>

@@ -1,0 +1,11 @@
+// OpenSSL 3: digests, HMAC, RSA, AES-GCM and TLS. Inline functions only where OpenSSL has macros.
+#pragma once
+#include <openssl/bio.h>
+#include <openssl/core_names.h>
+#include <openssl/crypto.h>
+#include <openssl/err.h>
+#include <openssl/evp.h>
+#include <openssl/pem.h>
+#include <openssl/rand.h>
+#include <openssl/rsa.h>
+#include <openssl/ssl.h>

@@ -1,0 +1,25 @@
+public import Dispatch
+
+/// Runs an actor's jobs on one serial Dispatch queue, so that a Dispatch source's handler on that
+/// queue is already inside the actor.
+///
+/// Promises: jobs run one at a time, in the order they were enqueued. `checkIsolated` makes
+/// `assumeIsolated` trap when it is called from anywhere else.
+public final class QueueExecutor: SerialExecutor {
+    /// The queue itself, for Dispatch sources that shall fire inside the actor.
+    public let queue: DispatchQueue
+
+    /// - Parameter label: shown by debuggers and `perf`; name the owner.
+    public init(label: String) {
+        queue = DispatchQueue(label: label)
+    }
+
+    public func enqueue(_ job: consuming ExecutorJob) {
+        let job = UnownedJob(job)
+        queue.async { job.runSynchronously(on: self.asUnownedSerialExecutor()) }
+    }
+
+    public func checkIsolated() {
+        dispatchPrecondition(condition: .onQueue(queue))
+    }
+}

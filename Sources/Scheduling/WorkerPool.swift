@@ -1,0 +1,115 @@
+internal import Dispatch
+internal import Synchronization
+
+/// A fixed number of serial lanes for work that burns CPU or blocks, fed from one bounded queue.
+///
+/// Promises: never more than `lanes` jobs at once, which bounds what they cost in memory; at most
+/// `depth` more waiting, in order; beyond that callers are turned away with ``Full`` and nothing
+/// was started. A caller that is cancelled while its job still waits takes the job with it.
+/// Two pools share nothing, so a slow one cannot starve another.
+public final class WorkerPool: Sendable {
+    /// Every lane is busy and the queue is full. Nothing of the job has run.
+    public struct Full: Error {
+        /// The pool that refused.
+        public let pool: String
+    }
+
+    private struct Job: Sendable {
+        let ticket: UInt64
+        let run: @Sendable () -> Void
+        let cancel: @Sendable () -> Void
+    }
+
+    private struct State {
+        var waiting: [Job] = []
+        var idle: [Int]
+        var nextTicket: UInt64 = 0
+    }
+
+    public let name: String
+    private let depth: Int
+    private let lanes: [DispatchQueue]
+    private let state: Mutex<State>
+
+    /// - Parameters:
+    ///   - name: for logs and thread names.
+    ///   - lanes: jobs at once, at least one.
+    ///   - depth: jobs that may wait beyond those running.
+    public init(name: String, lanes: Int, depth: Int) {
+        precondition(lanes > 0 && depth >= 0)
+        self.name = name
+        self.depth = depth
+        self.lanes = (0..<lanes).map { DispatchQueue(label: "\(name).\($0)") }
+        state = Mutex(State(idle: Array(0..<lanes)))
+    }
+
+    /// Jobs waiting now, for the readiness of an operator's dashboard and for tests.
+    public var waiting: Int { state.withLock { $0.waiting.count } }
+
+    /// Runs `work` on a lane and gives back what it returns or throws.
+    /// - Throws: ``Full`` when the pool cannot take it, `CancellationError` when the caller was
+    ///   cancelled before the job began, or whatever `work` throws.
+    public func run<T: Sendable>(_ work: @escaping @Sendable () throws -> T) async throws -> T {
+        let ticket = state.withLock { state in
+            state.nextTicket &+= 1
+            return state.nextTicket
+        }
+        return try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { continuation in
+                submit(
+                    Job(
+                        ticket: ticket,
+                        run: { continuation.resume(with: Result { try work() }) },
+                        cancel: { continuation.resume(throwing: CancellationError()) }),
+                    refuse: { continuation.resume(throwing: Full(pool: self.name)) })
+                // A caller cancelled before this point was told so before there was a job to
+                // withdraw.
+                if Task.isCancelled { withdraw(ticket) }
+            }
+        } onCancel: {
+            withdraw(ticket)
+        }
+    }
+
+    private enum Admission {
+        case start(lane: Int)
+        case wait
+        case refuse
+    }
+
+    private func submit(_ job: Job, refuse: () -> Void) {
+        let admission: Admission = state.withLock { state in
+            if let lane = state.idle.popLast() { return .start(lane: lane) }
+            guard state.waiting.count < depth else { return .refuse }
+            state.waiting.append(job)
+            return .wait
+        }
+        switch admission {
+        case .start(let lane): lanes[lane].async { self.drain(lane, first: job) }
+        case .wait: break
+        case .refuse: refuse()
+        }
+    }
+
+    private func drain(_ lane: Int, first: Job) {
+        var next: Job? = first
+        while let job = next {
+            job.run()
+            next = state.withLock { state in
+                guard state.waiting.isEmpty else { return state.waiting.removeFirst() }
+                state.idle.append(lane)
+                return nil
+            }
+        }
+    }
+
+    private func withdraw(_ ticket: UInt64) {
+        let job: Job? = state.withLock { state in
+            guard let index = state.waiting.firstIndex(where: { $0.ticket == ticket }) else {
+                return nil
+            }
+            return state.waiting.remove(at: index)
+        }
+        job?.cancel()
+    }
+}
