@@ -14,6 +14,19 @@ public final class WorkerPool: Sendable {
         public let pool: String
     }
 
+    /// A place in the pool, held for as long as ``WorkerPool/withPlace(_:)`` runs: what is run
+    /// through it, one job at a time, is never refused.
+    public struct Place: Sendable {
+        fileprivate let pool: WorkerPool
+
+        /// Runs `work` on a lane and gives back what it returns or throws.
+        /// - Throws: `CancellationError` when the caller was cancelled before the job began, or
+        ///   whatever `work` throws.
+        public func run<T: Sendable>(_ work: @escaping @Sendable () throws -> T) async throws -> T {
+            try await pool.enqueue(work)
+        }
+    }
+
     private struct Job: Sendable {
         let ticket: UInt64
         let run: @Sendable () -> Void
@@ -21,13 +34,13 @@ public final class WorkerPool: Sendable {
     }
 
     private struct State {
+        var places: Int
         var waiting: [Job] = []
         var idle: [Int]
         var nextTicket: UInt64 = 0
     }
 
     public let name: String
-    private let depth: Int
     private let lanes: [DispatchQueue]
     private let state: Mutex<State>
 
@@ -38,18 +51,37 @@ public final class WorkerPool: Sendable {
     public init(name: String, lanes: Int, depth: Int) {
         precondition(lanes > 0 && depth >= 0)
         self.name = name
-        self.depth = depth
         self.lanes = (0..<lanes).map { DispatchQueue(label: "\(name).\($0)") }
-        state = Mutex(State(idle: Array(0..<lanes)))
+        state = Mutex(State(places: lanes + depth, idle: Array(0..<lanes)))
     }
 
-    /// Jobs waiting now, for the readiness of an operator's dashboard and for tests.
+    /// Jobs waiting now, for an operator's eyes and for tests.
     public var waiting: Int { state.withLock { $0.waiting.count } }
 
-    /// Runs `work` on a lane and gives back what it returns or throws.
-    /// - Throws: ``Full`` when the pool cannot take it, `CancellationError` when the caller was
-    ///   cancelled before the job began, or whatever `work` throws.
+    /// Takes a place before `body` begins and gives it back when `body` ends. For work that must
+    /// not be refused half-way: whatever is irrevocable is done only once the place is held.
+    /// - Throws: ``Full`` before `body` has begun, or whatever `body` throws.
+    public func withPlace<T: Sendable>(
+        _ body: @Sendable (Place) async throws -> T
+    ) async throws -> T {
+        let taken = state.withLock { state in
+            guard state.places > 0 else { return false }
+            state.places -= 1
+            return true
+        }
+        guard taken else { throw Full(pool: name) }
+        defer { state.withLock { $0.places += 1 } }
+        return try await body(Place(pool: self))
+    }
+
+    /// Runs one job: ``withPlace(_:)`` and ``Place/run(_:)`` in one call.
     public func run<T: Sendable>(_ work: @escaping @Sendable () throws -> T) async throws -> T {
+        try await withPlace { try await $0.run(work) }
+    }
+
+    private func enqueue<T: Sendable>(
+        _ work: @escaping @Sendable () throws -> T
+    ) async throws -> T {
         let ticket = state.withLock { state in
             state.nextTicket &+= 1
             return state.nextTicket
@@ -60,8 +92,7 @@ public final class WorkerPool: Sendable {
                     Job(
                         ticket: ticket,
                         run: { continuation.resume(with: Result { try work() }) },
-                        cancel: { continuation.resume(throwing: CancellationError()) }),
-                    refuse: { continuation.resume(throwing: Full(pool: self.name)) })
+                        cancel: { continuation.resume(throwing: CancellationError()) }))
                 // A caller cancelled before this point was told so before there was a job to
                 // withdraw.
                 if Task.isCancelled { withdraw(ticket) }
@@ -71,24 +102,13 @@ public final class WorkerPool: Sendable {
         }
     }
 
-    private enum Admission {
-        case start(lane: Int)
-        case wait
-        case refuse
-    }
-
-    private func submit(_ job: Job, refuse: () -> Void) {
-        let admission: Admission = state.withLock { state in
-            if let lane = state.idle.popLast() { return .start(lane: lane) }
-            guard state.waiting.count < depth else { return .refuse }
-            state.waiting.append(job)
-            return .wait
+    private func submit(_ job: Job) {
+        let lane: Int? = state.withLock { state in
+            let lane = state.idle.popLast()
+            if lane == nil { state.waiting.append(job) }
+            return lane
         }
-        switch admission {
-        case .start(let lane): lanes[lane].async { self.drain(lane, first: job) }
-        case .wait: break
-        case .refuse: refuse()
-        }
+        if let lane { lanes[lane].async { self.drain(lane, first: job) } }
     }
 
     private func drain(_ lane: Int, first: Job) {
