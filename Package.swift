@@ -5,12 +5,13 @@ import PackageDescription
 // (the build runs with --explicit-target-dependency-import-check error).
 // A target whose name does not begin with `Auth` does not know what a token is.
 
-let settings: [SwiftSetting] = [
-    .swiftLanguageMode(.v6),
-    .enableUpcomingFeature("ExistentialAny"),
-    .enableUpcomingFeature("InternalImportsByDefault"),
-    .enableUpcomingFeature("MemberImportVisibility"),
-] + (Context.environment["CI"] == nil ? [] : [.treatAllWarnings(as: .error)])
+let settings: [SwiftSetting] =
+    [
+        .swiftLanguageMode(.v6),
+        .enableUpcomingFeature("ExistentialAny"),
+        .enableUpcomingFeature("InternalImportsByDefault"),
+        .enableUpcomingFeature("MemberImportVisibility"),
+    ] + (Context.environment["CI"] == nil ? [] : [.treatAllWarnings(as: .error)])
 
 let package = Package(
     name: "postern",
@@ -30,7 +31,8 @@ let package = Package(
         .executableTarget(
             name: "postern",
             dependencies: [
-                "AuthAPI", "AuthStorage", "Fetching", "AuthCore", "HTTPEngine", "Cryptography", "Scheduling",
+                "AuthAPI", "AuthStorage", "Fetching", "AuthCore", "HTTPEngine", "Cryptography",
+                "Scheduling",
                 "StrictJSON",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
@@ -41,11 +43,14 @@ let package = Package(
             name: "AuthAPI", dependencies: ["AuthCore", "HTTPEngine", "StrictJSON"],
             swiftSettings: settings),
         .target(
-            name: "AuthStorage", dependencies: ["AuthCore", "Cryptography", "Scheduling", "CSQLite"],
+            name: "AuthStorage",
+            dependencies: ["AuthCore", "Cryptography", "Scheduling", "CSQLite"],
             swiftSettings: settings),
         .target(name: "Fetching", dependencies: ["Scheduling", "CCurl"], swiftSettings: settings),
-        .target(name: "AuthCore", dependencies: ["Cryptography", "StrictJSON"], swiftSettings: settings),
-        .target(name: "HTTPEngine", dependencies: ["Scheduling", "COpenSSL"], swiftSettings: settings),
+        .target(
+            name: "AuthCore", dependencies: ["Cryptography", "StrictJSON"], swiftSettings: settings),
+        .target(
+            name: "HTTPEngine", dependencies: ["Scheduling", "COpenSSL"], swiftSettings: settings),
         .target(
             name: "Cryptography", dependencies: ["COpenSSL", "CArgon2", "CScrypt"],
             swiftSettings: settings),
@@ -58,7 +63,8 @@ let package = Package(
             name: "CryptographyTests", dependencies: ["Cryptography"],
             swiftSettings: settings),
         .testTarget(
-            name: "HTTPEngineTests", dependencies: ["HTTPEngine", "Scheduling"], swiftSettings: settings),
+            name: "HTTPEngineTests", dependencies: ["HTTPEngine", "Scheduling"],
+            swiftSettings: settings),
         .testTarget(
             name: "AuthCoreTests", dependencies: ["AuthCore", "Cryptography", "StrictJSON"],
             swiftSettings: settings),

@@ -1,0 +1,53 @@
+# Everyday commands. Each one installs what it needs and is quick when nothing is missing.
+
+.DEFAULT_GOAL := help
+.PHONY: help run test bench lint format build release fuzz clean swift
+
+# The same flags everywhere, or SwiftPM builds twice.
+SWIFT_FLAGS := --explicit-target-dependency-import-check error
+PYTHON := .venv/bin/python
+ARGS ?=
+
+help: ## List the commands
+	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 18
+
+run: build ## Serve on http://127.0.0.1:8080, development profile, SQLite in ./data
+	.build/debug/postern serve --profile development $(ARGS)
+
+test: build .venv/ready ## Unit and end-to-end tests, then clients from outside (Tests/Interop)
+	.ci/test $(SWIFT_FLAGS)
+
+lint: swift ## Check the format of every Swift file
+	swift format lint --strict --recursive Sources Tests Package.swift
+
+format: swift ## Mend the format of every Swift file
+	swift format --in-place --recursive Sources Tests Package.swift
+
+build: swift ## Build .build/debug/postern
+	swift build $(SWIFT_FLAGS)
+
+release: swift ## Build .build/release/postern and a stripped copy, .build/postern
+	swift build $(SWIFT_FLAGS) --configuration release --static-swift-stdlib --product postern
+	strip --output-file .build/postern .build/release/postern
+
+bench: release ## Measure against nginx, openssl and bare libscrypt (ARGS=--quick for a short run)
+	@.ci/install-packages nginx-light wrk openssl gcc
+	python3 Tests/Bench/bench.py --binary .build/postern $(ARGS)
+
+fuzz: swift ## Fuzz the request parser (ARGS=-max_total_time=60)
+	.ci/fuzz $(ARGS)
+
+clean: ## Remove what was built; ./data stays
+	rm -rf .build .venv
+
+# A toolchain, and the C libraries that the system-library targets link.
+swift:
+	@.ci/require-swift
+	@.ci/install-packages libssl-dev libargon2-dev libscrypt-dev libsqlite3-dev libcurl4-openssl-dev
+
+# requirements.txt names every package that is wanted, so that pip resolves nothing.
+.venv/ready: Tests/Interop/requirements.txt
+	@.ci/require-python
+	python3 -m venv --clear .venv
+	$(PYTHON) -m pip install --quiet --disable-pip-version-check --no-deps --requirement $<
+	@touch $@
