@@ -1,0 +1,24 @@
+internal import COpenSSL
+
+/// SHA-256 (FIPS 180-4).
+public enum SHA256 {
+    public static let digestBytes = 32
+
+    /// Fetched once and kept for the life of the process: looking the algorithm up by name on each
+    /// call costs more than hashing a token does.
+    static let algorithm: ForeignHandle = {
+        guard let found = EVP_MD_fetch(nil, "SHA256", nil) else {
+            preconditionFailure("this OpenSSL has no SHA-256")
+        }
+        return ForeignHandle(found)
+    }()
+
+    public static func digest(_ bytes: [UInt8]) -> [UInt8] {
+        [UInt8](unsafeUninitializedCapacity: digestBytes) { target, count in
+            let done = EVP_Digest(
+                bytes, bytes.count, target.baseAddress, nil, algorithm.pointer, nil)
+            precondition(done == 1, "SHA-256 fails only for want of memory")
+            count = digestBytes
+        }
+    }
+}

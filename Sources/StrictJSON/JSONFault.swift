@@ -1,0 +1,30 @@
+/// Why a JSON text was refused, and where.
+///
+/// The cause is one short sentence for the client that sent the text; it repeats nothing of the text
+/// itself, so it can be logged and answered as it is.
+public struct JSONFault: Error, Sendable, Equatable, CustomStringConvertible {
+    public enum Cause: String, Sendable {
+        case empty = "the text is empty"
+        case byteOrderMark = "a byte order mark is not allowed"
+        case unexpectedByte = "a JSON value was expected"
+        case unexpectedEnd = "the text ends too early"
+        case trailingBytes = "something follows the JSON value"
+        case invalidNumber = "a number is not written as JSON writes numbers"
+        case numberOutOfRange = "a number is too large"
+        case controlCharacter = "a control character in a string must be escaped"
+        case invalidEscape = "an escape sequence is not valid"
+        case loneSurrogate = "an escaped surrogate has no partner"
+        case invalidUTF8 = "the text is not valid UTF-8"
+        case expectedName = "a member name in double quotes was expected"
+        case expectedColon = "a colon was expected after a member name"
+        case expectedCommaOrEnd = "a comma or the closing bracket was expected"
+        case duplicateName = "a member name occurs twice in one object"
+        case tooDeep = "the nesting is deeper than 32"
+    }
+
+    /// Bytes before the one at which reading stopped.
+    public let offset: Int
+    public let cause: Cause
+
+    public var description: String { "\(cause.rawValue) (at byte \(offset))" }
+}
