@@ -1,0 +1,51 @@
+/// The header fields of a request, a list in the order they came; a name may come more than once.
+///
+/// Names are compared without regard to case and without making Strings. Values are octets: what is
+/// not UTF-8 in them (obs-text, RFC 9110 §5.5) reads as U+FFFD.
+public struct HeaderFields: Sendable, Sequence {
+    let head: RequestHead
+
+    public var count: Int { head.fields.count }
+
+    /// The first value of this name, without white space around it; may be empty.
+    public func first(_ name: String) -> String? {
+        for field in head.fields where matches(field, name) { return value(of: field) }
+        return nil
+    }
+
+    /// Every value of this name, in order. Who trusts a header asks for all, and refuses two.
+    public func all(_ name: String) -> [String] {
+        head.fields.filter { matches($0, name) }.map { value(of: $0) }
+    }
+
+    public func contains(_ name: String) -> Bool {
+        head.fields.contains { matches($0, name) }
+    }
+
+    /// Every field, names as the client wrote them.
+    public func makeIterator() -> AnyIterator<(name: String, value: String)> {
+        var fields = head.fields.makeIterator()
+        return AnyIterator {
+            fields.next().map { field in
+                let name = Int(field.nameStart)..<Int(field.nameEnd)
+                return (String(decoding: head.bytes[name], as: UTF8.self), value(of: field))
+            }
+        }
+    }
+
+    private func value(of field: RequestHead.Field) -> String {
+        let range = Int(field.valueStart)..<Int(field.valueEnd)
+        return String(decoding: head.bytes[range], as: UTF8.self)
+    }
+
+    private func matches(_ field: RequestHead.Field, _ name: String) -> Bool {
+        let wanted = name.utf8
+        guard Int(field.nameEnd - field.nameStart) == wanted.count else { return false }
+        var index = Int(field.nameStart)
+        for byte in wanted {
+            guard Octet.lowered(head.bytes[index]) == Octet.lowered(byte) else { return false }
+            index += 1
+        }
+        return true
+    }
+}

@@ -1,0 +1,64 @@
+/// One request, whole: its head was valid HTTP and its body has arrived.
+///
+/// Cheap to pass on. What is derived from the head's octets (`path`, `query`, header values) is
+/// computed at each call: ask once and keep it.
+public struct Request: Sendable {
+    let head: RequestHead
+    public let body: [UInt8]
+    /// Who is at the other end of the socket.
+    public let peer: PeerAddress
+    let requestID: RequestID
+    /// The values of the route's `{…}`, percent-decoded.
+    public internal(set) var parameters = PathParameters()
+    /// The template of the route that takes this request, as in the access record.
+    public internal(set) var route: String?
+
+    init(head: RequestHead, body: [UInt8], peer: PeerAddress, requestID: RequestID) {
+        self.head = head
+        self.body = body
+        self.peer = peer
+        self.requestID = requestID
+    }
+
+    /// A request without a socket, for routers and tests. A `target` that is no valid target is
+    /// answered 400 by the router.
+    public init(
+        method: Method, target: String, headers: [(String, String)] = [], body: [UInt8] = [],
+        peer: PeerAddress = .loopback, id: RequestID = RequestID(prefix: 0, number: 0)
+    ) {
+        self.init(
+            head: RequestHead(method: method, target: target, headers: headers),
+            body: body, peer: peer, requestID: id)
+    }
+
+    public var method: Method { head.method }
+
+    /// The path as it was sent, without the query.
+    public var path: String { head.path }
+
+    public var headers: HeaderFields { HeaderFields(head: head) }
+
+    /// Names this request in `X-Request-Id` and in the hooks' records.
+    public var id: String { requestID.description }
+
+    /// The path split at `/`, then percent-decoded: an encoded slash does not split.
+    /// `/a/b` is `["a", "b"]`, `/` is `[""]`.
+    public var pathSegments: [String] {
+        PathSegments(head).map { String(decoding: $0, as: UTF8.self) }
+    }
+
+    /// The pairs of an `application/x-www-form-urlencoded` query string, in order; `+` is a space.
+    public var query: [(name: String, value: String)] {
+        guard let range = head.target.query else { return [] }
+        return FormCoding.pairs(head.bytes, in: range)
+    }
+
+    /// The path parameter as its type.
+    /// - Throws: ``PathParameterMismatch``, which the router answers with the surface's 404.
+    public func value<Value>(of parameter: PathParameter<Value>) throws -> Value {
+        guard let text = parameters[parameter.name], let value = parameter.parse(text) else {
+            throw PathParameterMismatch(name: parameter.name)
+        }
+        return value
+    }
+}

@@ -1,0 +1,68 @@
+/// What the parser made of a request's head: the octets as they came, and where things are in them.
+///
+/// Immutable and shared by every copy of a ``Request``, so handing a request on costs one
+/// reference count. Strings are made only when somebody asks for one.
+final class RequestHead: Sendable {
+    /// Where one field line's name and value are; the value without white space around it.
+    struct Field: Sendable {
+        let nameStart: UInt32
+        let nameEnd: UInt32
+        let valueStart: UInt32
+        let valueEnd: UInt32
+    }
+
+    /// How the body's end is found (RFC 9112 §6.3).
+    enum Framing: Sendable, Equatable {
+        case none
+        case length(Int)
+        case chunked
+    }
+
+    let method: Method
+    let bytes: [UInt8]
+    let fields: [Field]
+    let target: RequestTarget
+    let framing: Framing
+    /// HTTP/1.0 has minor version 0: no chunked replies, no keep-alive unless asked for.
+    let minorVersion: UInt8
+    /// What the client asks for; the server may still close.
+    let keepsAlive: Bool
+    let expectsContinue: Bool
+
+    init(
+        method: Method, bytes: [UInt8], fields: [Field], target: RequestTarget,
+        framing: Framing, minorVersion: UInt8, keepsAlive: Bool, expectsContinue: Bool
+    ) {
+        self.method = method
+        self.bytes = bytes
+        self.fields = fields
+        self.target = target
+        self.framing = framing
+        self.minorVersion = minorVersion
+        self.keepsAlive = keepsAlive
+        self.expectsContinue = expectsContinue
+    }
+
+    /// A head for a request made without a socket.
+    convenience init(method: Method, target text: String, headers: [(String, String)]) {
+        var bytes = Array(text.utf8)
+        let target = RequestTarget(bytes, in: 0..<bytes.count)
+        var fields: [Field] = []
+        for (name, value) in headers {
+            let start = UInt32(bytes.count)
+            bytes += name.utf8
+            let middle = UInt32(bytes.count)
+            bytes += value.utf8
+            fields.append(
+                Field(
+                    nameStart: start, nameEnd: middle, valueStart: middle,
+                    valueEnd: UInt32(bytes.count)))
+        }
+        self.init(
+            method: method, bytes: bytes, fields: fields,
+            target: target ?? RequestTarget(path: 0..<bytes.count, isDecodable: false),
+            framing: .none, minorVersion: 1, keepsAlive: true, expectsContinue: false)
+    }
+
+    var path: String { String(decoding: bytes[target.path], as: UTF8.self) }
+}

@@ -1,0 +1,43 @@
+/// Names one request in logs and in `X-Request-Id`: unique in this process and, by a random prefix
+/// of 32 bits, very likely among all processes. It is a name, not a secret.
+public struct RequestID: Hashable, Sendable, CustomStringConvertible {
+    let prefix: UInt32
+    let number: UInt64
+
+    public init(prefix: UInt32, number: UInt64) {
+        self.prefix = prefix
+        self.number = number
+    }
+
+    /// Eight hex digits of the prefix, a hyphen, the number in hex.
+    public var description: String {
+        String(decoding: octets, as: UTF8.self)
+    }
+
+    /// How many octets `write` appends at most.
+    static let longest = 25
+
+    var octets: [UInt8] {
+        var octets: [UInt8] = []
+        octets.reserveCapacity(RequestID.longest)
+        forEachOctet { octets.append($0) }
+        return octets
+    }
+
+    /// Hands out the text octet by octet, so that writing it into a reply makes no String.
+    func forEachOctet(_ body: (UInt8) -> Void) {
+        for shift in stride(from: 28, through: 0, by: -4) {
+            body(hexDigit(UInt64(prefix >> UInt32(shift)) & 15))
+        }
+        body(0x2d)
+        var shift = max(0, 60 - number.leadingZeroBitCount & ~3)
+        repeat {
+            body(hexDigit((number >> UInt64(shift)) & 15))
+            shift -= 4
+        } while shift >= 0
+    }
+
+    private func hexDigit(_ value: UInt64) -> UInt8 {
+        UInt8(truncatingIfNeeded: value < 10 ? 0x30 + value : 0x57 + value)
+    }
+}

@@ -1,0 +1,94 @@
+/// Where path and query are in a request target, and what the path is known to be
+/// (RFC 9112 §3.2).
+///
+/// Promises: with `isDecodable` every percent escape of the path is well formed and the decoded
+/// segments are UTF-8 without NUL, so that decoding cannot fail later. Dot segments stay as sent:
+/// no route has them, so they are unknown paths.
+struct RequestTarget: Sendable, Equatable {
+    /// Without the query and without scheme and authority.
+    let path: Range<Int>
+    /// After the `?`, if there is one.
+    let query: Range<Int>?
+    /// Of an absolute-form target, between `//` and the path.
+    let authority: Range<Int>?
+    let hasEscapes: Bool
+    let isDecodable: Bool
+    /// `OPTIONS *`: the server itself.
+    let isAsterisk: Bool
+
+    init(
+        path: Range<Int>, query: Range<Int>? = nil, authority: Range<Int>? = nil,
+        hasEscapes: Bool = false, isDecodable: Bool = true, isAsterisk: Bool = false
+    ) {
+        self.path = path
+        self.query = query
+        self.authority = authority
+        self.hasEscapes = hasEscapes
+        self.isDecodable = isDecodable
+        self.isAsterisk = isAsterisk
+    }
+
+    /// Reads origin-form, absolute-form (`http` and `https`) or `*`; nil is a 400.
+    init?(_ bytes: [UInt8], in range: Range<Int>) {
+        guard let first = range.first.map({ bytes[$0] }) else { return nil }
+        if first == UInt8(ascii: "*"), range.count == 1 {
+            self.init(path: range, isAsterisk: true)
+            return
+        }
+        var start = range.lowerBound
+        var authority: Range<Int>?
+        if first != UInt8(ascii: "/") {
+            guard let begin = RequestTarget.afterScheme(bytes, in: range) else { return nil }
+            start = begin
+            while start < range.upperBound, !RequestTarget.endsAuthority(bytes[start]) {
+                start += 1
+            }
+            authority = begin..<start
+            guard begin < start else { return nil }
+        }
+        guard let scan = RequestTarget.scan(bytes, in: start..<range.upperBound) else { return nil }
+        let path = start..<scan.pathEnd
+        guard !scan.pathHasEscapes || PercentCoding.isDecodable(bytes, in: path) else { return nil }
+        self.init(
+            path: path,
+            query: scan.pathEnd < range.upperBound ? scan.pathEnd + 1..<range.upperBound : nil,
+            authority: authority, hasEscapes: scan.pathHasEscapes)
+    }
+
+    /// RFC 3986 path and query characters and `%`; a few that are not (`|`, `[`, `"`…) are refused
+    /// as `#` and every octet outside printable ASCII are.
+    private static func scan(
+        _ bytes: [UInt8], in range: Range<Int>
+    ) -> (pathEnd: Int, pathHasEscapes: Bool)? {
+        var pathEnd: Int?
+        var hasEscapes = false
+        for index in range {
+            let byte = bytes[index]
+            guard Octet.isTarget(byte) else { return nil }
+            if byte == UInt8(ascii: "?"), pathEnd == nil { pathEnd = index }
+            if byte == UInt8(ascii: "%") {
+                guard PercentCoding.isEscape(bytes, at: index, before: range.upperBound) else {
+                    return nil
+                }
+                if pathEnd == nil { hasEscapes = true }
+            }
+        }
+        return (pathEnd ?? range.upperBound, hasEscapes)
+    }
+
+    private static func afterScheme(_ bytes: [UInt8], in range: Range<Int>) -> Int? {
+        for scheme in ["http://", "https://"] {
+            let length = scheme.utf8.count
+            guard range.count > length else { continue }
+            let head = bytes[range.lowerBound..<range.lowerBound + length]
+            if head.elementsEqual(scheme.utf8, by: { Octet.lowered($0) == $1 }) {
+                return range.lowerBound + length
+            }
+        }
+        return nil
+    }
+
+    private static func endsAuthority(_ byte: UInt8) -> Bool {
+        byte == UInt8(ascii: "/") || byte == UInt8(ascii: "?") || byte == UInt8(ascii: "#")
+    }
+}

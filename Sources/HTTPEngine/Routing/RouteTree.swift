@@ -1,0 +1,93 @@
+/// A route as it is mounted: with its group's renderer and the names of its parameters.
+final class MountedRoute: Sendable {
+    let route: Route
+    let faults: FaultRenderer
+    let parameterNames: [String]
+
+    init(route: Route, faults: @escaping FaultRenderer) {
+        self.route = route
+        self.faults = faults
+        parameterNames = RouteTree.pieces(of: route.template).compactMap { piece in
+            if case .parameter(let name) = piece { return name }
+            return nil
+        }
+    }
+}
+
+/// All mounted routes by path, one node per segment. Literal segments win over parameters, and a
+/// literal that leads nowhere gives way to the parameter beside it.
+struct RouteTree: Sendable {
+    enum Piece: Equatable {
+        case literal([UInt8])
+        case parameter(String)
+    }
+
+    private struct Node: Sendable {
+        var literals: [(segment: [UInt8], child: Int)] = []
+        var parameter: Int?
+        var routes: [MountedRoute] = []
+    }
+
+    private var nodes = [Node()]
+
+    static func pieces(of template: String) -> [Piece] {
+        precondition(template.utf8.first == UInt8(ascii: "/"), "\(template) must begin with /")
+        let segments = template.dropFirst().split(separator: "/", omittingEmptySubsequences: false)
+        return segments.map { segment in
+            guard segment.hasPrefix("{"), segment.hasSuffix("}") else {
+                precondition(!segment.contains { "{}%?#".contains($0) }, "bad template \(template)")
+                return .literal(Array(segment.utf8))
+            }
+            return .parameter(String(segment.dropFirst().dropLast()))
+        }
+    }
+
+    /// Mounts a route. The same method on the same path twice is our own mistake and traps.
+    mutating func mount(_ mounted: MountedRoute) {
+        var node = 0
+        for piece in RouteTree.pieces(of: mounted.route.template) {
+            node = child(of: node, for: piece)
+        }
+        precondition(
+            !nodes[node].routes.contains { $0.route.method == mounted.route.method },
+            "\(mounted.route.method) \(mounted.route.template) is mounted twice")
+        nodes[node].routes.append(mounted)
+    }
+
+    private mutating func child(of node: Int, for piece: Piece) -> Int {
+        let known: Int?
+        switch piece {
+        case .literal(let segment):
+            known = nodes[node].literals.first { $0.segment == segment }?.child
+        case .parameter: known = nodes[node].parameter
+        }
+        if let known { return known }
+        nodes.append(Node())
+        switch piece {
+        case .literal(let segment): nodes[node].literals.append((segment, nodes.count - 1))
+        case .parameter: nodes[node].parameter = nodes.count - 1
+        }
+        return nodes.count - 1
+    }
+
+    /// The routes of every method at this path, and the values of their parameters; nil is 404.
+    func find(_ head: RequestHead) -> (routes: [MountedRoute], values: [String])? {
+        var values: [String] = []
+        guard let node = find(PathSegments(head), from: 0, &values) else { return nil }
+        return (nodes[node].routes, values)
+    }
+
+    /// Recurses no deeper than the longest template: a node without children ends it.
+    private func find(_ rest: PathSegments, from node: Int, _ values: inout [String]) -> Int? {
+        var rest = rest
+        guard let segment = rest.next() else { return nodes[node].routes.isEmpty ? nil : node }
+        for (literal, child) in nodes[node].literals where literal[...] == segment {
+            if let found = find(rest, from: child, &values) { return found }
+        }
+        guard let child = nodes[node].parameter, !segment.isEmpty else { return nil }
+        values.append(String(decoding: segment, as: UTF8.self))
+        if let found = find(rest, from: child, &values) { return found }
+        values.removeLast()
+        return nil
+    }
+}

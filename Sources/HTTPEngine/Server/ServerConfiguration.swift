@@ -1,0 +1,52 @@
+/// Every limit and deadline of the server, each with its unit and default.
+public struct ServerConfiguration: Sendable {
+    /// What to listen on: an IPv4 or IPv6 address, or `*` for every address of both families on
+    /// one dual-stack socket. No names: nothing is resolved.
+    public var host = "127.0.0.1"
+    /// 0 lets the kernel pick; ``Server/start()`` says which.
+    public var port: UInt16 = 8080
+    /// Connections the kernel holds for us before they are accepted.
+    public var backlog: Int32 = 1024
+    /// Event loops, each a serial queue; nil is one per core.
+    public var loops: Int?
+
+    /// Open connections; one more is answered 503 and closed.
+    public var maxConnections = 10_000
+    /// Open connections from one address; one more is answered 503 and closed.
+    public var maxConnectionsPerClient = 1_024
+
+    /// Octets of the request line without its CR LF; more is 414.
+    public var requestLineBytes = 8_192
+    /// Octets of request line and header fields together; more is 431.
+    public var headBytes = 32_768
+    /// Header fields; more is 431.
+    public var headerCount = 100
+    /// Octets of body where the route names no limit of its own; more is 413.
+    public var bodyBytes = 65_536
+    /// Octets of extensions on one chunk; more is 400.
+    public var chunkExtensionBytes = 256
+    /// Octets of trailer fields, which are read and dropped; more is 400.
+    public var trailerBytes = 8_192
+    /// Requests read ahead on one connection beyond the one being answered.
+    public var pipelinedRequests = 16
+    /// Octets of replies that wait for a client to read; beyond that its requests are not read.
+    public var outboxBytes = 262_144
+
+    /// From the first octet of a head (or from accepting the connection) to its end; 408 after it.
+    public var headDeadline: Duration = .seconds(10)
+    /// From the end of the head to the end of the body; 408 after it.
+    public var bodyDeadline: Duration = .seconds(30)
+    /// From the last answer to the first octet of the next request; closed after it.
+    public var idleDeadline: Duration = .seconds(60)
+    /// How long a reply may wait for the client to read all of it; cut off after it.
+    public var writeDeadline: Duration = .seconds(30)
+    /// After an early answer: how long the rest of the request is read and dropped, so that a reset
+    /// does not take the answer away from the client (RFC 9112 §9.6).
+    public var lingerDeadline: Duration = .seconds(2)
+    /// How long ``Server/drain()`` waits for requests in flight.
+    public var drainDeadline: Duration = .seconds(30)
+    /// The `Retry-After` of the 503 for too many connections, in seconds.
+    public var retryAfter = 1
+
+    public init() {}
+}

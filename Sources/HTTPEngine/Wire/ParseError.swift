@@ -1,0 +1,66 @@
+/// Why a request was refused before anybody looked at what it asks for. The connection is closed
+/// after the answer, for nothing that follows can be trusted to be a request.
+public enum ParseError: Error, Hashable, Sendable {
+    case badRequestLine
+    case badTarget
+    case badVersion
+    case badLineEnd
+    case badFieldLine
+    case badFieldName
+    case badFieldValue
+    case foldedField
+    case badHost
+    case badContentLength
+    case badTransferEncoding
+    case badChunk
+    case badTrailer
+    case truncated
+    case requestLineTooLong
+    case headTooLarge
+    case tooManyFields
+    case unknownTransferCoding
+    case unsupportedMethod
+    case unsupportedVersion
+    case unknownExpectation
+
+    public var status: Status {
+        switch self {
+        case .requestLineTooLong: return .uriTooLong
+        case .headTooLarge, .tooManyFields: return .requestHeaderFieldsTooLarge
+        case .unknownTransferCoding, .unsupportedMethod: return .notImplemented
+        case .unsupportedVersion: return .httpVersionNotSupported
+        case .unknownExpectation: return .expectationFailed
+        case .badRequestLine, .badTarget, .badVersion, .badLineEnd, .badFieldLine, .badFieldName,
+            .badFieldValue, .foldedField, .badHost, .badContentLength, .badTransferEncoding,
+            .badChunk, .badTrailer, .truncated:
+            return .badRequest
+        }
+    }
+
+    /// One sentence for the person who wrote the client.
+    public var explanation: String {
+        switch self {
+        case .badRequestLine: return "The request line is not METHOD SP target SP HTTP/1.1."
+        case .badTarget: return "The request target is not a valid path, URL or *."
+        case .badVersion: return "The request line does not end in an HTTP version."
+        case .badLineEnd: return "A line of the head does not end in CR LF."
+        case .badFieldLine: return "A header line has no colon, or white space before it."
+        case .badFieldName: return "A header name has a character that is not a token's."
+        case .badFieldValue: return "A header value has a control character."
+        case .foldedField: return "A header is folded over more than one line."
+        case .badHost: return "There must be exactly one Host header, naming a host."
+        case .badContentLength: return "Content-Length is not one decimal number."
+        case .badTransferEncoding: return "Transfer-Encoding is not exactly one chunked."
+        case .badChunk: return "The chunked body has a malformed chunk."
+        case .badTrailer: return "The chunked body has malformed or too large trailers."
+        case .truncated: return "The connection was closed in the middle of the request."
+        case .requestLineTooLong: return "The request line is too long."
+        case .headTooLarge: return "The head of the request is too large."
+        case .tooManyFields: return "The request has too many headers."
+        case .unknownTransferCoding: return "Only the transfer coding chunked is known here."
+        case .unsupportedMethod: return "This server is no proxy."
+        case .unsupportedVersion: return "Only HTTP/1.1 and HTTP/1.0 are spoken here."
+        case .unknownExpectation: return "Only the expectation 100-continue is known here."
+        }
+    }
+}
