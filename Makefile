@@ -1,7 +1,7 @@
 # Everyday commands. Each one installs what it needs and is quick when nothing is missing.
 
 .DEFAULT_GOAL := help
-.PHONY: help run test bench lint format build release fuzz clean swift
+.PHONY: help run test bench lint format build release fuzz clean swift packages
 
 # The same flags everywhere, or SwiftPM builds twice.
 SWIFT_FLAGS := --explicit-target-dependency-import-check error
@@ -23,10 +23,10 @@ lint: swift ## Check the format of every Swift file
 format: swift ## Mend the format of every Swift file
 	swift format --in-place --recursive Sources Tests Package.swift
 
-build: swift ## Build .build/debug/postern
+build: swift packages ## Build .build/debug/postern
 	swift build $(SWIFT_FLAGS)
 
-release: swift ## Build .build/release/postern and a stripped copy, .build/postern
+release: swift packages ## Build .build/release/postern and a stripped copy, .build/postern
 	swift build $(SWIFT_FLAGS) --configuration release --static-swift-stdlib --product postern
 	strip --output-file .build/postern .build/release/postern
 
@@ -34,15 +34,17 @@ bench: release ## Measure against nginx, openssl and bare libscrypt (ARGS=--quic
 	@.ci/install-packages nginx-light wrk openssl gcc
 	python3 Tests/Bench/bench.py --binary .build/postern $(ARGS)
 
-fuzz: swift ## Fuzz the request parser (ARGS=-max_total_time=60)
+fuzz: swift packages ## Fuzz the request parser (ARGS=-max_total_time=60)
 	.ci/fuzz $(ARGS)
 
 clean: ## Remove what was built; ./data stays
 	rm -rf .build .venv
 
-# A toolchain, and the C libraries that the system-library targets link.
 swift:
 	@.ci/require-swift
+
+# The C libraries that the system-library targets link.
+packages:
 	@.ci/install-packages libssl-dev libargon2-dev libscrypt-dev libsqlite3-dev libcurl4-openssl-dev
 
 # requirements.txt names every package that is wanted, so that pip resolves nothing.
