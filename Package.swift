@@ -45,6 +45,8 @@ let package = Package(
         .target(
             name: "AuthStorage",
             dependencies: ["AuthCore", "Cryptography", "Scheduling", "CSQLite"],
+            // A link to migrations/sqlite: the program carries the text, one file is enough.
+            resources: [.embedInCode("Migration/sql")],
             swiftSettings: settings),
         .target(name: "Fetching", dependencies: ["Scheduling", "CCurl"], swiftSettings: settings),
         .target(

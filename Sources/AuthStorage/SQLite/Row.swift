@@ -1,0 +1,50 @@
+internal import CSQLite
+
+/// The row that a statement stands on; of no use once the statement moves.
+///
+/// A value of another type than the one asked for is ``StorageError/unreadable(column:)``: SQLite
+/// would convert it in silence.
+struct Row {
+    let statement: OpaquePointer
+
+    func integer(_ index: Int32) throws -> Int64 {
+        try demand(SQLITE_INTEGER, index)
+        return sqlite3_column_int64(statement, index)
+    }
+
+    func optionalInteger(_ index: Int32) throws -> Int64? {
+        isNull(index) ? nil : try integer(index)
+    }
+
+    func text(_ index: Int32) throws -> String {
+        try demand(SQLITE_TEXT, index)
+        // The pointer first, the size after: asking for the pointer may convert the value.
+        guard let characters = sqlite3_column_text(statement, index) else {
+            throw unreadable(index)
+        }
+        let size = Int(sqlite3_column_bytes(statement, index))
+        let utf8 = UnsafeBufferPointer(start: characters, count: size)
+        return String(decoding: utf8, as: UTF8.self)
+    }
+
+    func blob(_ index: Int32) throws -> [UInt8] {
+        try demand(SQLITE_BLOB, index)
+        let bytes = sqlite3_column_blob(statement, index)
+        let size = Int(sqlite3_column_bytes(statement, index))
+        return Array(UnsafeRawBufferPointer(start: bytes, count: size))
+    }
+
+    /// The error for a value of the right type that makes no sense.
+    func unreadable(_ index: Int32) -> StorageError {
+        let name = sqlite3_column_name(statement, index).map { String(cString: $0) }
+        return .unreadable(column: name ?? "\(index)")
+    }
+
+    private func isNull(_ index: Int32) -> Bool {
+        sqlite3_column_type(statement, index) == SQLITE_NULL
+    }
+
+    private func demand(_ type: Int32, _ index: Int32) throws {
+        guard sqlite3_column_type(statement, index) == type else { throw unreadable(index) }
+    }
+}

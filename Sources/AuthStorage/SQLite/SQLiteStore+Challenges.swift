@@ -1,0 +1,29 @@
+public import AuthCore
+
+extension SQLiteStore: ChallengeLedger {
+    public func spend(_ id: String, expiry: Instant) async throws -> Bool {
+        try await write { database in
+            try database.run(.spend, .text(id), .integer(expiry.milliseconds)) == 1
+        }
+    }
+
+    public func sweep(before instant: Instant, limit: Int) async throws -> Int {
+        let limit = Int64(max(0, limit))
+        return try await write { database in
+            try database.run(.sweep, .integer(instant.milliseconds), .integer(limit))
+        }
+    }
+}
+
+extension Query {
+    /// Of any number of runs with one id, one inserts.
+    fileprivate static let spend = Query(
+        "spend", "INSERT INTO spent_challenge (id, expiry) VALUES (?1, ?2) ON CONFLICT DO NOTHING")
+
+    fileprivate static let sweep = Query(
+        "sweep",
+        """
+        DELETE FROM spent_challenge WHERE id IN
+        (SELECT id FROM spent_challenge WHERE expiry < ?1 ORDER BY expiry LIMIT ?2)
+        """)
+}

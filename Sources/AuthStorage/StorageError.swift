@@ -1,0 +1,36 @@
+/// What can be wrong with a store beyond being busy. Ours to mend, never the caller's: it is
+/// logged, and answered without detail.
+///
+/// Carries no value that was stored or asked for, so it can go to a log as it is.
+public enum StorageError: Error, Equatable, Sendable {
+    /// SQLite refused a statement.
+    /// - Parameters:
+    ///   - statement: our name of it, as in the source.
+    ///   - code: the extended result code (sqlite.org/rescode.html).
+    case failed(statement: String, code: Int32)
+    /// A stored value is not what the program writes: the database was edited or damaged.
+    case unreadable(column: String)
+    /// A signing key with this id is there already.
+    case duplicateKey(id: String)
+    /// The file or its directory cannot be made or opened; `code` is `errno`.
+    case inaccessible(path: String, code: Int32)
+    /// The database gave no answer within this time.
+    case unresponsive(after: Duration)
+    /// The store was closed before the call.
+    case closed
+}
+
+extension StorageError: CustomStringConvertible {
+    public var description: String {
+        switch self {
+        case .failed(let statement, let code):
+            "SQLite refused the statement '\(statement)' with extended result code \(code)"
+        case .unreadable(let column): "a stored value of \(column) cannot be read"
+        case .duplicateKey(let id): "there is a signing key with the id \(id) already"
+        case .inaccessible(let path, let code):
+            "\(path) cannot be made or opened (errno \(code))"
+        case .unresponsive(let limit): "the database gave no answer within \(limit)"
+        case .closed: "the store is closed"
+        }
+    }
+}
