@@ -11,6 +11,9 @@ let settings: [SwiftSetting] =
         .enableUpcomingFeature("ExistentialAny"),
         .enableUpcomingFeature("InternalImportsByDefault"),
         .enableUpcomingFeature("MemberImportVisibility"),
+    // An async function stays on its caller's queue until it awaits something with one of its own:
+    // a handler that never does so never leaves its connection's loop.
+    .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
     ] + (Context.environment["CI"] == nil ? [] : [.treatAllWarnings(as: .error)])
 
 let package = Package(
@@ -40,7 +43,7 @@ let package = Package(
             ],
             swiftSettings: settings),
         .target(
-            name: "AuthAPI", dependencies: ["AuthCore", "HTTPEngine", "StrictJSON"],
+            name: "AuthAPI", dependencies: ["AuthCore", "Cryptography", "HTTPEngine", "StrictJSON"],
             swiftSettings: settings),
         .target(
             name: "AuthStorage",

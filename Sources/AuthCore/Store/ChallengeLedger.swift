@@ -7,6 +7,10 @@ public protocol ChallengeLedger: Sendable {
     ///   because the token itself no longer verifies.
     func spend(_ id: String, expiry: Instant) async throws -> Bool
 
+    /// Takes a mark back, for a caller whose request could not be served after all (the store
+    /// became busy between the spend and what it paid for). Nothing happens when there is none.
+    func restore(_ id: String) async throws
+
     /// Removes at most `limit` marks whose expiry lies before `instant`.
     /// - Returns: how many went.
     func sweep(before instant: Instant, limit: Int) async throws -> Int
