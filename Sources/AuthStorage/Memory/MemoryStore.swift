@@ -31,6 +31,10 @@ extension MemoryStore: ChallengeLedger {
         }
     }
 
+    public func restore(_ id: String) async throws {
+        state.withLock { $0.spent[id] = nil }
+    }
+
     public func sweep(before instant: Instant, limit: Int) async throws -> Int {
         state.withLock { state in
             let expired = state.spent.lazy.filter { $0.value < instant }

@@ -7,6 +7,10 @@ extension SQLiteStore: ChallengeLedger {
         }
     }
 
+    public func restore(_ id: String) async throws {
+        _ = try await write { database in try database.run(.restore, .text(id)) }
+    }
+
     public func sweep(before instant: Instant, limit: Int) async throws -> Int {
         let limit = Int64(max(0, limit))
         return try await write { database in
@@ -19,6 +23,9 @@ extension Query {
     /// Of any number of runs with one id, one inserts.
     fileprivate static let spend = Query(
         "spend", "INSERT INTO spent_challenge (id, expiry) VALUES (?1, ?2) ON CONFLICT DO NOTHING")
+
+    fileprivate static let restore = Query(
+        "restore", "DELETE FROM spent_challenge WHERE id = ?1")
 
     fileprivate static let sweep = Query(
         "sweep",
