@@ -5,7 +5,14 @@
 #include <openssl/crypto.h>
 #include <openssl/err.h>
 #include <openssl/evp.h>
+#include <openssl/param_build.h>
 #include <openssl/pem.h>
 #include <openssl/rand.h>
 #include <openssl/rsa.h>
 #include <openssl/ssl.h>
+#include <openssl/x509.h>
+
+/// Both numbers of a public key, as `EVP_PKEY_fromdata` wants it said.
+static inline int postern_public_key_selection(void) {
+    return EVP_PKEY_PUBLIC_KEY;
+}

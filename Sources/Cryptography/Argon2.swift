@@ -1,0 +1,84 @@
+internal import CArgon2
+
+/// The Argon2 password hash, version 19 (RFC 9106), computed by libargon2.
+public enum Argon2 {
+    public enum Variant: Sendable {
+        case argon2i
+        case argon2id
+    }
+
+    /// Bounds against a number that asks for all memory or for minutes. Callers with stricter ones,
+    /// for hashes that strangers serve, check them before.
+    public static let memoryKiB = 8...1_048_576
+    public static let iterations = 1...64
+    public static let parallelism = 1...16
+    public static let saltBytes = 8...64
+    public static let outputBytes = 4...512
+
+    /// The raw tag. Takes `memoryKiB` of memory and one thread for each lane.
+    public static func hash(
+        password: [UInt8], salt: [UInt8], iterations: Int, memoryKiB: Int, parallelism: Int,
+        outputBytes: Int, variant: Variant
+    ) throws(CryptographyError) -> [UInt8] {
+        try hash(
+            password: password, salt: salt, secret: [], associated: [], iterations: iterations,
+            memoryKiB: memoryKiB, parallelism: parallelism, outputBytes: outputBytes,
+            variant: variant)
+    }
+
+    /// With the two inputs that only RFC 9106's vectors use here.
+    static func hash(
+        password: [UInt8], salt: [UInt8], secret: [UInt8], associated: [UInt8],
+        iterations: Int, memoryKiB: Int, parallelism: Int, outputBytes: Int, variant: Variant
+    ) throws(CryptographyError) -> [UInt8] {
+        try check(iterations, in: Self.iterations, "Argon2 iterations")
+        try check(memoryKiB, in: Self.memoryKiB, "Argon2 memory")
+        try check(parallelism, in: Self.parallelism, "Argon2 parallelism")
+        try check(memoryKiB, in: (8 * parallelism)...Self.memoryKiB.upperBound, "Argon2 memory")
+        try check(salt.count, in: Self.saltBytes, "Argon2 salt length")
+        try check(outputBytes, in: Self.outputBytes, "Argon2 output length")
+        try check(password.count, in: 0...Int(Int32.max), "Argon2 password length")
+
+        var context = argon2_context()
+        context.outlen = UInt32(outputBytes)
+        context.pwdlen = UInt32(password.count)
+        context.saltlen = UInt32(salt.count)
+        context.secretlen = UInt32(secret.count)
+        context.adlen = UInt32(associated.count)
+        context.t_cost = UInt32(iterations)
+        context.m_cost = UInt32(memoryKiB)
+        context.lanes = UInt32(parallelism)
+        context.threads = UInt32(parallelism)
+        context.version = ARGON2_VERSION_13.rawValue
+        // libargon2 takes its inputs by mutable pointers, because it can be told to wipe them.
+        var (password, salt, secret, associated) = (password, salt, secret, associated)
+        var tag = [UInt8](repeating: 0, count: outputBytes)
+        let status = run(
+            &context, variant, &tag, &password, &salt, &secret, &associated)
+        guard status == ARGON2_OK.rawValue else {
+            throw .libraryFailure(operation: "Argon2", code: UInt(status.magnitude))
+        }
+        return tag
+    }
+
+    /// The context keeps addresses, so it is filled in where those of the arrays are good: in here.
+    private static func run(
+        _ context: inout argon2_context, _ variant: Variant,
+        _ tag: UnsafeMutablePointer<UInt8>, _ password: UnsafeMutablePointer<UInt8>,
+        _ salt: UnsafeMutablePointer<UInt8>, _ secret: UnsafeMutablePointer<UInt8>,
+        _ associated: UnsafeMutablePointer<UInt8>
+    ) -> Int32 {
+        context.out = tag
+        context.pwd = password
+        context.salt = salt
+        context.secret = secret
+        context.ad = associated
+        return argon2_ctx(&context, variant == .argon2i ? Argon2_i : Argon2_id)
+    }
+
+    private static func check(
+        _ value: Int, in bounds: ClosedRange<Int>, _ name: String
+    ) throws(CryptographyError) {
+        guard bounds.contains(value) else { throw .parameterOutOfBounds(name) }
+    }
+}
