@@ -83,7 +83,14 @@ let package = Package(
                 "AuthAPI", "AuthCore", "AuthStorage", "Cryptography", "HTTPEngine", "StrictJSON",
             ],
             swiftSettings: settings),
-        .testTarget(name: "PosternTests", dependencies: ["postern"], swiftSettings: settings),
+        .testTarget(
+            name: "PosternTests",
+            dependencies: [
+                "postern", "AuthCore", "Fetching", "Scheduling", "StrictJSON",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "Logging", package: "swift-log"),
+            ],
+            swiftSettings: settings),
         .testTarget(name: "ArchitectureTests", swiftSettings: settings),
         .testTarget(
             name: "EndToEndTests", dependencies: ["postern", "Cryptography", "StrictJSON"],

@@ -1,0 +1,74 @@
+internal import AuthCore
+internal import Glibc
+
+/// An `http` or `https` URL that paths are appended to: scheme, host, optional port and path;
+/// without user info, query, fragment or trailing slash.
+struct BaseURL: Equatable, Sendable {
+    let text: String
+
+    init?(_ text: String) {
+        let lowered = text.lowercased()
+        guard text.utf8.count <= 1000, text.utf8.allSatisfy({ (0x21...0x7e).contains($0) }),
+            let scheme = ["http://", "https://"].first(where: lowered.hasPrefix)
+        else { return nil }
+        let rest = text.dropFirst(scheme.count)
+        let authority = rest.prefix { $0 != "/" }
+        var path = rest.dropFirst(authority.count)
+        while path.hasSuffix("/") { path = path.dropLast() }
+        guard Self.isAuthority(authority), path.utf8.allSatisfy(Self.isPathOctet) else {
+            return nil
+        }
+        self.text = "\(scheme)\(authority.lowercased())\(path)"
+    }
+
+    private static func isAuthority(_ text: Substring) -> Bool {
+        var host = text
+        if let colon = text.lastIndex(of: ":"), !text.hasSuffix("]") {
+            let digits = text[text.index(after: colon)...]
+            guard (1...5).contains(digits.utf8.count),
+                digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let port = Int(digits),
+                (1...65_535).contains(port)
+            else { return false }
+            host = text[..<colon]
+        }
+        if host.hasPrefix("[") && host.hasSuffix("]") {
+            return isAddress(String(host.dropFirst().dropLast()), family: AF_INET6)
+        }
+        return Domain(parsing: String(host)) != nil
+    }
+
+    /// RFC 3986 §3.3 `pchar` and `/`, percent sign included.
+    private static func isPathOctet(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"):
+            true
+        default: "/-._~!$&'()*+,;=:@%".utf8.contains(byte)
+        }
+    }
+}
+
+/// Whether `text` is a numeric address of the family, as `inet_pton` reads it.
+func isAddress(_ text: String, family: Int32) -> Bool {
+    withUnsafeTemporaryAllocation(byteCount: 16, alignment: 8) { buffer in
+        inet_pton(family, text, buffer.baseAddress) == 1
+    }
+}
+
+extension Syntax<BaseURL> {
+    static let baseURL = Syntax.string(
+        "an http or https URL without query, such as \"https://auth.example.com\"",
+        read: { BaseURL($0) }, write: \.text)
+}
+
+extension Syntax<String> {
+    /// Where to listen: a numeric address, so that no name service decides who can reach us.
+    static let host = Syntax.string(
+        "an IPv4 or IPv6 address or \"localhost\"",
+        read: { text in
+            let isHost =
+                text == "localhost" || isAddress(text, family: AF_INET)
+                || isAddress(text, family: AF_INET6)
+            return isHost ? text : nil
+        }, write: { $0 })
+}

@@ -1,0 +1,79 @@
+extension Config {
+    /// The listener, and what one client may cost.
+    struct Server: Sendable {
+        /// Address to listen on; `::` takes IPv6 and IPv4, `0.0.0.0` all of IPv4.
+        var host = "127.0.0.1"
+        /// TCP port; 0 picks a free one, which is printed when the server is ready.
+        var port = 8080
+        /// The URL that clients reach this server by, the issuer of its tokens. Outside production
+        /// it defaults to `http://127.0.0.1:<port>`; production refuses to start without one.
+        var publicURL: BaseURL?
+
+        /// Event loops, each a thread; 0 means one per core.
+        var loops = 0
+        /// Connections that the kernel may hold before they are accepted.
+        var backlog = 1024
+        /// Connections at once; one more is answered 503 and closed.
+        var maxConnections = 10_000
+        /// Connections at once from one client address.
+        var maxConnectionsPerClient = 10_000
+
+        /// Octets of a request body; more is answered 413.
+        var bodyLimit = 65_536
+        /// Octets of the request line; more is answered 414.
+        var requestLineLimit = 8192
+        /// Octets of the request line and all header fields; more is answered 431.
+        var headLimit = 32_768
+        /// Header fields; more is answered 431.
+        var headerCountLimit = 100
+        /// Requests of one connection that may wait for their answers; further ones stay unread.
+        var pipelineLimit = 16
+        /// Octets of answers that may wait for a client to read them.
+        var outboxLimit = 262_144
+
+        /// From the first octet of a request to the end of its header fields.
+        var headTimeout = Duration.seconds(10)
+        /// From there to the end of its body.
+        var bodyTimeout = Duration.seconds(30)
+        /// How long a kept-alive connection may be silent between requests.
+        var idleTimeout = Duration.seconds(60)
+        /// How long a client may take to read an answer.
+        var writeTimeout = Duration.seconds(30)
+
+        /// After SIGTERM: how long the listener goes on while `/readyz` answers 503, so that load
+        /// balancers notice.
+        var drainDelay = Duration.zero
+        /// After that: how long requests in flight may take before they are cut off.
+        var drainTimeout = Duration.seconds(30)
+
+        static let settings = [
+            Setting("server.host", \.server.host, .host),
+            Setting("server.port", \.server.port, .integer(0...65_535)),
+            Setting("server.public_url", \.server.publicURL, Syntax.baseURL.optional),
+            Setting("server.loops", \.server.loops, .integer(0...1024)),
+            Setting("server.backlog", \.server.backlog, .integer(1...65_535)),
+            Setting("server.max_connections", \.server.maxConnections, .integer(1...1_000_000)),
+            Setting(
+                "server.max_connections_per_client", \.server.maxConnectionsPerClient,
+                .integer(1...1_000_000)),
+            Setting("server.body_limit", \.server.bodyLimit, .integer(1024...16_777_216)),
+            Setting("server.request_line_limit", \.server.requestLineLimit, .integer(256...65_536)),
+            Setting("server.head_limit", \.server.headLimit, .integer(1024...1_048_576)),
+            Setting("server.header_count_limit", \.server.headerCountLimit, .integer(8...1000)),
+            Setting("server.pipeline_limit", \.server.pipelineLimit, .integer(1...1000)),
+            Setting("server.outbox_limit", \.server.outboxLimit, .integer(4096...67_108_864)),
+            Setting("server.head_timeout", \.server.headTimeout, .duration(.deadlines)),
+            Setting("server.body_timeout", \.server.bodyTimeout, .duration(.deadlines)),
+            Setting("server.idle_timeout", \.server.idleTimeout, .duration(.deadlines)),
+            Setting("server.write_timeout", \.server.writeTimeout, .duration(.deadlines)),
+            Setting("server.drain_delay", \.server.drainDelay, .duration(.zero ... .seconds(300))),
+            Setting(
+                "server.drain_timeout", \.server.drainTimeout, .duration(.zero ... .seconds(300))),
+        ]
+    }
+}
+
+extension ClosedRange<Duration> {
+    /// What a deadline on the wire may be.
+    fileprivate static let deadlines = Duration.milliseconds(100)...Duration.seconds(3600)
+}

@@ -1,0 +1,100 @@
+internal import AuthCore
+
+/// Everything an operator can set, already checked: built once at start, then only read.
+///
+/// Promises: a value in here is one that its ``Setting`` accepts, and the values fit together. To
+/// add a setting, add a documented field to its section, its line to the section's table, and its
+/// line to `config/postern.toml`; tests hold the three together.
+struct Config: Sendable {
+    /// `profile`: `development`, `test` or `production`; changes defaults, never what was set.
+    var profile: Profile
+    var server = Server()
+    var storage = Storage()
+    var mail = Mail()
+    var pow = ProofOfWork()
+    var tokens = Tokens()
+
+    /// Every setting there is.
+    static let settings: [Setting] =
+        [Setting("profile", \.profile, .oneOf)] + Server.settings + Storage.settings
+        + Mail.settings + ProofOfWork.settings + Tokens.settings
+
+    /// The defaults of a profile.
+    init(profile: Profile = .development) {
+        self.profile = profile
+        switch profile {
+        case .development: break
+        case .production: server.drainDelay = .seconds(5)
+        case .test:
+            pow.agentDifficulty = 1
+            // A suite that signs up a hundred agents must not find the last ones slower.
+            pow.agentMaxDifficulty = 1
+            storage.url = .memory
+        }
+    }
+}
+
+/// What the server is run for.
+enum Profile: String, CaseIterable, Sendable {
+    case development, test, production
+}
+
+extension Config {
+    /// Where the database is, when nothing else was said: a file in the storage directory.
+    var databaseLocation: DatabaseLocation {
+        storage.url ?? .sqlite(path: storage.directory + "/postern.db")
+    }
+
+    /// The same with everything filled in that follows from other settings, for showing. The public
+    /// URL stays open while the port is: it is known once the server listens.
+    var effective: Config {
+        var config = self
+        config.storage.url = databaseLocation
+        if server.publicURL == nil && profile != .production && server.port != 0 {
+            config.server.publicURL = publicURL(port: server.port)
+        }
+        return config
+    }
+
+    /// The URL that this server is known by when it listens on `port`.
+    func publicURL(port: Int) -> BaseURL? {
+        server.publicURL ?? BaseURL("http://127.0.0.1:\(port)")
+    }
+
+    /// Rules between settings, checked once every single value is known to be good.
+    /// - Parameter sources: where each key that was set came from.
+    func conflicts(sources: [String: Source]) -> [Fault] {
+        var faults: [Fault] = []
+        func add(_ key: String, _ problem: String, _ remedy: String) {
+            let source = sources[key] ?? .standard
+            faults.append(Fault(source: source, key: key, problem: problem, remedy: remedy))
+        }
+        if profile == .production && server.publicURL == nil {
+            add(
+                "server.public_url", "is required in the production profile",
+                "set it to the URL that clients reach this server by, such as"
+                    + " \"https://auth.example.com\"")
+        }
+        if pow.agentMaxDifficulty < pow.agentDifficulty {
+            add(
+                "pow.agent_max_difficulty",
+                "\(pow.agentMaxDifficulty) is less than pow.agent_difficulty"
+                    + " (\(pow.agentDifficulty))",
+                "raise it or lower pow.agent_difficulty")
+        }
+        if Set(mail.domains).count != mail.domains.count {
+            add("mail.domains", "names a domain twice", "name each domain once")
+        }
+        return faults
+    }
+
+    /// Defaults that follow another setting, put in place where nobody set them.
+    mutating func settle(sources: [String: Source]) {
+        if sources["pow.agent_max_difficulty"] == nil {
+            pow.agentMaxDifficulty = max(pow.agentMaxDifficulty, pow.agentDifficulty)
+        }
+        if sources["storage.url"] == nil && sources["storage.directory"] != nil {
+            storage.url = nil
+        }
+    }
+}

@@ -1,0 +1,116 @@
+internal import TOMLKit
+
+/// The settings of a TOML file: tables for the sections, keys for the settings.
+///
+/// Promises: every key of the file is either a setting or a fault. The file is read whole, at most
+/// ``maximumOctets`` of it.
+struct ConfigFile {
+    static let maximumOctets = 1_048_576
+    /// Used when no other is named, if it exists.
+    static let standardPath = "config/postern.toml"
+
+    private let path: String
+    private let lines: [String: Int]
+    private var layer = Layer()
+
+    /// - Parameters:
+    ///   - text: the file's content.
+    ///   - path: for faults.
+    static func layer(of text: String, path: String) -> Layer {
+        var file = ConfigFile(path: path, lines: keyLines(of: text))
+        // The parser underneath takes a C string and would stop at a NUL without a word.
+        guard !text.utf8.contains(0) else {
+            file.refuse(line: nil, "contains a NUL character", "give TOML text (https://toml.io)")
+            return file.layer
+        }
+        do {
+            file.add(try TOMLTable(string: text), below: [])
+        } catch let error as TOMLParseError {
+            file.refuse(
+                line: error.source.begin.line, "is not TOML: \(error.description)",
+                "see https://toml.io for the syntax")
+        } catch {
+            file.refuse(line: nil, "cannot be read: \(error)", "see https://toml.io for the syntax")
+        }
+        return file.layer
+    }
+
+    private init(path: String, lines: [String: Int]) {
+        self.path = path
+        self.lines = lines
+    }
+
+    private mutating func refuse(line: Int?, _ problem: String, _ remedy: String) {
+        layer.refuse("file", at: .file(path: path, line: line), problem, remedy)
+    }
+
+    private mutating func add(_ table: TOMLTable, below parents: [String]) {
+        for key in table.keys.sorted() {
+            guard let value = table[key] else { continue }
+            let dotted = (parents + [key]).joined(separator: ".")
+            let source = Source.file(path: path, line: lines[dotted])
+            let isSection = Self.sections.contains(dotted)
+            if let inner = value.table, isSection {
+                add(inner, below: parents + [key])
+            } else if isSection {
+                layer.refuse(
+                    dotted, at: source, "is a section, not a setting",
+                    "write [\(dotted)] and its settings below it")
+            } else if Config.settings.contains(where: { $0.key == dotted }) {
+                layer.entries[dotted] = Layer.Entry(raw: RawValue(value), source: source)
+            } else {
+                layer.refuse(dotted, at: source, "no such setting", Self.suggestion(for: dotted))
+            }
+        }
+    }
+
+    private static let sections = Set(
+        Config.settings.compactMap { setting in
+            setting.key.firstIndex(of: ".").map { String(setting.key[..<$0]) }
+        })
+
+    private static func suggestion(for key: String) -> String {
+        if let near = key.nearest(among: Config.settings.map(\.key)) {
+            return "did you mean \(near)?"
+        }
+        let section = key.prefix { $0 != "." }
+        let siblings = Config.settings.map(\.key).filter { $0.hasPrefix("\(section).") }
+        return siblings.isEmpty
+            ? "the sections are " + sections.sorted().joined(separator: ", ")
+            : "[\(section)] has "
+                + siblings.map { $0.dropFirst(section.count + 1) }.joined(separator: ", ")
+    }
+
+    /// The line on which each dotted key is written. The TOML parser does not tell; this reading
+    /// is only for faults, so what it cannot follow (keys in inline tables) just has no line.
+    private static func keyLines(of text: String) -> [String: Int] {
+        var lines: [String: Int] = [:]
+        var table = ""
+        let rows = text.split(separator: "\n", omittingEmptySubsequences: false)
+        for (index, row) in rows.enumerated() {
+            let row = row.drop { $0 == " " || $0 == "\t" }
+            if row.first == "[" {
+                table = row.dropFirst().prefix { $0 != "]" } + "."
+                lines[String(table.dropLast())] = index + 1
+            } else if let equals = row.firstIndex(of: "="), row.first != "#" {
+                let key = row[..<equals].filter { !" \t\"'\r".contains($0) }
+                lines[table + key, default: index + 1] = index + 1
+            }
+        }
+        return lines
+    }
+}
+
+extension RawValue {
+    init(_ value: any TOMLValueConvertible) {
+        switch value.type {
+        case .string: self = value.string.map { .string($0) } ?? .other("string")
+        case .int: self = value.int.map { .integer($0) } ?? .other("integer")
+        case .double: self = value.double.map { .number($0) } ?? .other("number")
+        case .bool: self = value.bool.map { .boolean($0) } ?? .other("boolean")
+        case .array: self = .list((value.array.map { Array($0) } ?? []).map { RawValue($0) })
+        case .table: self = .other("table")
+        case .date, .time, .dateTime: self = .other("date")
+        }
+    }
+}

@@ -1,0 +1,80 @@
+import Testing
+
+@testable import postern
+
+@Suite struct ConfigTests {
+    @Test func everyFieldHasItsSettingAndEverySettingItsField() {
+        let config = Config()
+        let sections: [(String, Any)] = [
+            ("server", config.server), ("storage", config.storage), ("mail", config.mail),
+            ("pow", config.pow), ("tokens", config.tokens),
+        ]
+        #expect(Mirror(reflecting: config).children.count == sections.count + 1)
+        for (name, section) in sections {
+            let fields = Mirror(reflecting: section).children.compactMap(\.label).map {
+                "\(name).\($0)".filter { $0 != "_" }.lowercased()
+            }
+            let keys = Config.settings.map(\.key).filter { $0.hasPrefix("\(name).") }.map {
+                $0.filter { $0 != "_" }
+            }
+            #expect(fields == keys)
+        }
+    }
+
+    @Test func theKeysAreUniqueAndTheirVariablesToo() {
+        #expect(Set(Config.settings.map(\.key)).count == Config.settings.count)
+        #expect(Set(Config.settings.map(\.variable)).count == Config.settings.count)
+    }
+
+    @Test func productionDrainsFiveSecondsAndNeedsAPublicURL() throws {
+        #expect(faults(loader(file: "profile = \"production\"")).count == 1)
+        let loaded = try loader(
+            file: """
+                profile = "production"
+                server.public_url = "https://Auth.example.com/"
+                """
+        ).load()
+        #expect(loaded.config.server.drainDelay == .seconds(5))
+        #expect(loaded.config.server.publicURL?.text == "https://auth.example.com")
+    }
+
+    @Test func aProfileNeverChangesWhatWasSet() throws {
+        let loaded = try loader(
+            file: "[pow]\nagent_difficulty = 4", flags: [("profile", "--profile", "test")]
+        ).load()
+        #expect(loaded.config.pow.agentDifficulty == 4)
+        #expect(loaded.config.pow.agentMaxDifficulty == 4)
+    }
+
+    @Test func theTestProfileIsEasyAndKeepsItsDatabaseInMemory() throws {
+        let loaded = try loader(flags: [("profile", "--profile", "test")]).load()
+        #expect(loaded.config.pow.agentDifficulty == 1)
+        #expect(loaded.config.databaseLocation == .memory)
+    }
+
+    @Test func theTestProfileUsesADatabaseThatIsNamed() throws {
+        let test = ("profile", "--profile", "test")
+        let byDirectory = try loader(flags: [test, ("storage.directory", "--data", "here")]).load()
+        #expect(byDirectory.config.databaseLocation == .sqlite(path: "here/postern.db"))
+        let byURL = try loader(file: "[storage]\nurl = \"sqlite:a.db\"", flags: [test]).load()
+        #expect(byURL.config.databaseLocation == .sqlite(path: "a.db"))
+    }
+
+    @Test func aMaximumBelowTheDifficultyIsRefusedOnlyWhenItWasSet() throws {
+        let raised = try loader(file: "[pow]\nagent_difficulty = 12").load()
+        #expect(raised.config.pow.agentMaxDifficulty == 12)
+        #expect(
+            faults(loader(file: "[pow]\nagent_max_difficulty = 3")) == [
+                "config/postern.toml:2: pow.agent_max_difficulty: 3 is less than "
+                    + "pow.agent_difficulty (6); raise it or lower pow.agent_difficulty"
+            ])
+    }
+
+    @Test func oneDomainIsNotNamedTwice() {
+        #expect(faults(loader(file: "[mail]\ndomains = [\"a.test\", \"A.TEST\"]")).count == 1)
+    }
+
+    @Test func outsideProductionThePublicURLFollowsThePort() {
+        #expect(Config().publicURL(port: 8123)?.text == "http://127.0.0.1:8123")
+    }
+}

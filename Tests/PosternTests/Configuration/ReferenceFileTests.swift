@@ -1,0 +1,55 @@
+import Testing
+
+@testable import postern
+
+/// config/postern.toml: the one file where every setting is found.
+@Suite struct ReferenceFileTests {
+    private func text() throws -> String {
+        let root = #filePath.split(separator: "/").dropLast(4).joined(separator: "/")
+        return try File.text(at: "/\(root)/config/postern.toml", atMost: 1_000_000)
+    }
+
+    /// The file as if every setting's line were in force.
+    private func inForce() throws -> String {
+        try text().split(separator: "\n", omittingEmptySubsequences: false).map { line in
+            let name = line.dropFirst(2).prefix { $0.isLowercase || $0 == "_" }
+            let isSetting =
+                line.hasPrefix("# ") && !name.isEmpty
+                && line.dropFirst(2 + name.count).hasPrefix(" = ")
+            return isSetting ? String(line.dropFirst(2)) : String(line)
+        }.joined(separator: "\n")
+    }
+
+    @Test func asItStandsItChangesNothing() throws {
+        let layer = ConfigFile.layer(of: try text(), path: "f")
+        #expect(layer.faults.isEmpty)
+        #expect(layer.entries.isEmpty)
+    }
+
+    @Test func itNamesEverySettingAndNothingElse() throws {
+        let layer = ConfigFile.layer(of: try inForce(), path: "f")
+        #expect(layer.faults.isEmpty)
+        #expect(layer.entries.keys.sorted() == Config.settings.map(\.key).sorted())
+    }
+
+    @Test func itGivesEverySettingItsDefault() throws {
+        let layer = ConfigFile.layer(of: try inForce(), path: "f")
+        let defaults = Config().effective
+        for setting in Config.settings {
+            var written = Config()
+            let raw = try #require(layer.entries[setting.key]?.raw)
+            #expect(setting.assign(raw, &written), "\(setting.key)")
+            // What has no default has an example.
+            guard let standard = setting.show(defaults) else { continue }
+            #expect(setting.show(written) == standard, "\(setting.key)")
+        }
+    }
+
+    @Test func theSettingsStandInTheOrderOfTheTable() throws {
+        let lines = try inForce().split(separator: "\n")
+        let names = Config.settings.map { $0.key.split(separator: ".").last ?? "" }
+        let written = lines.filter { !$0.hasPrefix("#") && $0.contains(" = ") }
+            .map { $0.prefix { $0 != " " } }
+        #expect(written == names)
+    }
+}

@@ -1,0 +1,110 @@
+import AuthCore
+import Testing
+
+@testable import postern
+
+@Suite struct SyntaxTests {
+    @Test(arguments: [
+        (RawValue.integer(3), Duration.seconds(3)), (.number(0.5), .milliseconds(500)),
+        (.string("500ms"), .milliseconds(500)), (.string("3s"), .seconds(3)),
+        (.string("10m"), .seconds(600)), (.string("1.5h"), .seconds(5400)),
+        (.string("7d"), .seconds(604_800)), (.untyped("3"), .seconds(3)),
+        (.untyped("0.25"), .milliseconds(250)), (.untyped("2m"), .seconds(120)),
+        (.integer(0), .zero),
+    ])
+    func durationsAreSecondsOrTextWithAUnit(raw: RawValue, duration: Duration) {
+        #expect(Syntax.duration(.zero ... .seconds(1_000_000)).parse(raw) == duration)
+    }
+
+    @Test(arguments: [
+        RawValue.string("3"), .string("-3s"), .string("+3s"), .string("3 s"), .string("s"),
+        .string(""), .string("1e3s"), .string(".5s"), .string("5.s"), .string("3w"),
+        .string("0x3s"), .string("3sec"), .string("1m30s"), .string("99999999999999999999d"),
+        .integer(-1), .integer(.max), .number(.infinity), .number(.nan), .number(-0.5),
+        .number(1e300), .boolean(true), .list([.integer(3)]), .other("date"), .untyped("nan"),
+        .untyped("1.2.3"), .untyped("٣"),
+    ])
+    func anythingElseIsNoDuration(raw: RawValue) {
+        #expect(Syntax.duration(.zero ... .seconds(1_000_000)).parse(raw) == nil)
+    }
+
+    @Test func durationsOutsideTheirRangeAreRefused() {
+        let syntax = Syntax.duration(.seconds(1) ... .seconds(60))
+        #expect(syntax.parse(.integer(1)) == .seconds(1))
+        #expect(syntax.parse(.string("1m")) == .seconds(60))
+        #expect(syntax.parse(.string("999ms")) == nil)
+        #expect(syntax.parse(.number(60.001)) == nil)
+    }
+
+    @Test(arguments: [
+        (Duration.zero, "0s"), (.milliseconds(1500), "1500ms"), (.seconds(90), "90s"),
+        (.seconds(180), "3m"), (.seconds(7200), "2h"), (.seconds(604_800), "7d"),
+    ])
+    func aDurationIsShownInTheLongestUnitThatFits(duration: Duration, text: String) {
+        #expect(duration.withUnit == text)
+        #expect(Syntax.duration(.zero ... .seconds(1_000_000)).parse(.string(text)) == duration)
+    }
+
+    @Test func wholeNumbersInTextAreDigitsOnly() {
+        let syntax = Syntax.integer(0...100)
+        #expect(syntax.parse(.untyped("42")) == 42)
+        for text in ["+5", "-5", "0x5", "5.0", "", " 5", "5 ", "101", "99999999999999999999"] {
+            #expect(syntax.parse(.untyped(text)) == nil, "\(text)")
+        }
+    }
+
+    @Test func aQuotedNumberInTheFileIsNoNumber() {
+        #expect(Syntax.integer(0...100).parse(.string("42")) == nil)
+        #expect(Syntax.integer(0...100).parse(.number(42)) == nil)
+        #expect(Syntax.boolean.parse(.string("true")) == nil)
+        #expect(Syntax.boolean.parse(.untyped("yes")) == nil)
+    }
+
+    @Test func listsInTextHaveCommas() {
+        let syntax = Syntax.list(of: Syntax.domain, 0...2, accepts: "")
+        #expect(syntax.parse(.untyped("a.test,b.test"))?.map(\.text) == ["a.test", "b.test"])
+        #expect(syntax.parse(.untyped(""))?.isEmpty == true)
+        #expect(syntax.parse(.untyped("a.test,,b.test")) == nil)
+        #expect(syntax.parse(.untyped("a.test,b.test,c.test")) == nil)
+        #expect(syntax.parse(.list([.string("a.test"), .integer(1)])) == nil)
+    }
+
+    @Test(arguments: [
+        ("https://auth.example.com", "https://auth.example.com"),
+        ("HTTP://LOCALHOST:80/a/", "http://localhost:80/a"),
+        ("http://[::1]:8080", "http://[::1]:8080"), ("http://127.0.0.1", "http://127.0.0.1"),
+    ])
+    func baseURLsAreNormalised(text: String, normal: String) {
+        #expect(BaseURL(text)?.text == normal)
+    }
+
+    @Test(arguments: [
+        "", "example.com", "ftp://example.com", "https://", "https:///x", "http://u@h",
+        "http://h?q",
+        "http://h#f", "http://h:0", "http://h:65536", "http://h:+1", "http://h:", "http://[::1",
+        "http://[1.2.3.4]", "http://h/a b", "http://hé", "http://h\n", "http:// h", "http://a_b",
+    ])
+    func whatIsNoBaseURLIsRefused(text: String) {
+        #expect(BaseURL(text) == nil)
+    }
+
+    @Test func databasesAreWrittenAsURLs() {
+        #expect(DatabaseLocation("sqlite::memory:") == .memory)
+        #expect(DatabaseLocation("sqlite:/var/a.db") == .sqlite(path: "/var/a.db"))
+        for text in ["", "sqlite:", "sqlite::mem:", "postgres://h/d", "a.db", "sqlite:a\u{0}b"] {
+            #expect(DatabaseLocation(text) == nil, "\(text)")
+        }
+    }
+
+    @Test func templatesHaveExactlyTheirVariables() {
+        let setting = Config.settings.first { $0.key == "mail.jmap_upload_path" }
+        for (text, fits) in [
+            ("/u/{accountId}", true), ("/u", false), ("u/{accountId}", false),
+            ("/{accountId}/{accountId}", false), ("/{accountId}/{x}", false),
+            ("/ {accountId}", false),
+        ] {
+            var config = Config()
+            #expect(setting?.assign(.string(text), &config) == fits, "\(text)")
+        }
+    }
+}
