@@ -22,7 +22,7 @@ RUN apt-get update --quiet=2 \
     && useradd --system --uid 8080 --home-dir /var/lib/postern --create-home postern
 COPY --from=build /postern/.build/postern /usr/local/bin/postern
 
-# Environment rather than flags, so that `docker exec … postern account list` meets the same database.
+# Environment, not flags: so `docker exec … postern account list` meets the same database.
 ENV POSTERN_PROFILE=production \
     POSTERN_SERVER_HOST=0.0.0.0 \
     POSTERN_STORAGE_DIRECTORY=/var/lib/postern

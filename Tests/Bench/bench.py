@@ -1,0 +1,220 @@
+#!/usr/bin/env python3
+"""Postern beside its peers and limits, in one run, on this machine. `make bench` runs it.
+
+CPU per request is the server's own user and system time over the requests it answered, not the load
+tool's rate: so the load tool, on the same cores, does not count. Medians of several rounds, in turns.
+"""
+
+import argparse
+import contextlib
+import dataclasses
+import http.client
+import json
+import os
+import pathlib
+import re
+import resource
+import socket
+import statistics
+import subprocess
+import tempfile
+import time
+
+from client import Client, log_in_all, proven_challenges
+from processes import Nginx, Postern, load
+
+HERE = pathlib.Path(__file__).parent
+# Difficulty stays where it is: what is measured is the server, not the proof.
+EASY = {"POSTERN_POW_AGENT_DIFFICULTY": "1", "POSTERN_POW_AGENT_MAX_DIFFICULTY": "1"}
+
+
+@dataclasses.dataclass
+class Row:
+    what: str
+    unit: str
+    ours: float
+    goal: float
+    peer: float | None = None
+    beside: str = ""
+    more_is_better: bool = False
+    goal_is_ratio: bool = False
+
+    @property
+    def ratio(self):
+        return self.ours / self.peer if self.peer else None
+
+    @property
+    def ok(self):
+        measured = self.ratio if self.goal_is_ratio else self.ours
+        return measured >= self.goal if self.more_is_better else measured <= self.goal
+
+    def cells(self):
+        sign = "≥" if self.more_is_better else "≤"
+        goal = f"{sign} {self.goal:g} ×" if self.goal_is_ratio else f"{sign} {self.goal:g} {self.unit}"
+        return [
+            self.what, f"{self.ours:.2f} {self.unit}",
+            f"{self.peer:.2f} {self.unit}" if self.peer else "", self.beside,
+            f"{self.ratio:.2f} ×" if self.peer else "", goal, "ok" if self.ok else "short",
+        ]
+
+
+class Bench:
+    def __init__(self, binary, quick):
+        self.binary = binary
+        self.rounds = 1 if quick else 3
+        self.seconds = 2 if quick else 4
+        self.sessions = 60 if quick else 240
+        self.starts = 3 if quick else 9
+        self.idle_connections = 5000
+        self.stack = contextlib.ExitStack()
+        self.directory = pathlib.Path(self.stack.enter_context(tempfile.TemporaryDirectory()))
+        self.script = self.directory / "load.lua"
+
+    def fresh(self):
+        return pathlib.Path(tempfile.mkdtemp(dir=self.directory))
+
+    def postern(self, **options):
+        return Postern(self.binary, self.fresh(), environment=EASY, **options)
+
+    def cpu_micros(self, server, path, **options):
+        """CPU per answered request of one round, at 64 connections."""
+        before = server.cpu_seconds()
+        requests = load(server.port, path, self.seconds, script=self.script, **options)
+        return (server.cpu_seconds() - before) / requests * 1e6
+
+    def constant(self):
+        """GET /healthz, as configured by default, beside nginx without and with its access log."""
+        with self.postern() as ours, Nginx(self.fresh()) as nginx:
+            turns = [
+                (self.cpu_micros(ours, "/healthz"), self.cpu_micros(nginx, "/healthz"),
+                 self.cpu_micros(nginx, "/logged")) for _ in range(self.rounds)
+            ]
+        mine, bare, logged = map(statistics.median, zip(*turns))
+        yield Row("GET /healthz, CPU", "µs", mine, 14, bare, "nginx return 200, no access log")
+        yield Row("", "µs", mine, 14, logged, "nginx return 200, access log")
+
+    def challenge(self):
+        with self.postern() as ours:
+            rounds = [
+                self.cpu_micros(ours, "/api/v1/challenge", method="POST")
+                for _ in range(self.rounds)
+            ]
+        yield Row("POST /api/v1/challenge, CPU", "µs", statistics.median(rounds), 20)
+
+    def capability(self):
+        with self.postern() as ours:
+            session, _ = Client(ours.port).sign_up("bench-capability")
+            headers = {"Authorization": f"Bearer {session}"}
+            turns = [
+                (self.cpu_micros(ours, "/api/v1/capability", method="POST", headers=headers),
+                 self.signature_micros()) for _ in range(self.rounds)
+            ]
+        mine, bare = map(statistics.median, zip(*turns))
+        yield Row("POST /api/v1/capability, CPU", "µs", mine, 1.15, bare,
+                  "openssl speed rsa2048 sign", goal_is_ratio=True)
+
+    def signature_micros(self):
+        result = subprocess.run(
+            ["openssl", "speed", "-seconds", str(self.seconds), "rsa2048"],
+            text=True, capture_output=True, check=True, stdin=subprocess.DEVNULL)
+        return float(re.search(r"rsa\s+2048 bits\s+([\d.]+)s", result.stdout)[1]) * 1e6
+
+    def sessions_per_second(self):
+        """Logins whose proofs were solved beforehand, between two runs of the bare hash."""
+        limit = self.directory / "scrypt_limit"
+        subprocess.run(
+            ["cc", "-O2", "-o", limit, HERE / "scrypt_limit.c", "-lscrypt", "-lpthread"], check=True)
+        with self.postern() as ours:
+            _, made = Client(ours.port).sign_up("bench-session")
+            proven = proven_challenges(ours.port, self.sessions)
+            first = self.hashes(limit)
+            cpu, start = ours.cpu_seconds(), time.monotonic()
+            log_in_all(ours.port, made["apiKey"], proven, connections=4 * os.cpu_count())
+            elapsed, cpu = time.monotonic() - start, ours.cpu_seconds() - cpu
+            second = self.hashes(limit)
+        rate, seconds = map(statistics.mean, zip(first, second))
+        yield Row("POST /api/v1/session", "/s", self.sessions / elapsed, 0.95, rate,
+                  "libscrypt on all cores", more_is_better=True, goal_is_ratio=True)
+        yield Row("POST /api/v1/session, CPU", "ms", cpu / self.sessions * 1e3, 1.05,
+                  seconds * 1e3, "libscrypt, one hash", goal_is_ratio=True)
+
+    def hashes(self, limit):
+        result = subprocess.run(
+            [limit, str(self.seconds)], text=True, capture_output=True, check=True)
+        return tuple(map(float, result.stdout.split()))
+
+    def start(self):
+        """From spawning the process to the first 200, with a database and keys yet to be made."""
+        times = []
+        for _ in range(self.starts):
+            data, start = self.fresh(), time.monotonic()
+            with Postern(self.binary, data, profile="development") as ours:
+                self.ask_health(ours.port)
+                times.append(time.monotonic() - start)
+        yield Row("start to first answer", "ms", statistics.median(times) * 1e3, 50)
+
+    def ask_health(self, port):
+        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=10)
+        connection.request("GET", "/healthz")
+        assert connection.getresponse().status == 200
+        connection.close()
+
+    def memory(self):
+        with Postern(self.binary, self.fresh(), "development") as ours:
+            Client(ours.port).post("/api/v1/challenge")
+            time.sleep(2)
+            yield Row("memory, idle", "MiB", ours.resident_mib(), 15)
+            with contextlib.ExitStack() as idle:
+                for _ in range(self.idle_connections):
+                    idle.enter_context(self.idle_connection(ours.port))
+                resident = ours.resident_mib()
+            yield Row(f"memory, {self.idle_connections:,} idle connections", "MiB", resident, 100)
+
+    def idle_connection(self, port):
+        """One that has been answered once and is kept open."""
+        connection = socket.create_connection(("127.0.0.1", port), 10)
+        connection.sendall(b"GET /healthz HTTP/1.1\r\nHost: bench\r\n\r\n")
+        assert connection.recv(4096).startswith(b"HTTP/1.1 200 ")
+        return connection
+
+    def size(self):
+        yield Row("binary, stripped", "MiB", self.binary.stat().st_size / 2**20, 20)
+
+    def rows(self):
+        with self.stack:
+            for part in [self.constant, self.challenge, self.capability, self.sessions_per_second,
+                         self.start, self.memory, self.size]:
+                yield from part()
+
+
+def print_table(rows):
+    table = [["", "ours", "beside", "", "ratio", "goal", ""]] + [row.cells() for row in rows]
+    widths = [max(map(len, column)) for column in zip(*table)]
+    for number, cells in enumerate(table):
+        padded = [cell.rjust(width) if column in (1, 2, 4) else cell.ljust(width)
+                  for column, (cell, width) in enumerate(zip(cells, widths))]
+        print("  ".join(padded).rstrip())
+        if number == 0:
+            print("  ".join("-" * width for width in widths))
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--binary", type=pathlib.Path, required=True, help="release, stripped")
+    parser.add_argument("--quick", action="store_true", help="one short round of each")
+    parser.add_argument("--json", type=pathlib.Path, metavar="FILE", help="write the rows here too")
+    options = parser.parse_args()
+    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+
+    rows = list(Bench(options.binary.resolve(), options.quick).rows())
+    print(f"{os.cpu_count()} cores, 64 connections over loopback, load tool on the same cores;")
+    print("postern as configured by default, its log to /dev/null; nginx with one worker per core.\n")
+    print_table(rows)
+    if options.json:
+        records = [{**dataclasses.asdict(row), "ratio": row.ratio, "ok": row.ok} for row in rows]
+        options.json.write_text(json.dumps(records, indent=2, ensure_ascii=False) + "\n")
+
+
+if __name__ == "__main__":
+    main()
