@@ -44,6 +44,7 @@ let package = Package(
             swiftSettings: settings),
         .target(
             name: "AuthAPI", dependencies: ["AuthCore", "Cryptography", "HTTPEngine", "StrictJSON"],
+            resources: [.embedInCode("Discovery/llms.txt"), .embedInCode("Discovery/openapi.json")],
             swiftSettings: settings),
         .target(
             name: "AuthStorage",

@@ -1,0 +1,52 @@
+internal import AuthCore
+public import HTTPEngine
+internal import StrictJSON
+
+/// Renders what goes wrong on the agents' surface: `{"error":{"message","hint","docs_url"}}`, for
+/// a reader that knows nothing else.
+public struct AgentErrors: Sendable {
+    let publicURL: String
+
+    /// For refusals, engine faults and everything else that a handler throws.
+    public var renderer: FaultRenderer {
+        { fault, _ in
+            switch fault {
+            case .thrown(let error):
+                Refusal(error).map(render) ?? render(.unexpected)
+            case .malformed(let error): render(.malformed(error))
+            case .notFound: render(.notFound)
+            case .methodNotAllowed(let allowed): render(.methodNotAllowed(allowed))
+            case .bodyTooLarge(let limit): render(.bodyTooLarge(limit))
+            case .timeout: render(.timeout)
+            case .overloaded(let seconds): render(.overloaded(Int64(seconds)))
+            }
+        }
+    }
+
+    func render(_ refusal: Refusal) -> Response {
+        render(AgentError(refusal, publicURL: publicURL))
+    }
+
+    private func render(_ error: AgentError) -> Response {
+        var headers: [(String, String)] = []
+        if error.status == .unauthorized { headers.append(("WWW-Authenticate", "Bearer")) }
+        if let seconds = error.retryAfter { headers.append(("Retry-After", String(seconds))) }
+        return .json(error.status, headers: headers) { body in
+            body.member("error") { members in
+                members.member("message", error.message)
+                members.member("hint", error.hint)
+                members.member("docs_url", "\(publicURL)/llms.txt#\(error.anchor.rawValue)")
+            }
+        }
+    }
+}
+
+/// One error of the agents' surface, ready to be written.
+struct AgentError {
+    let status: Status
+    let message: String
+    /// How to mend it and try again.
+    let hint: String
+    let anchor: LLMsText.Anchor
+    var retryAfter: Int64?
+}

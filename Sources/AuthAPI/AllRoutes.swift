@@ -1,0 +1,26 @@
+public import HTTPEngine
+
+/// Every surface that one process serves. An API joins with a folder and a line here.
+public func allRoutes(_ surfaces: Surfaces) -> [RouteGroup] {
+    [
+        surfaces.agent.routes,
+        surfaces.discovery.routes,
+        surfaces.operations.routes,
+    ]
+}
+
+/// The surfaces, built once by the program.
+public struct Surfaces: Sendable {
+    public let agent: AgentAPI
+    public let discovery: DiscoveryAPI
+    public let operations: OperationsAPI
+
+    public init(agent: AgentAPI, discovery: DiscoveryAPI, operations: OperationsAPI) {
+        self.agent = agent
+        self.discovery = discovery
+        self.operations = operations
+    }
+
+    /// Renders what happens outside every surface: an unknown path, a request that is no HTTP.
+    public var fallback: FaultRenderer { agent.errors.renderer }
+}

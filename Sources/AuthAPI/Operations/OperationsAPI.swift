@@ -1,0 +1,47 @@
+public import HTTPEngine
+internal import StrictJSON
+
+/// What load balancers and orchestrators ask: does the process live, does it take work.
+public struct OperationsAPI: Sendable {
+    private let errors: AgentErrors
+    private let isDraining: @Sendable () -> Bool
+    private let pingDatabase: @Sendable () async throws -> Void
+
+    /// - Parameters:
+    ///   - isDraining: whether the server has been told to stop.
+    ///   - pingDatabase: throws when the database does not answer in time.
+    public init(
+        agent: AgentAPI, isDraining: @escaping @Sendable () -> Bool,
+        pingDatabase: @escaping @Sendable () async throws -> Void
+    ) {
+        errors = agent.errors
+        self.isDraining = isDraining
+        self.pingDatabase = pingDatabase
+    }
+
+    public var routes: RouteGroup {
+        RouteGroup(
+            prefixes: ["/healthz", "/readyz"], faults: errors.renderer,
+            routes: [
+                Route(.get, "/healthz") { _ in Self.status(.ok, "ok") },
+                Route(.get, "/readyz", handler: readiness),
+            ])
+    }
+
+    /// GET /readyz: 503 while draining or when the database does not answer.
+    private func readiness(_ request: Request) async throws -> Response {
+        guard !isDraining() else { return Self.status(.serviceUnavailable, "draining") }
+        do {
+            try await pingDatabase()
+        } catch {
+            // Whatever keeps the database from answering, the balancer needs to know only that.
+            return Self.status(.serviceUnavailable, "database unavailable")
+        }
+        return Self.status(.ok, "ok")
+    }
+
+    private static func status(_ status: Status, _ text: String) -> Response {
+        let headers = status == .serviceUnavailable ? [("Retry-After", "1")] : []
+        return .json(status, headers: headers) { $0.member("status", text) }
+    }
+}

@@ -1,0 +1,7 @@
+internal import AuthCore
+internal import HTTPEngine
+
+extension Request {
+    /// Whose limits this request counts against.
+    var client: ClientAddress { ClientAddress(bytes: peer.bytes) }
+}

@@ -1,0 +1,65 @@
+/// Which names may be made here: the operator's domains, reserved names and delimiter.
+public struct AddressPolicy: Sendable {
+    /// RFC 2142's role names, and those that mail systems and their impostors use
+    /// (contract section 0).
+    public static let defaultReserved: Set<String> = [
+        // RFC 2142 sections 3 to 7.
+        "info", "marketing", "sales", "support", "abuse", "noc", "security", "postmaster",
+        "hostmaster", "usenet", "news", "webmaster", "www", "uucp", "ftp",
+        "admin", "administrator", "root", "noreply", "no-reply", "mailer-daemon",
+    ]
+
+    /// The domains that mailboxes are made on; the first is the agents'.
+    public let domains: [Domain]
+    public let reserved: Set<String>
+    public let subaddressDelimiter: Character?
+
+    /// - Parameter domains: at least one.
+    public init(
+        domains: [Domain], reserved: Set<String> = defaultReserved,
+        subaddressDelimiter: Character? = "+"
+    ) {
+        precondition(!domains.isEmpty)
+        self.domains = domains
+        self.reserved = reserved
+        self.subaddressDelimiter = subaddressDelimiter
+    }
+
+    /// The domain that agents get their mailboxes on.
+    public var agentDomain: Domain { domains[0] }
+
+    /// - Throws: ``Refusal/usernameNotAllowed`` for a reserved name,
+    ///   ``Refusal/invalidUsername(_:)`` for one with the sub-address delimiter in it.
+    public func address(for username: Username) throws(Refusal) -> Address {
+        if let subaddressDelimiter, username.localPart.text.contains(subaddressDelimiter) {
+            throw .invalidUsername("it must not contain `\(subaddressDelimiter)`")
+        }
+        guard !reserved.contains(username.localPart.text) else { throw .usernameNotAllowed }
+        return Address(localPart: username.localPart, domain: agentDomain)
+    }
+}
+
+/// The name an agent signs up with: a valid local part of 5 to 21 characters, without `+`.
+public struct Username: Hashable, Sendable, CustomStringConvertible {
+    public static let lengths = 5...21
+    public let localPart: LocalPart
+
+    public init(parsing text: String) throws(Refusal) {
+        guard let normal = Normal(text) else {
+            throw .invalidUsername("only ASCII letters, digits, `.`, `_` and `-` are accepted")
+        }
+        guard Self.lengths.contains(normal.text.utf8.count) else {
+            throw .invalidUsername("it must have 5 to 21 characters")
+        }
+        guard let localPart = LocalPart(parsing: normal.text),
+            !localPart.text.utf8.contains(UInt8(ascii: "+"))
+        else {
+            throw .invalidUsername(
+                "only letters, digits, `.`, `_` and `-` are accepted, and no dot first, last or "
+                    + "doubled")
+        }
+        self.localPart = localPart
+    }
+
+    public var description: String { localPart.text }
+}

@@ -1,0 +1,31 @@
+/// The network address a request came from: 4 bytes of IPv4 or 16 of IPv6.
+///
+/// An IPv4-mapped IPv6 address (RFC 4291 §2.5.5.2) is the IPv4 address it maps, so that a
+/// dual-stack listener does not give a client two identities.
+public struct ClientAddress: Hashable, Sendable {
+    public let bytes: [UInt8]
+
+    /// - Parameter bytes: exactly 4 or 16.
+    public init(bytes: [UInt8]) {
+        precondition(bytes.count == 4 || bytes.count == 16)
+        let mapped: [UInt8] = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff]
+        self.bytes = bytes.count == 16 && bytes.starts(with: mapped) ? Array(bytes[12...]) : bytes
+    }
+
+    /// What one subscriber holds: an IPv4 address, an IPv6 /64.
+    public var subscriber: ClientNetwork { network(ipv4Bits: 32, ipv6Bits: 64) }
+
+    /// What one site holds: an IPv4 /24, an IPv6 /48.
+    public var site: ClientNetwork { network(ipv4Bits: 24, ipv6Bits: 48) }
+
+    private func network(ipv4Bits: Int, ipv6Bits: Int) -> ClientNetwork {
+        let bits = bytes.count == 4 ? ipv4Bits : ipv6Bits
+        return ClientNetwork(prefix: Array(bytes.prefix(bits / 8)), isIPv6: bytes.count == 16)
+    }
+}
+
+/// A network prefix, the key that limits are counted under.
+public struct ClientNetwork: Hashable, Sendable {
+    let prefix: [UInt8]
+    let isIPv6: Bool
+}

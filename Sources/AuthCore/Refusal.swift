@@ -1,0 +1,53 @@
+/// Every way in which Postern turns a caller away. Each is the caller's to mend; anything else
+/// that is thrown is our own fault and is answered 500 without detail.
+///
+/// A refusal carries what the caller needs to mend it and nothing secret. Each API renders it in
+/// its own error shape through one exhaustive `switch`.
+public enum Refusal: Error, Equatable, Sendable {
+    /// The body is not what the endpoint takes; the text says where and why.
+    case malformedRequest(String)
+    /// `Content-Type` was given and is not `expected`.
+    case unsupportedMediaType(expected: String)
+    /// The challenge token is missing, forged, expired, of another kind or already used.
+    case invalidChallenge
+    /// The session token is missing, forged or expired, or its account is gone, disabled or has
+    /// new credentials.
+    case invalidSession
+    /// The capability token is missing, forged or expired, or its account is gone.
+    case invalidCapability
+    /// No account has this API key, or it is disabled.
+    case unknownAPIKey
+    /// The proof of work does not hold.
+    case proofRejected(ProofFault)
+    /// Not a valid username; the text says which rule it breaks.
+    case invalidUsername(String)
+    /// A valid username that only the operator may give out.
+    case usernameNotAllowed
+    /// The address belongs to somebody, or did.
+    case addressTaken
+    /// Too many of these from this client.
+    case tooManyRequests(retryAfter: Duration)
+    /// The work queue is full or the database is busy; nothing was done.
+    case busy(retryAfter: Duration)
+    /// No mail store is configured.
+    case mailStoreMissing
+}
+
+/// What is wrong with a proof of work.
+public enum ProofFault: Equatable, Sendable {
+    /// The digest has fewer leading zero bits than the challenge asks for.
+    case tooEasy(required: Int, found: Int)
+    /// The digest is not the digest of this challenge and nonce.
+    case wrongDigest
+}
+
+extension Refusal {
+    /// The refusal that `error` stands for, if it stands for one.
+    public init?(_ error: any Error) {
+        switch error {
+        case let refusal as Refusal: self = refusal
+        case is StoreBusy: self = .busy(retryAfter: .seconds(1))
+        default: return nil
+        }
+    }
+}

@@ -1,0 +1,182 @@
+internal import Cryptography
+internal import Synchronization
+
+/// The signing keys of this server, opened and ready.
+///
+/// On a first start the keys are made in the background; whoever needs one waits for it. Servers
+/// on one database share keys: the first to store one wins, the others read it, and a key id
+/// that is not known makes the ring look again, at most every few seconds.
+public final class KeyRing: Sendable {
+    private struct UseKeys: Sendable {
+        let signing: SigningKey
+        let verifying: [VerificationKey]
+    }
+
+    private struct State {
+        var ready: [KeyUse: UseKeys] = [:]
+        var loading: [KeyUse: Task<UseKeys, any Error>] = [:]
+        var refreshed: Instant?
+    }
+
+    private static let refreshInterval: Duration = .seconds(5)
+
+    private let store: any SigningKeyStore
+    private let sealer: KeySealer
+    private let workers: any Workers
+    private let random: @Sendable (Int) -> [UInt8]
+    private let clock: @Sendable () -> Instant
+    private let state = Mutex(State())
+
+    /// - Parameters:
+    ///   - workers: the pool on which RSA keys are made.
+    ///   - clock: dates new keys; the ring works in the background, where no caller hands it a
+    ///     time.
+    public init(
+        store: any SigningKeyStore, sealer: KeySealer, workers: any Workers,
+        random: @escaping @Sendable (Int) -> [UInt8], clock: @escaping @Sendable () -> Instant
+    ) {
+        self.store = store
+        self.sealer = sealer
+        self.workers = workers
+        self.random = random
+        self.clock = clock
+    }
+
+    /// Opens every stored key, so that a wrong master secret stops the start rather than the
+    /// first request, and begins to make the missing ones.
+    public func start() async throws {
+        try await refresh()
+        for use in KeyUse.allCases {
+            _ = state.withLock { Self.keysOrLoad(use, in: &$0, load: load) }
+        }
+    }
+
+    /// Reads the stored keys again: what another server rotated takes effect here.
+    public func refresh() async throws {
+        let stored = try await store.keys()
+        let opened = try Self.open(stored, with: sealer)
+        state.withLock { state in
+            for (use, keys) in opened { state.ready[use] = keys }
+            state.refreshed = clock()
+        }
+    }
+
+    /// Makes a new key for `use` and retires the one before: what it signed verifies for
+    /// `grace` more.
+    /// - Returns: the new key's id.
+    public func rotate(_ use: KeyUse, grace: Duration) async throws -> String {
+        let key = try await makeKey(use)
+        try await store.rotate(to: key, retiring: clock().advanced(by: grace))
+        try await refresh()
+        return key.id
+    }
+
+    /// The public keys that verify tokens of `use` now, the signing one first.
+    public func published(_ use: KeyUse, at now: Instant) async throws -> [PublishedKey] {
+        try await verificationKeys(for: use, at: now).compactMap { key in
+            guard case .rsa(let rsa) = key.material else { return nil }
+            return PublishedKey(
+                id: key.id, modulus: Base64URL.encode(rsa.modulus),
+                exponent: Base64URL.encode(rsa.exponent))
+        }
+    }
+
+    func signingKey(for use: KeyUse) async throws -> SigningKey {
+        try await keys(for: use).signing
+    }
+
+    func verificationKeys(for use: KeyUse, at now: Instant) async throws -> [VerificationKey] {
+        try await keys(for: use).verifying.filter { $0.verifies(at: now) }
+    }
+
+    func verificationKey(
+        id: String, for use: KeyUse, at now: Instant
+    ) async throws -> VerificationKey? {
+        if let key = try await keys(for: use).verifying.first(where: { $0.id == id }) {
+            return key.verifies(at: now) ? key : nil
+        }
+        guard beginRefresh() else { return nil }
+        try await refresh()
+        return try await verificationKeys(for: use, at: now).first { $0.id == id }
+    }
+
+    /// Whether it is time to look for a key id that is not known; anybody can make one up.
+    private func beginRefresh() -> Bool {
+        let now = clock()
+        return state.withLock { state in
+            if let refreshed = state.refreshed, now.since(refreshed) < Self.refreshInterval {
+                return false
+            }
+            state.refreshed = now
+            return true
+        }
+    }
+
+    private func keys(for use: KeyUse) async throws -> UseKeys {
+        let (ready, loading) = state.withLock { Self.keysOrLoad(use, in: &$0, load: load) }
+        if let ready { return ready }
+        guard let loading else { throw CancellationError() }
+        return try await loading.value
+    }
+
+    private static func keysOrLoad(
+        _ use: KeyUse, in state: inout State,
+        load: @escaping @Sendable (KeyUse) async throws -> UseKeys
+    ) -> (UseKeys?, Task<UseKeys, any Error>?) {
+        if let keys = state.ready[use] { return (keys, nil) }
+        if let task = state.loading[use] { return (nil, task) }
+        let task = Task { try await load(use) }
+        state.loading[use] = task
+        return (nil, task)
+    }
+
+    /// Makes the first key of a use, or reads the one that another server made meanwhile.
+    private func load(_ use: KeyUse) async throws -> UseKeys {
+        // A failure is not kept: the next request tries again.
+        defer { state.withLock { $0.loading[use] = nil } }
+        if !(try await store.keys()).contains(where: { $0.use == use && $0.retired == nil }) {
+            _ = try await store.insertFirst(try await makeKey(use))
+        }
+        try await refresh()
+        guard let keys = state.withLock({ $0.ready[use] }) else { throw MissingKey(use: use) }
+        return keys
+    }
+
+    private func makeKey(_ use: KeyUse) async throws -> SealedKey {
+        let random = self.random
+        let bytes =
+            switch use {
+            case .agent: try SigningKey.makeBytes(for: use, random: random)
+            case .capability:
+                try await workers.run { try SigningKey.makeBytes(for: use, random: random) }
+            }
+        let id = Base64URL.encode(random(12))
+        return SealedKey(
+            id: id, use: use, sealed: try sealer.seal(bytes, id: id, use: use), created: clock())
+    }
+
+    private static func open(
+        _ stored: [SealedKey], with sealer: KeySealer
+    ) throws -> [KeyUse: UseKeys] {
+        var opened: [KeyUse: UseKeys] = [:]
+        for use in KeyUse.allCases {
+            var signing: SigningKey?
+            var verifying: [VerificationKey] = []
+            for sealed in stored where sealed.use == use {
+                let key = try SigningKey(
+                    id: sealed.id, use: use, bytes: try sealer.open(sealed))
+                if sealed.retired == nil { signing = key }
+                verifying.append(
+                    VerificationKey(
+                        id: key.id, material: key.verification, retired: sealed.retired))
+            }
+            if let signing { opened[use] = UseKeys(signing: signing, verifying: verifying) }
+        }
+        return opened
+    }
+}
+
+/// A use whose key was just stored and is not there: the store broke its promise.
+struct MissingKey: Error {
+    let use: KeyUse
+}

@@ -1,0 +1,44 @@
+internal import Cryptography
+
+/// Keeps signing keys unreadable in the database: AES-256-GCM under a key derived from the master
+/// secret, bound to the key's id and use so that no row can be put in another's place.
+public struct KeySealer: Sendable {
+    private let cipher: AES256GCM
+    private let random: @Sendable (Int) -> [UInt8]
+
+    /// - Parameters:
+    ///   - masterSecret: 32 bytes.
+    ///   - random: gives so many random bytes.
+    public init(masterSecret: [UInt8], random: @escaping @Sendable (Int) -> [UInt8]) throws {
+        precondition(masterSecret.count == 32)
+        // One derived key for each purpose, so that the master secret may serve others later.
+        let derived = HMACKey(secret: masterSecret).authenticate(Array("signing-key/1".utf8))
+        cipher = try AES256GCM(key: derived)
+        self.random = random
+    }
+
+    func seal(_ key: [UInt8], id: String, use: KeyUse) throws -> [UInt8] {
+        try cipher.seal(key, binding: Self.binding(id: id, use: use), nonce: random(12))
+    }
+
+    func open(_ key: SealedKey) throws -> [UInt8] {
+        do {
+            return try cipher.open(key.sealed, binding: Self.binding(id: key.id, use: key.use))
+        } catch {
+            throw UnreadableKey(id: key.id)
+        }
+    }
+
+    private static func binding(id: String, use: KeyUse) -> [UInt8] {
+        Array("\(use.rawValue)/\(id)".utf8)
+    }
+}
+
+/// A stored signing key that the master secret at hand does not open.
+public struct UnreadableKey: Error, CustomStringConvertible {
+    public let id: String
+
+    public var description: String {
+        "signing key \(id) cannot be opened: the master secret is not the one it was sealed with"
+    }
+}

@@ -1,0 +1,71 @@
+internal import Cryptography
+
+/// A key that signs, opened.
+struct SigningKey: Sendable {
+    enum Secret: Sendable {
+        case hmac(HMACKey)
+        case rsa(RSAPrivateKey)
+    }
+
+    let id: String
+    let secret: Secret
+
+    /// - Parameter bytes: as ``encode(_:)`` made them.
+    init(id: String, use: KeyUse, bytes: [UInt8]) throws {
+        self.id = id
+        switch use {
+        case .agent: secret = .hmac(HMACKey(secret: bytes))
+        case .capability: secret = .rsa(try RSAPrivateKey(pkcs8DER: bytes))
+        }
+    }
+
+    /// A new key of this use: 32 random bytes for HMAC, PKCS #8 DER for RSA.
+    ///
+    /// Slow for RSA (0.1 to 1 s): runs on a pool.
+    static func makeBytes(for use: KeyUse, random: @Sendable (Int) -> [UInt8]) throws -> [UInt8] {
+        switch use {
+        case .agent: random(32)
+        case .capability: try RSAPrivateKey.generate(bits: 2048).pkcs8DER
+        }
+    }
+
+    var verification: VerificationKey.Material {
+        switch secret {
+        case .hmac(let key): .hmac(key)
+        case .rsa(let key): .rsa(key.publicKey)
+        }
+    }
+}
+
+/// A key that verifies: the signing key's counterpart, or one that has been retired but whose
+/// tokens have not run out.
+struct VerificationKey: Sendable {
+    enum Material: Sendable {
+        case hmac(HMACKey)
+        case rsa(RSAPublicKey)
+    }
+
+    let id: String
+    let material: Material
+    let retired: Instant?
+
+    func verifies(at now: Instant) -> Bool {
+        retired.map { now < $0 } ?? true
+    }
+
+    func isValid(_ signature: [UInt8], for message: [UInt8]) -> Bool {
+        switch material {
+        case .hmac(let key): key.isValid(signature, for: message)
+        case .rsa(let key): key.isValid(signature, for: message)
+        }
+    }
+}
+
+/// A public key as a mail store reads it from the key set (RFC 7517 §4, RFC 7518 §6.3.1).
+public struct PublishedKey: Equatable, Sendable {
+    public let id: String
+    /// Base64url of the modulus, without leading zeros.
+    public let modulus: String
+    /// Base64url of the exponent.
+    public let exponent: String
+}
