@@ -26,5 +26,10 @@ public struct JSONFault: Error, Sendable, Equatable, CustomStringConvertible {
     public let offset: Int
     public let cause: Cause
 
+    public init(offset: Int, cause: Cause) {
+        self.offset = offset
+        self.cause = cause
+    }
+
     public var description: String { "\(cause.rawValue) (at byte \(offset))" }
 }

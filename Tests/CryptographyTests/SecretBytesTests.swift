@@ -1,0 +1,34 @@
+import Cryptography
+import Testing
+
+@Suite struct SecretBytesTests {
+    private struct Holder {
+        let secret: SecretBytes
+    }
+
+    @Test func keepsWhatItWasGiven() {
+        #expect(SecretBytes([1, 2, 3]).bytes == [1, 2, 3])
+        #expect(SecretBytes([1, 2, 3]).count == 3)
+        #expect(SecretBytes([]).bytes == [])
+    }
+
+    @Test func comparesByItsBytes() {
+        #expect(SecretBytes([1, 2]) == SecretBytes([1, 2]))
+        #expect(SecretBytes([1, 2]) != SecretBytes([1, 3]))
+        #expect(SecretBytes([1]) != SecretBytes([1, 0]))
+    }
+
+    @Test func printsRedactedByEveryRoad() {
+        let secret = SecretBytes([222, 173])
+        var dumped = ""
+        dump(Holder(secret: secret), to: &dumped)
+        let texts = [
+            "\(secret)", String(reflecting: secret), String(describing: secret), dumped,
+            "\(Holder(secret: secret))", "\([secret])",
+        ]
+        for text in texts {
+            #expect(text.contains("<redacted>"))
+            #expect(!text.contains("222"))
+        }
+    }
+}

@@ -1,0 +1,102 @@
+import StrictJSON
+import Testing
+
+@Suite struct JSONValueTests {
+    private func parse(_ text: String) throws -> JSONValue {
+        try JSONValue.parse(Array(text.utf8))
+    }
+
+    @Test func everyKindOfValueIsRead() throws {
+        let value = try parse(
+            #" { "n" : null , "t":true,"f":false,"i":-12,"d":1.5,"s":"x","a":[1,[],{}]} "#)
+        let object = try #require(value.object)
+        #expect(object.members.map(\.name) == ["n", "t", "f", "i", "d", "s", "a"])
+        #expect(object["n"] == .null)
+        #expect(object["t"]?.bool == true)
+        #expect(object["f"]?.bool == false)
+        #expect(object["i"]?.integer == -12)
+        #expect(object["d"] == .number(1.5))
+        #expect(object["s"]?.string == "x")
+        #expect(object["a"]?.array?.count == 3)
+    }
+
+    @Test(arguments: ["null", "true", "0", "\"\"", "[]", "{}", " \t\r\n1 \t\r\n"])
+    func anyValueMayBeOutermost(text: String) throws {
+        _ = try parse(text)
+    }
+
+    @Test func accessorsOfAnotherKindAreNil() throws {
+        let value = try parse("1.0")
+        #expect(value.integer == nil)
+        #expect(value.string == nil)
+        #expect(value.bool == nil)
+        #expect(value.array == nil)
+        #expect(value.object == nil)
+    }
+
+    @Test(arguments: [
+        ("0", 0), ("-0", 0), ("7", 7), ("-10", -10), ("9223372036854775807", Int64.max),
+        ("-9223372036854775808", Int64.min),
+    ])
+    func integersAreTheFormsWithoutFractionOrExponent(text: String, value: Int64) throws {
+        #expect(try parse(text) == .integer(value))
+    }
+
+    @Test(arguments: [
+        ("1.0", 1.0), ("1e3", 1000), ("1E+2", 100), ("1e-2", 0.01), ("-0.0", -0.0),
+        ("9223372036854775808", 9_223_372_036_854_775_808), ("0e1", 0), ("1e-400", 0),
+        ("1.7976931348623157e308", Double.greatestFiniteMagnitude),
+    ])
+    func everyOtherNumberIsNotAnInteger(text: String, value: Double) throws {
+        #expect(try parse(text) == .number(value))
+    }
+
+    @Test(arguments: [
+        ("\"\"", ""), (#""\"\\\/\b\f\n\r\t""#, "\"\\/\u{8}\u{C}\n\r\t"),
+        (#""\u0041\u00e9\u20AC""#, "Aé€"), (#""\ud83d\ude00x""#, "😀x"), (#""\u0000""#, "\0"),
+        ("\"é€😀\u{7F}\u{2028}\"", "é€😀\u{7F}\u{2028}"), (#""\uFFFF\uFEFF""#, "\u{FFFF}\u{FEFF}"),
+        (#""a\\u0041""#, "a\\u0041"),
+    ])
+    func stringsAreUnescaped(text: String, value: String) throws {
+        #expect(try parse(text).string.map { Array($0.utf8) } == Array(value.utf8))
+    }
+
+    @Test func nestingOfThirtyTwoIsReadAndOfThirtyThreeIsNot() throws {
+        func nested(_ depth: Int, _ open: String, _ close: String) -> String {
+            String(repeating: open, count: depth) + String(repeating: close, count: depth)
+        }
+        _ = try parse(nested(32, "[", "]"))
+        _ = try parse(
+            String(repeating: #"{"a":"#, count: 32) + "1" + String(repeating: "}", count: 32))
+        _ = try parse("[" + nested(31, "[", "]") + "," + nested(31, "[", "]") + "]")
+        for text in [
+            nested(33, "[", "]"), String(repeating: "[", count: 60_000),
+            String(repeating: #"{"a":"#, count: 33) + "1" + String(repeating: "}", count: 33),
+        ] {
+            #expect { try parse(text) } throws: { ($0 as? JSONFault)?.cause == .tooDeep }
+        }
+    }
+
+    @Test func everyPrefixOfAValueIsRefusedAndNoneTraps() throws {
+        let text = Array(#"{"a":[1.5e-3,true,null,"é\ud83d\ude00\n"],"b":{"c":-7,"d":false}}"#.utf8)
+        _ = try JSONValue.parse(text)
+        for count in 0..<text.count {
+            #expect(throws: JSONFault.self) { try JSONValue.parse(Array(text.prefix(count))) }
+        }
+    }
+
+    @Test func aBodyFullOfMembersIsReadInLinearTime() throws {
+        let clock = ContinuousClock()
+        func body(_ count: Int) -> [UInt8] {
+            JSONWriter.object { for index in 0..<count { $0.member("k\(index)", index) } }
+        }
+        func best(_ body: [UInt8]) throws -> Duration {
+            try (0..<3).map { _ in try clock.measure { _ = try JSONValue.parse(body) } }.min()
+                ?? .zero
+        }
+        // Eight times the members take 64 times as long where each is compared with all before it.
+        let (few, many) = (body(500), body(4_000))
+        #expect(try JSONValue.parse(many).object?.members.count == 4_000)
+        #expect(try best(many) < best(few) * 32)
+    }
+}
