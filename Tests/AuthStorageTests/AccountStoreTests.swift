@@ -1,0 +1,164 @@
+import AuthCore
+import Testing
+
+/// What every engine promises about accounts.
+@Suite struct AccountStoreTests {
+    @Test(arguments: Engine.allCases)
+    func anInsertedAccountIsFoundByEachOfItsNames(engine: Engine) async throws {
+        let store = try engine.open()
+        let one = try account(1)
+        #expect(try await store.insert(one))
+        #expect(try await store.insert(account(2)))
+        #expect(try await store.account(id: one.id) == one)
+        #expect(try await store.account(address: one.address) == one)
+        #expect(try await store.account(apiKey: digest(1)) == one)
+    }
+
+    @Test(arguments: Engine.allCases)
+    func anUnknownAccountIsAbsent(engine: Engine) async throws {
+        let store = try engine.open()
+        #expect(try await store.insert(account(1)))
+        #expect(try await store.account(id: accountID(2)) == nil)
+        #expect(try await store.account(address: address("user2@mail.test")) == nil)
+        #expect(try await store.account(apiKey: digest(2)) == nil)
+    }
+
+    @Test(arguments: Engine.allCases)
+    func everyFieldComesBackAsItWasGiven(engine: Engine) async throws {
+        let store = try engine.open()
+        let strange = Account(
+            id: accountID(7), address: try address("a.b_c-d+e@x.mail.test"), state: .disabled,
+            credential: .apiKey(digest(9)), credentialVersion: 4_000_000_000_000,
+            created: Instant(milliseconds: -1))
+        #expect(try await store.insert(strange))
+        #expect(try await store.account(id: strange.id) == strange)
+    }
+
+    @Test(arguments: Engine.allCases)
+    func anAddressBelongsToOneAccount(engine: Engine) async throws {
+        let store = try engine.open()
+        #expect(try await store.insert(account(1, "same@mail.test")))
+        #expect(try await !store.insert(account(2, "same@mail.test")))
+        #expect(try await store.account(address: address("same@mail.test"))?.id == accountID(1))
+        #expect(try await store.account(apiKey: digest(2)) == nil)
+    }
+
+    @Test(arguments: Engine.allCases)
+    func anIdOrAKeyInUseIsNotInsertedAgain(engine: Engine) async throws {
+        let store = try engine.open()
+        #expect(try await store.insert(account(1)))
+        #expect(try await !store.insert(account(1, "other@mail.test", key: 5)))
+        #expect(try await !store.insert(account(2, "other@mail.test", key: 1)))
+        #expect(try await store.account(address: address("other@mail.test")) == nil)
+    }
+
+    @Test(arguments: Engine.allCases)
+    func ofConcurrentInsertsOfOneAddressExactlyOneWins(engine: Engine) async throws {
+        let store = try engine.open()
+        let won = try await winners(of: 64) { number in
+            try await store.insert(account(number, "wanted@mail.test"))
+        }
+        #expect(won == 1)
+        let page = try await store.accounts(after: nil, limit: 100)
+        #expect(page.map(\.address.description) == ["wanted@mail.test"])
+    }
+
+    @Test(arguments: Engine.allCases)
+    func concurrentInsertsOfDifferentAddressesAllWin(engine: Engine) async throws {
+        let store = try engine.open()
+        #expect(try await winners(of: 64) { try await store.insert(account($0)) } == 64)
+        for number in 0..<64 {
+            #expect(try await store.account(id: accountID(number)) == account(number))
+        }
+    }
+
+    @Test(arguments: Engine.allCases)
+    func replacingTheCredentialMovesItsVersionAndEndsTheOldKey(engine: Engine) async throws {
+        let store = try engine.open()
+        #expect(try await store.insert(account(1)))
+        #expect(
+            try await store.replaceCredential(
+                of: accountID(1), at: 1, with: .apiKey(digest(10))))
+        var expected = try account(1, key: 10)
+        expected.credentialVersion = 2
+        #expect(try await store.account(apiKey: digest(10)) == expected)
+        #expect(try await store.account(id: accountID(1)) == expected)
+        #expect(try await store.account(apiKey: digest(1)) == nil)
+    }
+
+    @Test(arguments: Engine.allCases)
+    func aCredentialIsReplacedOnlyAtItsVersion(engine: Engine) async throws {
+        let store = try engine.open()
+        let one = try account(1)
+        #expect(try await store.insert(one))
+        for version: Int64 in [0, 2, -1, .max, .min] {
+            #expect(
+                try await !store.replaceCredential(
+                    of: one.id, at: version, with: .apiKey(digest(10))))
+        }
+        #expect(
+            try await !store.replaceCredential(
+                of: accountID(2), at: 1, with: .apiKey(digest(10))))
+        #expect(try await store.account(id: one.id) == one)
+        #expect(try await store.account(apiKey: digest(10)) == nil)
+    }
+
+    @Test(arguments: Engine.allCases)
+    func aDisabledAccountKeepsItsCredential(engine: Engine) async throws {
+        let store = try engine.open()
+        let one = try account(1, state: .disabled)
+        #expect(try await store.insert(one))
+        #expect(
+            try await !store.replaceCredential(of: one.id, at: 1, with: .apiKey(digest(10))))
+        #expect(try await store.account(id: one.id) == one)
+    }
+
+    @Test(arguments: Engine.allCases)
+    func anotherAccountsKeyIsNotTakenOver(engine: Engine) async throws {
+        let store = try engine.open()
+        #expect(try await store.insert(account(1)))
+        #expect(try await store.insert(account(2)))
+        #expect(
+            try await !store.replaceCredential(of: accountID(1), at: 1, with: .apiKey(digest(2))))
+        #expect(try await store.account(apiKey: digest(2)) == account(2))
+        #expect(try await store.account(id: accountID(1)) == account(1))
+    }
+
+    @Test(arguments: Engine.allCases)
+    func ofConcurrentReplacementsAtOneVersionExactlyOneWins(engine: Engine) async throws {
+        let store = try engine.open()
+        #expect(try await store.insert(account(1)))
+        let won = try await winners(of: 50) { number in
+            try await store.replaceCredential(
+                of: accountID(1), at: 1, with: .apiKey(digest(100 + number)))
+        }
+        #expect(won == 1)
+        let after = try #require(try await store.account(id: accountID(1)))
+        #expect(after.credentialVersion == 2)
+        var alive = 0
+        for number in 0..<50 where try await store.account(apiKey: digest(100 + number)) != nil {
+            alive += 1
+        }
+        #expect(alive == 1)
+    }
+
+    @Test(arguments: Engine.allCases)
+    func disablingMovesTheVersionAndEnablingDoesNotMoveItBack(engine: Engine) async throws {
+        let store = try engine.open()
+        #expect(try await store.insert(account(1)))
+        #expect(try await store.setState(of: accountID(1), to: .disabled))
+        let disabled = try #require(try await store.account(id: accountID(1)))
+        #expect(disabled.state == .disabled)
+        #expect(disabled.credentialVersion == 2)
+        #expect(try await store.setState(of: accountID(1), to: .active))
+        let enabled = try #require(try await store.account(id: accountID(1)))
+        #expect(enabled.state == .active)
+        #expect(enabled.credentialVersion == 2)
+    }
+
+    @Test(arguments: Engine.allCases)
+    func theStateOfAnUnknownAccountCannotBeSet(engine: Engine) async throws {
+        let store = try engine.open()
+        #expect(try await !store.setState(of: accountID(1), to: .disabled))
+    }
+}

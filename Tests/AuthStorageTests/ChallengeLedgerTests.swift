@@ -1,0 +1,67 @@
+import AuthCore
+import Testing
+
+/// What every engine promises about spent challenges.
+@Suite struct ChallengeLedgerTests {
+    @Test(arguments: Engine.allCases)
+    func aChallengeIsSpentOnce(engine: Engine) async throws {
+        let store = try engine.open()
+        #expect(try await store.spend("one", expiry: Instant(seconds: 100)))
+        #expect(try await !store.spend("one", expiry: Instant(seconds: 100)))
+        #expect(try await !store.spend("one", expiry: Instant(seconds: 200)))
+        #expect(try await store.spend("two", expiry: Instant(seconds: 100)))
+    }
+
+    @Test(arguments: Engine.allCases)
+    func idsAreComparedOctetByOctet(engine: Engine) async throws {
+        let store = try engine.open()
+        for id in ["", "a", "A", "a ", "1", "01", "1.0"] {
+            #expect(try await store.spend(id, expiry: Instant(seconds: 1)))
+        }
+    }
+
+    @Test(arguments: Engine.allCases)
+    func ofConcurrentSpendsOfOneChallengeExactlyOneWins(engine: Engine) async throws {
+        let store = try engine.open()
+        for round in 0..<4 {
+            let won = try await winners(of: 64) { _ in
+                try await store.spend("round \(round)", expiry: Instant(seconds: 100))
+            }
+            #expect(won == 1)
+        }
+    }
+
+    @Test(arguments: Engine.allCases)
+    func sweepingTakesOnlyWhatExpiredBefore(engine: Engine) async throws {
+        let store = try engine.open()
+        for second: Int64 in 1...5 {
+            #expect(try await store.spend("\(second)", expiry: Instant(seconds: second)))
+        }
+        #expect(try await store.sweep(before: Instant(seconds: 3), limit: 100) == 2)
+        #expect(try await store.sweep(before: Instant(seconds: 3), limit: 100) == 0)
+        for second in 3...5 {
+            #expect(try await !store.spend("\(second)", expiry: Instant(seconds: 9)))
+        }
+    }
+
+    @Test(arguments: Engine.allCases)
+    func sweepingTakesNoMoreThanItsLimit(engine: Engine) async throws {
+        let store = try engine.open()
+        for number in 0..<10 {
+            #expect(try await store.spend("\(number)", expiry: Instant(seconds: 1)))
+        }
+        let later = Instant(seconds: 2)
+        #expect(try await store.sweep(before: later, limit: 0) == 0)
+        #expect(try await store.sweep(before: later, limit: -1) == 0)
+        #expect(try await store.sweep(before: later, limit: 4) == 4)
+        #expect(try await store.sweep(before: later, limit: 4) == 4)
+        #expect(try await store.sweep(before: later, limit: .max) == 2)
+    }
+
+    @Test(arguments: Engine.allCases)
+    func anExpiredMarkStandsUntilItIsSwept(engine: Engine) async throws {
+        let store = try engine.open()
+        #expect(try await store.spend("old", expiry: Instant(milliseconds: .min)))
+        #expect(try await !store.spend("old", expiry: Instant(seconds: 1)))
+    }
+}

@@ -1,0 +1,108 @@
+import AuthCore
+import AuthStorage
+import Testing
+
+/// What every engine promises about signing keys.
+@Suite struct SigningKeyStoreTests {
+    @Test(arguments: Engine.allCases)
+    func aKeyComesBackAsItWasGiven(engine: Engine) async throws {
+        let store = try engine.open()
+        #expect(try await store.keys().isEmpty)
+        let first = key("first", .capability, created: 5)
+        #expect(try await store.insertFirst(first))
+        #expect(try await store.keys() == [first])
+    }
+
+    @Test(arguments: Engine.allCases)
+    func aUseHasOneSigningKey(engine: Engine) async throws {
+        let store = try engine.open()
+        #expect(try await store.insertFirst(key("a", .agent)))
+        #expect(try await !store.insertFirst(key("b", .agent)))
+        #expect(try await store.insertFirst(key("c", .capability)))
+        #expect(try await store.keys().map(\.id) == ["a", "c"])
+    }
+
+    @Test(arguments: Engine.allCases)
+    func anIdInUseIsNotInsertedAgain(engine: Engine) async throws {
+        let store = try engine.open()
+        #expect(try await store.insertFirst(key("a", .agent)))
+        #expect(try await !store.insertFirst(key("a", .capability)))
+        #expect(try await store.keys() == [key("a", .agent)])
+    }
+
+    @Test(arguments: Engine.allCases)
+    func ofServersThatStartTogetherOneMakesTheKey(engine: Engine) async throws {
+        let store = try engine.open()
+        let won = try await winners(of: 50) { try await store.insertFirst(key("\($0)")) }
+        #expect(won == 1)
+        #expect(try await store.keys().count == 1)
+    }
+
+    @Test(arguments: Engine.allCases)
+    func rotationRetiresTheKeyBeforeAndNoOther(engine: Engine) async throws {
+        let store = try engine.open()
+        #expect(try await store.insertFirst(key("a", .agent, created: 1)))
+        #expect(try await store.insertFirst(key("other", .capability, created: 1)))
+        try await store.rotate(
+            to: key("b", .agent, created: 2), retiring: Instant(milliseconds: 10))
+        try await store.rotate(
+            to: key("c", .agent, created: 3), retiring: Instant(milliseconds: 20))
+        let expected = [
+            key("c", .agent, created: 3), key("b", .agent, created: 2, retired: 20),
+            key("a", .agent, created: 1, retired: 10), key("other", .capability, created: 1),
+        ]
+        #expect(try await store.keys() == expected)
+    }
+
+    @Test(arguments: Engine.allCases)
+    func aUseWithoutAKeyCanBeRotatedTo(engine: Engine) async throws {
+        let store = try engine.open()
+        try await store.rotate(to: key("a"), retiring: .epoch)
+        #expect(try await store.keys() == [key("a")])
+        #expect(try await !store.insertFirst(key("b")))
+    }
+
+    @Test(arguments: Engine.allCases)
+    func aKeyThatIsHandedInAsRetiredSigns(engine: Engine) async throws {
+        let store = try engine.open()
+        #expect(try await store.insertFirst(key("a", retired: 5)))
+        try await store.rotate(to: key("b", created: 2, retired: 5), retiring: .epoch)
+        #expect(try await store.keys().map(\.retired) == [nil, .epoch])
+    }
+
+    @Test(arguments: Engine.allCases)
+    func aRotationThatFailsRetiresNothing(engine: Engine) async throws {
+        let store = try engine.open()
+        #expect(try await store.insertFirst(key("a")))
+        await #expect(throws: StorageError.duplicateKey(id: "a")) {
+            try await store.rotate(to: key("a"), retiring: .epoch)
+        }
+        #expect(try await store.keys() == [key("a")])
+    }
+
+    @Test(arguments: Engine.allCases)
+    func racingRotationsLeaveOneSigningKey(engine: Engine) async throws {
+        let store = try engine.open()
+        _ = try await winners(of: 20) { number in
+            try await store.rotate(to: key("\(number)"), retiring: Instant(milliseconds: 9))
+            return true
+        }
+        let keys = try await store.keys()
+        #expect(keys.count == 20)
+        #expect(keys.filter { $0.retired == nil }.count == 1)
+        #expect(keys.first?.retired == nil)
+    }
+
+    @Test(arguments: Engine.allCases)
+    func onlyKeysThatNoLongerVerifyAreRemoved(engine: Engine) async throws {
+        let store = try engine.open()
+        #expect(try await store.insertFirst(key("a", created: 1)))
+        try await store.rotate(to: key("b", created: 2), retiring: Instant(milliseconds: 10))
+        try await store.rotate(to: key("c", created: 3), retiring: Instant(milliseconds: 20))
+        #expect(try await store.removeRetired(before: Instant(milliseconds: 10)) == 0)
+        #expect(try await store.removeRetired(before: Instant(milliseconds: 20)) == 1)
+        #expect(try await store.keys().map(\.id) == ["c", "b"])
+        #expect(try await store.removeRetired(before: Instant(milliseconds: .max)) == 1)
+        #expect(try await store.keys().map(\.id) == ["c"])
+    }
+}
