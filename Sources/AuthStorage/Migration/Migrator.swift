@@ -102,8 +102,10 @@ public struct Migrator: Sendable {
     /// - Returns: `false` for a database with nothing in it.
     private func isOurs(_ database: Database) throws -> Bool {
         do {
-            let id = try database.first(.applicationID) { try $0.integer(0) }
-            let objects = try database.first(.schemaSize) { try $0.integer(0) }
+            let (id, objects) =
+                try database.first(.identity) { row in
+                    (try row.integer(0), try row.integer(1))
+                } ?? (0, 0)
             if id == 0, objects == 0 { return false }
             guard id == Self.applicationID else {
                 throw MigrationError.foreign(path: location.path)
@@ -129,9 +131,13 @@ public struct Migrator: Sendable {
 }
 
 extension Query {
-    fileprivate static let applicationID = Query("applicationID", "PRAGMA application_id")
-
-    fileprivate static let schemaSize = Query("schemaSize", "SELECT count(*) FROM sqlite_schema")
+    /// One statement, so that a database which another program is just founding is seen either
+    /// empty or whole.
+    fileprivate static let identity = Query(
+        "identity",
+        """
+        SELECT application_id, (SELECT count(*) FROM sqlite_schema) FROM pragma_application_id
+        """)
 
     fileprivate static let appliedMigrations = Query(
         "appliedMigrations", "SELECT number, checksum FROM schema_migration ORDER BY number")

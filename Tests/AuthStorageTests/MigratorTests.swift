@@ -1,0 +1,180 @@
+import AuthCore
+import Glibc
+import Testing
+
+@testable import AuthStorage
+
+@Suite struct MigratorTests {
+    private let one = Migration(1, "one", Array("CREATE TABLE a (x INTEGER) STRICT;".utf8))
+    private let two = Migration(2, "two", Array("CREATE TABLE b (x INTEGER) STRICT;".utf8))
+
+    private func migrator(
+        _ directory: TemporaryDirectory, _ known: [Migration], patience: Duration = .seconds(30)
+    ) -> Migrator {
+        var settings = SQLiteSettings()
+        settings.busyTimeout = patience
+        return Migrator(.file(directory.database), settings: settings, known: known)
+    }
+
+    private func edit(_ directory: TemporaryDirectory, _ script: String) throws {
+        let database = try Database(path: directory.database, busyTimeout: .zero)
+        try database.execute(script: script, name: "edit")
+    }
+
+    @Test func aNewFileGetsEveryMigrationInOrder() throws {
+        let directory = try TemporaryDirectory()
+        let migrator = migrator(directory, [one, two])
+        #expect(try migrator.migrate(at: .epoch).applied == [one, two])
+        #expect(try migrator.migrate(at: .epoch).applied == [])
+    }
+
+    @Test func anOlderDatabaseGetsWhatItLacks() throws {
+        let directory = try TemporaryDirectory()
+        _ = try migrator(directory, [one]).migrate(at: .epoch)
+        let plan = try migrator(directory, [one, two]).plan()
+        #expect(plan == Migrator.Report(applied: [one], pending: [two]))
+        #expect(try migrator(directory, [one, two]).migrate(at: .epoch).applied == [two])
+        let after = try migrator(directory, [one, two]).plan()
+        #expect(after == Migrator.Report(applied: [one, two], pending: []))
+    }
+
+    @Test func aPlanChangesNothing() throws {
+        let directory = try TemporaryDirectory()
+        let plan = try migrator(directory, [one]).plan()
+        #expect(plan == Migrator.Report(applied: [], pending: [one]))
+        #expect(TemporaryDirectory.names(in: directory.path) == [])
+    }
+
+    @Test func eachMigrationIsNotedWithItsChecksumAndTime() throws {
+        let directory = try TemporaryDirectory()
+        _ = try migrator(directory, [one, two]).migrate(at: Instant(milliseconds: 77))
+        let database = try Database(path: directory.database, busyTimeout: .zero)
+        let query = Query("noted", "SELECT name, checksum, applied_at FROM schema_migration")
+        let rows = try database.all(query) { row in
+            "\(try row.text(0)) \(try row.text(1)) \(try row.integer(2))"
+        }
+        #expect(rows == ["one \(one.checksum) 77", "two \(two.checksum) 77"])
+    }
+
+    @Test func aMigrationThatFailsLeavesNothingOfItself() throws {
+        let directory = try TemporaryDirectory()
+        let broken = Migration(
+            2, "two", Array("CREATE TABLE b (x INTEGER) STRICT; CREATE TABLE a (x ANY);".utf8))
+        #expect(throws: StorageError.failed(statement: "migration 2", code: 1)) {
+            try migrator(directory, [one, broken]).migrate(at: .epoch)
+        }
+        // The first one stands, and the second can be tried again.
+        #expect(try migrator(directory, [one, two]).migrate(at: .epoch).applied == [two])
+    }
+
+    @Test func aNewerDatabaseIsRefused() throws {
+        let directory = try TemporaryDirectory()
+        _ = try migrator(directory, [one, two]).migrate(at: .epoch)
+        let refusal = MigrationError.newer(path: directory.database, database: 2, program: 1)
+        #expect(throws: refusal) { try migrator(directory, [one]).migrate(at: .epoch) }
+        #expect(throws: refusal) { try migrator(directory, [one]).plan() }
+    }
+
+    @Test func aStoreRefusesANewerDatabase() throws {
+        let directory = try TemporaryDirectory()
+        _ = try directory.open()
+        try edit(directory, "INSERT INTO schema_migration VALUES (2, 'later', 'x', 0)")
+        #expect(throws: MigrationError.newer(path: directory.database, database: 2, program: 1)) {
+            try directory.open()
+        }
+    }
+
+    @Test func anEditedMigrationIsRefused() throws {
+        let directory = try TemporaryDirectory()
+        _ = try migrator(directory, [one]).migrate(at: .epoch)
+        let edited = Migration(1, "one", Array("CREATE TABLE a (y INTEGER) STRICT;".utf8))
+        #expect(
+            throws: MigrationError.changed(path: directory.database, number: 1, name: "one")
+        ) { try migrator(directory, [edited, two]).migrate(at: .epoch) }
+    }
+
+    @Test func aGapIsRefused() throws {
+        let directory = try TemporaryDirectory()
+        _ = try migrator(directory, [one, two]).migrate(at: .epoch)
+        try edit(directory, "DELETE FROM schema_migration WHERE number = 1")
+        #expect(throws: MigrationError.gap(path: directory.database, expected: 1, found: 2)) {
+            try migrator(directory, [one, two]).migrate(at: .epoch)
+        }
+    }
+
+    @Test(arguments: [
+        "CREATE TABLE other (x)", "PRAGMA application_id = 42",
+        "CREATE TABLE schema_migration (number, name, checksum, applied_at)",
+    ])
+    func anotherProgramsDatabaseIsLeftAsItIs(script: String) throws {
+        let directory = try TemporaryDirectory()
+        try SQLiteLocation.file(directory.database).create()
+        try edit(directory, script)
+        let before = try contents(directory.database)
+        #expect(throws: MigrationError.foreign(path: directory.database)) {
+            try directory.open()
+        }
+        #expect(try contents(directory.database) == before)
+        #expect(TemporaryDirectory.names(in: directory.path) == ["postern.db"])
+    }
+
+    @Test func aFileThatIsNoDatabaseIsLeftAsItIs() throws {
+        let directory = try TemporaryDirectory()
+        let text = String(repeating: "no database at all\n", count: 100)
+        let file = try #require(fopen(directory.database, "w"))
+        fputs(text, file)
+        fclose(file)
+        #expect(throws: MigrationError.foreign(path: directory.database)) {
+            try directory.open()
+        }
+        #expect(try contents(directory.database) == Array(text.utf8))
+    }
+
+    @Test func ofSeveralProgramsThatMigrateAtOnceOneDoes() async throws {
+        for _ in 0..<5 {
+            let directory = try TemporaryDirectory()
+            let migrator = migrator(directory, [one, two])
+            let applied = try await withThrowingTaskGroup(of: [Migration].self) { group in
+                for _ in 0..<6 { group.addTask { try migrator.migrate(at: .epoch).applied } }
+                return try await group.reduce([], +)
+            }
+            #expect(applied.map(\.number).sorted() == [1, 2])
+        }
+    }
+
+    @Test func aChecksumIsTheSHA256OfTheFile() {
+        // FIPS 180-2, appendix B.1.
+        #expect(
+            Migration(1, "x", Array("abc".utf8)).checksum
+                == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad")
+    }
+
+    @Test func theProgramCarriesTheFilesAsTheyAre() throws {
+        let directory = try #require(Self.migrations)
+        let names = TemporaryDirectory.names(in: directory)
+        #expect(names.count == Migration.sqlite.count)
+        for (index, name) in names.enumerated() {
+            try #require(Migration.sqlite.indices.contains(index))
+            let known = Migration.sqlite[index]
+            let digits = String(index + 1)
+            let padded = String(repeating: "0", count: 4 - digits.count) + digits
+            #expect(name == "\(padded)_\(known.name).sql")
+            let bytes = try contents("\(directory)/\(name)")
+            #expect(known == Migration(index + 1, known.name, bytes))
+        }
+    }
+
+    private static var migrations: String? {
+        #filePath.ranges(of: "/Tests/AuthStorageTests/").first.map { tests in
+            #filePath[..<tests.lowerBound] + "/migrations/sqlite"
+        }
+    }
+
+    private func contents(_ path: String) throws -> [UInt8] {
+        let file = try #require(fopen(path, "r"))
+        defer { fclose(file) }
+        var bytes: [UInt8] = []
+        while case let byte = getc(file), byte != EOF { bytes.append(UInt8(byte)) }
+        return bytes
+    }
+}

@@ -1,0 +1,325 @@
+import AuthCore
+import Glibc
+import Testing
+
+@testable import AuthStorage
+
+/// What the SQLite engine promises beyond the protocols.
+@Suite struct SQLiteStoreTests {
+    private func impatient(depth: Int = 1024) -> SQLiteSettings {
+        var settings = SQLiteSettings()
+        settings.busyTimeout = .zero
+        settings.depth = depth
+        return settings
+    }
+
+    /// A connection of another program.
+    private func stranger(_ directory: TemporaryDirectory) throws -> Database {
+        try Database(path: directory.database, busyTimeout: .zero)
+    }
+
+    @Test func whatWasAcknowledgedIsThereAfterReopening() async throws {
+        let directory = try TemporaryDirectory()
+        let first = try directory.open()
+        #expect(try await first.insert(account(1)))
+        #expect(try await first.insert(account(2)))
+        #expect(try await first.delete(accountID(2), at: nil))
+        #expect(try await first.spend("spent", expiry: .epoch))
+        #expect(try await first.insertFirst(key("k")))
+        await first.close()
+
+        let second = try directory.open()
+        #expect(try await second.account(id: accountID(1)) == account(1))
+        #expect(try await !second.insert(account(3, "user2@mail.test")))
+        #expect(try await !second.spend("spent", expiry: .epoch))
+        #expect(try await second.keys() == [key("k")])
+    }
+
+    @Test func whatWasAcknowledgedIsThereWithoutClosing() async throws {
+        let directory = try TemporaryDirectory()
+        let first = try directory.open()
+        #expect(try await first.insert(account(1)))
+        let second = try directory.open()
+        #expect(try await second.account(id: accountID(1)) == account(1))
+        #expect(try await second.setState(of: accountID(1), to: .disabled))
+        #expect(try await first.account(id: accountID(1))?.state == .disabled)
+    }
+
+    @Test func ofTwoStoresOnOneFileOneWins() async throws {
+        let directory = try TemporaryDirectory()
+        var patient = SQLiteSettings()
+        patient.busyTimeout = .seconds(30)
+        let stores = [try directory.open(patient), try directory.open(patient)]
+        let spends = try await winners(of: 60) { number in
+            try await stores[number % 2].spend("one", expiry: Instant(seconds: 9))
+        }
+        #expect(spends == 1)
+        let inserts = try await winners(of: 60) { number in
+            try await stores[number % 2].insert(account(number, "one@mail.test"))
+        }
+        #expect(inserts == 1)
+        #expect(
+            try await winners(of: 2) { try await stores[$0].insertFirst(key("\($0)")) } == 1)
+    }
+
+    @Test func aLockedFileIsBusyAndNeverAnAbsence() async throws {
+        let directory = try TemporaryDirectory()
+        let store = try directory.open(impatient())
+        #expect(try await store.insert(account(1)))
+        let stranger = try stranger(directory)
+        try stranger.execute(script: "BEGIN IMMEDIATE", name: "lock")
+
+        await #expect(throws: StoreBusy.self) { try await store.insert(account(2)) }
+        await #expect(throws: StoreBusy.self) { try await store.spend("a", expiry: .epoch) }
+        await #expect(throws: StoreBusy.self) { try await store.delete(accountID(1), at: nil) }
+        await #expect(throws: StoreBusy.self) { try await store.insertFirst(key("k")) }
+        // In the write-ahead log a writer does not hold up readers.
+        #expect(try await store.account(id: accountID(1)) == account(1))
+
+        try stranger.execute(script: "ROLLBACK", name: "unlock")
+        #expect(try await store.insert(account(2)))
+        #expect(try await store.spend("a", expiry: .epoch))
+    }
+
+    @Test func aFileHeldExclusivelyIsBusyForReadersToo() async throws {
+        let directory = try TemporaryDirectory()
+        let first = try directory.open(impatient())
+        #expect(try await first.insert(account(1)))
+        await first.close()
+        let stranger = try stranger(directory)
+        try stranger.execute(
+            script: "PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE", name: "lock")
+        #expect(throws: StoreBusy.self) { try directory.open(impatient()) }
+    }
+
+    @Test func readersThatFindTheFileLockedSayBusy() async throws {
+        let directory = try TemporaryDirectory()
+        let store = try directory.open(impatient())
+        #expect(try await store.insert(account(1)))
+        // Two servers cannot lock each other's readers out of a log; leaving the log does.
+        await store.close()
+        let stranger = try stranger(directory)
+        try stranger.execute(script: "PRAGMA journal_mode = DELETE", name: "leave")
+        let reader = Connection(
+            try Database.readable(.file(directory.database), settings: impatient()),
+            label: "test", depth: 4)
+        try stranger.execute(script: "BEGIN EXCLUSIVE", name: "lock")
+        await #expect(throws: StoreBusy.self) {
+            try await reader.use { database in
+                try database.first(Query("count", "SELECT count(*) FROM account")) { row in
+                    try row.integer(0)
+                }
+            }
+        }
+    }
+
+    @Test func beyondItsDepthTheWriterTurnsCallersAway() async throws {
+        let store = try SQLiteStore.open(.memory, settings: impatient(depth: 4), at: .epoch)
+        let gate = Gate()
+        // The writer is held, so that what comes after has to wait.
+        let held = Task {
+            try await store.write { _ in gate.hold() }
+        }
+        await gate.awaitArrival()
+        let busy = try await withThrowingTaskGroup(of: Bool.self) { group in
+            for number in 0..<20 {
+                group.addTask {
+                    do {
+                        return try await !store.insert(account(number))
+                    } catch is StoreBusy {
+                        return true
+                    }
+                }
+            }
+            var busy = 0
+            for _ in 0..<16 {
+                // Sixteen of them are answered while the writer is still held.
+                if try await group.next() == true { busy += 1 }
+            }
+            gate.release()
+            for try await refused in group where refused { busy += 1 }
+            return busy
+        }
+        try await held.value
+        #expect(busy == 16)
+        #expect(try await store.accounts(after: nil, limit: 100).count == 4)
+    }
+
+    @Test func aWriteThatFailsUndoesItselfAndNothingElse() async throws {
+        let store = try SQLiteStore.open(.memory, at: .epoch)
+        let gate = Gate()
+        let held = Task {
+            try await store.write { _ in gate.hold() }
+        }
+        await gate.awaitArrival()
+        // All of these wait now and are committed together.
+        let outcomes = try await withThrowingTaskGroup(of: Bool.self) { group in
+            for number in 0..<10 {
+                group.addTask {
+                    do {
+                        return try await store.write { database in
+                            let id = "\(number)"
+                            try database.run(
+                                Query("half", "INSERT INTO spent_challenge VALUES (?1, 1)"),
+                                .text(id))
+                            if number % 2 == 1 { throw StorageError.duplicateKey(id: id) }
+                            return true
+                        }
+                    } catch StorageError.duplicateKey(let id) {
+                        return id != "\(number)"
+                    }
+                }
+            }
+            gate.release()
+            return try await group.reduce(into: []) { $0.append($1) }
+        }
+        try await held.value
+        #expect(outcomes.filter { $0 }.count == 5)
+        for number in 0..<10 {
+            let free = try await store.spend("\(number)", expiry: .epoch)
+            #expect(free == (number % 2 == 1))
+        }
+    }
+
+    @Test func aLostTransactionIsAFailureForAllInIt() async throws {
+        let store = try SQLiteStore.open(.memory, at: .epoch)
+        await #expect(throws: StorageError.duplicateKey(id: "lost")) {
+            try await store.write { database in
+                try database.run(Query("in", "INSERT INTO spent_challenge VALUES ('a', 1)"))
+                // What SQLite does by itself on a full disk.
+                try database.execute(script: "ROLLBACK", name: "lose")
+                throw StorageError.duplicateKey(id: "lost")
+            }
+        }
+        #expect(try await store.spend("a", expiry: .epoch))
+    }
+
+    @Test func aClosedStoreSaysSo() async throws {
+        let store = try SQLiteStore.open(.memory, at: .epoch)
+        await store.close()
+        await #expect(throws: StorageError.closed) { try await store.account(id: accountID(1)) }
+        await #expect(throws: StorageError.closed) { try await store.insert(account(1)) }
+        await #expect(throws: StorageError.closed) { try await store.ping() }
+    }
+
+    @Test func onlyTheOwnerMayReadTheFiles() async throws {
+        let directory = try TemporaryDirectory()
+        let nested = "\(directory.path)/a/b"
+        let store = try SQLiteStore.open(.file("\(nested)/postern.db"), at: .epoch)
+        #expect(try await store.insert(account(1)))
+        let names = TemporaryDirectory.names(in: nested)
+        #expect(names == ["postern.db", "postern.db-shm", "postern.db-wal"])
+        for name in names { #expect(mode("\(nested)/\(name)") == 0o600) }
+        #expect(mode(nested) == 0o700)
+        await store.close()
+        for name in TemporaryDirectory.names(in: nested) { unlink("\(nested)/\(name)") }
+        rmdir(nested)
+        rmdir("\(directory.path)/a")
+    }
+
+    @Test func aDirectoryThatCannotBeMadeIsNamed() throws {
+        let directory = try TemporaryDirectory()
+        let file = try directory.open()
+        _ = file
+        #expect(
+            throws: StorageError.inaccessible(path: "\(directory.database)/x.db", code: ENOTDIR)
+        ) {
+            try SQLiteStore.open(.file("\(directory.database)/x.db"), at: .epoch)
+        }
+    }
+
+    @Test func everythingIsSyncedBeforeItIsAcknowledged() async throws {
+        let directory = try TemporaryDirectory()
+        let store = try directory.open()
+        let pragmas = ["synchronous": 2, "foreign_keys": 1, "trusted_schema": 0]
+        for (name, expected) in pragmas {
+            let value = try await store.write { database in
+                try database.first(Query(name, "PRAGMA \(name)")) { try $0.integer(0) }
+            }
+            #expect(value == Int64(expected), "\(name)")
+        }
+        let mode = try await store.read { database in
+            try database.first(Query("mode", "PRAGMA journal_mode")) { try $0.text(0) }
+        }
+        #expect(mode == "wal")
+    }
+
+    @Test func readersCannotWrite() async throws {
+        let directory = try TemporaryDirectory()
+        let store = try directory.open()
+        await #expect(throws: StorageError.failed(statement: "sneak", code: 8)) {
+            try await store.read { database in
+                try database.run(Query("sneak", "DELETE FROM retired_address"))
+            }
+        }
+    }
+
+    @Test func aDamagedRowIsAnErrorAndNotAnAbsence() async throws {
+        let store = try SQLiteStore.open(.memory, at: .epoch)
+        #expect(try await store.insert(account(1)))
+        for (column, value) in [("address", "'no address'"), ("state", "'weird'")] {
+            try await store.write { database in
+                try database.execute(
+                    script: "UPDATE account SET \(column) = \(value)", name: "damage")
+            }
+            await #expect(throws: StorageError.unreadable(column: column)) {
+                try await store.account(id: accountID(1))
+            }
+            try await store.write { database in
+                try database.execute(
+                    script: "UPDATE account SET address = 'user1@mail.test', state = 'active'",
+                    name: "mend")
+            }
+        }
+        try await store.write { database in
+            try database.execute(script: "UPDATE account SET api_key_digest = NULL", name: "damage")
+        }
+        await #expect(throws: StorageError.unreadable(column: "api_key_digest")) {
+            try await store.account(id: accountID(1))
+        }
+    }
+
+    @Test func aKeyOfAUseUnknownHereIsLeftAlone() async throws {
+        let store = try SQLiteStore.open(.memory, at: .epoch)
+        #expect(try await store.insertFirst(key("a")))
+        try await store.write { database in
+            try database.execute(
+                script: "INSERT INTO signing_key VALUES ('z', 'later', x'00', 1, NULL)",
+                name: "later")
+        }
+        #expect(try await store.keys() == [key("a")])
+    }
+
+    private func mode(_ path: String) -> mode_t {
+        var status = stat()
+        guard stat(path, &status) == 0 else { return 0 }
+        return status.st_mode & 0o777
+    }
+}
+
+@Suite struct PingTests {
+    @Test(arguments: [true, false])
+    func anOpenDatabaseAnswers(inMemory: Bool) async throws {
+        let directory = try TemporaryDirectory()
+        let store =
+            inMemory ? try SQLiteStore.open(.memory, at: .epoch) : try directory.open()
+        try await store.ping()
+    }
+
+    @Test func aDatabaseThatHangsIsUnresponsive() async throws {
+        var settings = SQLiteSettings()
+        settings.pingTimeout = .milliseconds(5)
+        let store = try SQLiteStore.open(.memory, settings: settings, at: .epoch)
+        let gate = Gate()
+        let held = Task {
+            try await store.write { _ in gate.hold() }
+        }
+        await gate.awaitArrival()
+        await #expect(throws: StorageError.unresponsive(after: .milliseconds(5))) {
+            try await store.ping()
+        }
+        gate.release()
+        try await held.value
+        try await store.ping()
+    }
+}
