@@ -32,6 +32,18 @@ import Testing
     }
 
     @Test(arguments: Engine.allCases)
+    func aMarkThatWasTakenBackCanBeSetOnceAgain(engine: Engine) async throws {
+        let store = try engine.open()
+        #expect(try await store.spend("one", expiry: Instant(seconds: 100)))
+        #expect(try await store.spend("two", expiry: Instant(seconds: 100)))
+        try await store.restore("one")
+        try await store.restore("never spent")
+        #expect(try await store.spend("one", expiry: Instant(seconds: 100)))
+        #expect(try await !store.spend("one", expiry: Instant(seconds: 100)))
+        #expect(try await !store.spend("two", expiry: Instant(seconds: 100)))
+    }
+
+    @Test(arguments: Engine.allCases)
     func sweepingTakesOnlyWhatExpiredBefore(engine: Engine) async throws {
         let store = try engine.open()
         for second: Int64 in 1...5 {

@@ -90,6 +90,7 @@ private struct FileStore: Stores {
     func spend(_ id: String, expiry: Instant) async throws -> Bool {
         try await store.spend(id, expiry: expiry)
     }
+    func restore(_ id: String) async throws { try await store.restore(id) }
     func sweep(before instant: Instant, limit: Int) async throws -> Int {
         try await store.sweep(before: instant, limit: limit)
     }
