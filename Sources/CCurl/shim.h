@@ -1,3 +1,34 @@
-// libcurl: the client side of HTTP.
+// libcurl: the client side of HTTP. curl_easy_setopt and curl_easy_getinfo are variadic, which
+// Swift cannot call; these name the type of what follows.
 #pragma once
 #include <curl/curl.h>
+
+static inline CURLcode postern_curl_set_long(CURL *handle, CURLoption option, long value) {
+    return curl_easy_setopt(handle, option, value);
+}
+
+static inline CURLcode postern_curl_set_text(CURL *handle, CURLoption option, const char *value) {
+    return curl_easy_setopt(handle, option, value);
+}
+
+static inline CURLcode postern_curl_set_size(CURL *handle, CURLoption option, curl_off_t value) {
+    return curl_easy_setopt(handle, option, value);
+}
+
+static inline CURLcode postern_curl_set_list(
+    CURL *handle, CURLoption option, struct curl_slist *value) {
+    return curl_easy_setopt(handle, option, value);
+}
+
+static inline CURLcode postern_curl_set_context(CURL *handle, CURLoption option, void *value) {
+    return curl_easy_setopt(handle, option, value);
+}
+
+static inline CURLcode postern_curl_set_sink(
+    CURL *handle, CURLoption option, size_t (*value)(char *, size_t, size_t, void *)) {
+    return curl_easy_setopt(handle, option, value);
+}
+
+static inline CURLcode postern_curl_get_long(CURL *handle, CURLINFO what, long *value) {
+    return curl_easy_getinfo(handle, what, value);
+}

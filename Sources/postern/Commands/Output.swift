@@ -1,4 +1,3 @@
-internal import ArgumentParser
 internal import Glibc
 
 /// What a command says: results to standard output, complaints to standard error.
@@ -21,10 +20,4 @@ enum Output {
             rest = rest.dropFirst(count)
         }
     }
-}
-
-/// Why the program ended, for scripts; the numbers are those of `sysexits.h`.
-enum Exit {
-    /// EX_CONFIG: the configuration is not accepted.
-    static let misconfigured = ExitCode(78)
 }

@@ -16,7 +16,7 @@ struct Postern: AsyncParsableCommand {
             `postern check-config` shows them all.
             """,
         version: Version.text,
-        subcommands: [CheckConfig.self])
+        subcommands: [Serve.self, CheckConfig.self])
 }
 
 /// What this build is.

@@ -64,10 +64,10 @@ extension Syntax<BaseURL> {
 extension Syntax<String> {
     /// Where to listen: a numeric address, so that no name service decides who can reach us.
     static let host = Syntax.string(
-        "an IPv4 or IPv6 address or \"localhost\"",
+        "an IPv4 or IPv6 address, or \"*\" for all of both",
         read: { text in
             let isHost =
-                text == "localhost" || isAddress(text, family: AF_INET)
+                text == "*" || isAddress(text, family: AF_INET)
                 || isAddress(text, family: AF_INET6)
             return isHost ? text : nil
         }, write: { $0 })

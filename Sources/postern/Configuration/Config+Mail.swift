@@ -8,11 +8,7 @@ extension Config {
         /// What separates a sub-address (`name+tag`), refused in new names; empty for none.
         var subaddressDelimiter = SubaddressDelimiter(character: "+")
         /// Local parts that only the operator may give out.
-        var reservedLocalParts = [
-            "abuse", "admin", "administrator", "ftp", "hostmaster", "info", "mailer-daemon",
-            "marketing", "news", "no-reply", "noc", "noreply", "postmaster", "root", "sales",
-            "security", "support", "usenet", "uucp", "webmaster", "www",
-        ]
+        var reservedLocalParts = AddressPolicy.defaultReserved.sorted()
 
         /// Where the JMAP server is; without one, JMAP calls are answered 503 with a hint.
         var jmapURL: BaseURL?
@@ -48,13 +44,6 @@ extension Config {
             Setting("mail.subject", \.mail.subject, .oneOf),
         ]
     }
-}
-
-/// What a mailbox is called in the mail store.
-enum MailSubject: String, CaseIterable, Sendable {
-    case address
-    case localPart = "local_part"
-    case accountID = "account_id"
 }
 
 /// The operator's sub-address delimiter; none when `character` is `nil`.

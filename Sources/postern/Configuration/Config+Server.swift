@@ -1,7 +1,7 @@
 extension Config {
     /// The listener, and what one client may cost.
     struct Server: Sendable {
-        /// Address to listen on; `::` takes IPv6 and IPv4, `0.0.0.0` all of IPv4.
+        /// Address to listen on; `*` takes every address of IPv4 and IPv6.
         var host = "127.0.0.1"
         /// TCP port; 0 picks a free one, which is printed when the server is ready.
         var port = 8080
@@ -16,7 +16,7 @@ extension Config {
         /// Connections at once; one more is answered 503 and closed.
         var maxConnections = 10_000
         /// Connections at once from one client address.
-        var maxConnectionsPerClient = 10_000
+        var maxConnectionsPerClient = 1024
 
         /// Octets of a request body; more is answered 413.
         var bodyLimit = 65_536
@@ -26,6 +26,10 @@ extension Config {
         var headLimit = 32_768
         /// Header fields; more is answered 431.
         var headerCountLimit = 100
+        /// Octets of extensions on one chunk of a body; more is answered 400.
+        var chunkExtensionLimit = 256
+        /// Octets of trailer fields, which are read and dropped; more is answered 400.
+        var trailerLimit = 8192
         /// Requests of one connection that may wait for their answers; further ones stay unread.
         var pipelineLimit = 16
         /// Octets of answers that may wait for a client to read them.
@@ -39,6 +43,9 @@ extension Config {
         var idleTimeout = Duration.seconds(60)
         /// How long a client may take to read an answer.
         var writeTimeout = Duration.seconds(30)
+        /// After an early refusal: how long the rest of the request is read and dropped, so that the
+        /// answer reaches the client.
+        var lingerTimeout = Duration.seconds(2)
 
         /// After SIGTERM: how long the listener goes on while `/readyz` answers 503, so that load
         /// balancers notice.
@@ -60,12 +67,16 @@ extension Config {
             Setting("server.request_line_limit", \.server.requestLineLimit, .integer(256...65_536)),
             Setting("server.head_limit", \.server.headLimit, .integer(1024...1_048_576)),
             Setting("server.header_count_limit", \.server.headerCountLimit, .integer(8...1000)),
+            Setting(
+                "server.chunk_extension_limit", \.server.chunkExtensionLimit, .integer(0...65_536)),
+            Setting("server.trailer_limit", \.server.trailerLimit, .integer(0...1_048_576)),
             Setting("server.pipeline_limit", \.server.pipelineLimit, .integer(1...1000)),
             Setting("server.outbox_limit", \.server.outboxLimit, .integer(4096...67_108_864)),
             Setting("server.head_timeout", \.server.headTimeout, .duration(.deadlines)),
             Setting("server.body_timeout", \.server.bodyTimeout, .duration(.deadlines)),
             Setting("server.idle_timeout", \.server.idleTimeout, .duration(.deadlines)),
             Setting("server.write_timeout", \.server.writeTimeout, .duration(.deadlines)),
+            Setting("server.linger_timeout", \.server.lingerTimeout, .duration(.deadlines)),
             Setting("server.drain_delay", \.server.drainDelay, .duration(.zero ... .seconds(300))),
             Setting(
                 "server.drain_timeout", \.server.drainTimeout, .duration(.zero ... .seconds(300))),

@@ -1,3 +1,5 @@
+internal import AuthStorage
+
 extension Config {
     /// Where state is kept.
     struct Storage: Sendable {
@@ -5,7 +7,7 @@ extension Config {
         var directory = "data"
         /// `sqlite:<path>` or `sqlite::memory:`; by default `sqlite:<directory>/postern.db`. The
         /// test profile defaults to memory unless this or the directory is set.
-        var url: DatabaseLocation?
+        var url: SQLiteLocation?
 
         static let settings = [
             Setting("storage.directory", \.storage.directory, .path),
@@ -14,35 +16,27 @@ extension Config {
     }
 }
 
-/// Which database, as `storage.url` writes it.
-enum DatabaseLocation: Equatable, Sendable {
-    /// Gone when the process ends.
-    case memory
-    case sqlite(path: String)
-
-    init?(_ text: String) {
-        let scheme = "sqlite:"
-        guard text.hasPrefix(scheme) else { return nil }
-        let path = String(text.dropFirst(scheme.count))
-        if path == ":memory:" {
-            self = .memory
-        } else {
-            guard isUsablePath(path), !path.hasPrefix(":") else { return nil }
-            self = .sqlite(path: path)
-        }
-    }
-
-    var text: String {
+extension SQLiteLocation {
+    /// As `storage.url` writes it.
+    var url: String {
         switch self {
         case .memory: "sqlite::memory:"
-        case .sqlite(let path): "sqlite:\(path)"
+        case .file(let path): "sqlite:\(path)"
         }
     }
 }
 
-extension Syntax<DatabaseLocation> {
+extension Syntax<SQLiteLocation> {
     static let databaseLocation = Syntax.string(
-        "\"sqlite:<path>\" or \"sqlite::memory:\"", read: { DatabaseLocation($0) }, write: \.text)
+        "\"sqlite:<path>\" or \"sqlite::memory:\"",
+        read: { text in
+            switch SQLiteLocation(url: text) {
+            case .memory: .memory
+            // SQLite itself gives names that begin with a colon a meaning of their own.
+            case .file(let path) where isUsablePath(path) && !path.hasPrefix(":"): .file(path)
+            case .file, nil: nil
+            }
+        }, write: \.url)
 }
 
 extension Syntax<String> {

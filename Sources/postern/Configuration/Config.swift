@@ -1,4 +1,5 @@
 internal import AuthCore
+internal import AuthStorage
 
 /// Everything an operator can set, already checked: built once at start, then only read.
 ///
@@ -41,8 +42,8 @@ enum Profile: String, CaseIterable, Sendable {
 
 extension Config {
     /// Where the database is, when nothing else was said: a file in the storage directory.
-    var databaseLocation: DatabaseLocation {
-        storage.url ?? .sqlite(path: storage.directory + "/postern.db")
+    var databaseLocation: SQLiteLocation {
+        storage.url ?? .file(storage.directory + "/postern.db")
     }
 
     /// The same with everything filled in that follows from other settings, for showing. The public

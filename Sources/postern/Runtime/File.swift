@@ -78,6 +78,19 @@ enum File {
         }
     }
 
+    /// Makes the directory, and those above it, with mode 0700; one that exists stays as it is.
+    static func makeDirectory(_ path: String) throws(FileFault) {
+        if mkdir(path, 0o700) == 0 { return }
+        switch errno {
+        case EEXIST: return
+        case ENOENT:
+            guard let slash = path.lastIndex(of: "/"), slash > path.startIndex else { throw .last }
+            try makeDirectory(String(path[..<slash]))
+            guard mkdir(path, 0o700) == 0 || errno == EEXIST else { throw .last }
+        default: throw .last
+        }
+    }
+
     private static func install(
         _ content: [UInt8], at path: String, name: (String) throws(FileFault) -> Void
     ) throws(FileFault) {

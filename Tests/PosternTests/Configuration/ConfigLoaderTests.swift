@@ -88,7 +88,7 @@ func faults(_ loader: ConfigLoader) -> [String] {
                 "POSTERN_POW_AGENT_DIFFICULTY: pow.agent_difficulty: \"+5\" is not accepted; "
                     + "expected a whole number from 1 to 24",
                 "--host: server.host: \"example.com\" is not accepted; "
-                    + "expected an IPv4 or IPv6 address or \"localhost\"",
+                    + "expected an IPv4 or IPv6 address, or \"*\" for all of both",
                 "server.public_url: is required in the production profile; set it to the URL that "
                     + "clients reach this server by, such as \"https://auth.example.com\"",
             ])

@@ -55,9 +55,9 @@ import Testing
     @Test func theTestProfileUsesADatabaseThatIsNamed() throws {
         let test = ("profile", "--profile", "test")
         let byDirectory = try loader(flags: [test, ("storage.directory", "--data", "here")]).load()
-        #expect(byDirectory.config.databaseLocation == .sqlite(path: "here/postern.db"))
+        #expect(byDirectory.config.databaseLocation == .file("here/postern.db"))
         let byURL = try loader(file: "[storage]\nurl = \"sqlite:a.db\"", flags: [test]).load()
-        #expect(byURL.config.databaseLocation == .sqlite(path: "a.db"))
+        #expect(byURL.config.databaseLocation == .file("a.db"))
     }
 
     @Test func aMaximumBelowTheDifficultyIsRefusedOnlyWhenItWasSet() throws {

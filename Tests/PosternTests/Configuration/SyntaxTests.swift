@@ -89,10 +89,10 @@ import Testing
     }
 
     @Test func databasesAreWrittenAsURLs() {
-        #expect(DatabaseLocation("sqlite::memory:") == .memory)
-        #expect(DatabaseLocation("sqlite:/var/a.db") == .sqlite(path: "/var/a.db"))
+        #expect(Syntax.databaseLocation.parse(.string("sqlite::memory:")) == .memory)
+        #expect(Syntax.databaseLocation.parse(.string("sqlite:/var/a.db")) == .file("/var/a.db"))
         for text in ["", "sqlite:", "sqlite::mem:", "postgres://h/d", "a.db", "sqlite:a\u{0}b"] {
-            #expect(DatabaseLocation(text) == nil, "\(text)")
+            #expect(Syntax.databaseLocation.parse(.string(text)) == nil, "\(text)")
         }
     }
 

@@ -1,0 +1,83 @@
+internal import CCurl
+
+/// What libcurl hands over piece by piece while one request runs, on that request's thread only.
+final class Answer {
+    private static let headerLimit = 65_536
+
+    private(set) var headers: [(name: String, value: String)] = []
+    private(set) var body: [UInt8] = []
+    private(set) var isTooLarge = false
+    private var headerOctets = 0
+    private let bodyLimit: Int
+
+    init(bodyLimit: Int) {
+        self.bodyLimit = bodyLimit
+    }
+
+    /// For libcurl to give back; lives as long as this object.
+    var context: UnsafeMutableRawPointer { Unmanaged.passUnretained(self).toOpaque() }
+
+    /// - Parameter context: what ``context`` was.
+    static func from(_ context: UnsafeMutableRawPointer?) -> Answer {
+        guard let context else { preconditionFailure("libcurl lost the context it was given") }
+        return Unmanaged<Answer>.fromOpaque(context).takeUnretainedValue()
+    }
+
+    /// - Returns: how many octets were taken; fewer makes libcurl give up.
+    func takeBody(_ data: UnsafeMutablePointer<CChar>?, _ count: Int) -> Int {
+        guard body.count + count <= bodyLimit else {
+            isTooLarge = true
+            return 0
+        }
+        body += UnsafeRawBufferPointer(start: data, count: count)
+        return count
+    }
+
+    /// One whole line at a time, status lines and the empty one too.
+    func takeHeader(_ data: UnsafeMutablePointer<CChar>?, _ count: Int) -> Int {
+        headerOctets += count
+        guard headerOctets <= Self.headerLimit else {
+            isTooLarge = true
+            return 0
+        }
+        let line = String(
+            decoding: UnsafeRawBufferPointer(start: data, count: count), as: UTF8.self)
+        if line.hasPrefix("HTTP/") {
+            // An interim answer (100, 103) came before; its fields are not the final one's.
+            headers = []
+        } else if let colon = line.firstIndex(of: ":") {
+            let value = line[line.index(after: colon)...]
+            headers.append((String(line[..<colon]), value.trimmed))
+        }
+        return count
+    }
+}
+
+/// Header fields in the form that libcurl takes, freed with this object.
+final class HeaderList {
+    private(set) var first: UnsafeMutablePointer<curl_slist>?
+
+    init(_ headers: [(name: String, value: String)]) throws {
+        for (name, value) in headers {
+            let isSafe = (name + value).utf8.allSatisfy { (0x20...0x7e).contains($0) }
+            // `Name;` is how libcurl is told to send a field without value.
+            let line = value.isEmpty ? "\(name);" : "\(name): \(value)"
+            guard isSafe, !name.isEmpty, let longer = curl_slist_append(first, line) else {
+                throw FetchFault.invalidRequest
+            }
+            first = longer
+        }
+    }
+
+    deinit {
+        curl_slist_free_all(first)
+    }
+}
+
+extension Substring {
+    fileprivate var trimmed: String {
+        let isWhite = { (character: Character) in character.isWhitespace }
+        guard let last = lastIndex(where: { !isWhite($0) }) else { return "" }
+        return String(self[...last].drop(while: isWhite))
+    }
+}

@@ -1,0 +1,100 @@
+internal import CCurl
+internal import Scheduling
+
+/// Sends requests from a pool of its own: libcurl blocks, and must block nobody else.
+///
+/// Promises: at most `lanes` requests at once and `depth` waiting; every request ends within its
+/// timeout; no answer larger than its limit is kept.
+public final class Fetcher: Sendable {
+    private let pool: WorkerPool
+
+    public init(lanes: Int = 1, depth: Int = 16) {
+        pool = WorkerPool(name: "fetch", lanes: lanes, depth: depth)
+    }
+
+    /// - Throws: ``FetchFault``, or `CancellationError` when cancelled before it began.
+    public func send(_ request: OutboundRequest) async throws -> FetchedResponse {
+        do {
+            return try await pool.run { try Self.perform(request) }
+        } catch is WorkerPool.Full {
+            throw FetchFault.busy
+        }
+    }
+
+    /// Once per process, before any handle.
+    private static let isReady = curl_global_init(Int(CURL_GLOBAL_DEFAULT)) == CURLE_OK
+
+    private static func perform(_ request: OutboundRequest) throws -> FetchedResponse {
+        guard isReady, let handle = curl_easy_init() else {
+            throw FetchFault.failed(code: Int(CURLE_FAILED_INIT.rawValue), text: "no handle")
+        }
+        defer { curl_easy_cleanup(handle) }
+        let answer = Answer(bodyLimit: request.bodyLimit)
+        let list = try HeaderList(request.headers)
+        try configure(handle, for: request, headers: list, answer: answer)
+        let result = withExtendedLifetime((list, answer)) { curl_easy_perform(handle) }
+        guard result == CURLE_OK else { throw FetchFault(result, isTooLarge: answer.isTooLarge) }
+        var status = 0
+        postern_curl_get_long(handle, CURLINFO_RESPONSE_CODE, &status)
+        return FetchedResponse(status: status, headers: answer.headers, body: answer.body)
+    }
+
+    private static func configure(
+        _ handle: UnsafeMutableRawPointer, for request: OutboundRequest, headers: HeaderList,
+        answer: Answer
+    ) throws {
+        let milliseconds = min(max(1, Int(request.timeout / .milliseconds(1))), Int(Int32.max))
+        var results = [
+            postern_curl_set_text(handle, CURLOPT_URL, request.url),
+            postern_curl_set_text(handle, CURLOPT_PROTOCOLS_STR, "http,https"),
+            postern_curl_set_long(handle, CURLOPT_DISALLOW_USERNAME_IN_URL, 1),
+            postern_curl_set_long(handle, CURLOPT_FOLLOWLOCATION, 0),
+            // An empty proxy switches off the environment's.
+            postern_curl_set_text(handle, CURLOPT_PROXY, ""),
+            // libcurl's own alarm would be a signal in a program with threads.
+            postern_curl_set_long(handle, CURLOPT_NOSIGNAL, 1),
+            postern_curl_set_long(handle, CURLOPT_TIMEOUT_MS, milliseconds),
+            postern_curl_set_list(handle, CURLOPT_HTTPHEADER, headers.first),
+            postern_curl_set_sink(handle, CURLOPT_HEADERFUNCTION) { data, size, count, context in
+                Answer.from(context).takeHeader(data, size * count)
+            },
+            postern_curl_set_context(handle, CURLOPT_HEADERDATA, answer.context),
+            postern_curl_set_sink(handle, CURLOPT_WRITEFUNCTION) { data, size, count, context in
+                Answer.from(context).takeBody(data, size * count)
+            },
+            postern_curl_set_context(handle, CURLOPT_WRITEDATA, answer.context),
+        ]
+        if request.method == .post {
+            results.append(postern_curl_set_long(handle, CURLOPT_POST, 1))
+            results.append(
+                postern_curl_set_size(
+                    handle, CURLOPT_POSTFIELDSIZE_LARGE, curl_off_t(request.body.count)))
+            // The size is set first: the copy may hold a NUL.
+            results.append(
+                request.body.withUnsafeBytes { bytes in
+                    postern_curl_set_text(
+                        handle, CURLOPT_COPYPOSTFIELDS,
+                        bytes.baseAddress?.assumingMemoryBound(to: CChar.self))
+                })
+        }
+        guard results.allSatisfy({ $0 == CURLE_OK }) else { throw FetchFault.invalidRequest }
+    }
+}
+
+extension FetchFault {
+    fileprivate init(_ code: CURLcode, isTooLarge: Bool) {
+        switch code {
+        case CURLE_WRITE_ERROR where isTooLarge: self = .tooLarge
+        case CURLE_URL_MALFORMAT, CURLE_UNSUPPORTED_PROTOCOL, CURLE_LOGIN_DENIED:
+            self = .invalidRequest
+        case CURLE_COULDNT_RESOLVE_HOST: self = .unresolvable
+        case CURLE_COULDNT_CONNECT: self = .unreachable
+        case CURLE_OPERATION_TIMEDOUT: self = .timedOut
+        case CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_CONNECT_ERROR, CURLE_SSL_CACERT_BADFILE:
+            self = .untrusted
+        default:
+            self = .failed(
+                code: Int(code.rawValue), text: String(cString: curl_easy_strerror(code)))
+        }
+    }
+}

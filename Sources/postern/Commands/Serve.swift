@@ -1,0 +1,153 @@
+internal import ArgumentParser
+internal import AuthCore
+internal import AuthStorage
+internal import Cryptography
+internal import Glibc
+internal import HTTPEngine
+internal import Logging
+internal import Synchronization
+
+/// `postern serve`: the server, from its configuration to its graceful end.
+struct Serve: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Run the server.",
+        discussion: """
+            Prints "listening on http://HOST:PORT" to standard output when it is ready, and logs to
+            standard error: text on a terminal, JSON lines otherwise. SIGTERM or SIGINT stop it
+            gracefully: /readyz answers 503, after server.drain_delay the listener closes, requests
+            in flight finish. A second signal ends it at once.
+
+            Examples:
+              postern serve
+              postern serve --profile test --port 0
+              postern serve --config /etc/postern.toml --profile production
+            """)
+
+    @OptionGroup var options: ConfigOptions
+
+    @Option(help: ArgumentHelp("Address to listen on (server.host).", valueName: "host"))
+    var host: String?
+
+    @Option(help: ArgumentHelp("TCP port, 0 for a free one (server.port).", valueName: "n"))
+    var port: String?
+
+    func run() async throws {
+        var flags: [ConfigLoader.Flag] = []
+        if let host { flags.append(.init(key: "server.host", name: "--host", value: host)) }
+        if let port { flags.append(.init(key: "server.port", name: "--port", value: port)) }
+        let config = try options.load(flags).config
+        let log = Log.toStandardError()
+        let outcome = await Service(config: config, log: log).run()
+        await log.writer.drain()
+        if let code = outcome { throw code }
+    }
+}
+
+/// One run of the server.
+struct Service: Sendable {
+    let config: Config
+    let log: Log
+
+    /// Serves until it is told to stop.
+    /// - Returns: why it could not serve, already logged; `nil` after a graceful stop.
+    func run() async -> ExitCode? {
+        let signals = StopSignals()
+        Descriptors.raiseLimit()
+        let logger = log.logger
+        do {
+            try await serve(until: signals, logger)
+            return nil
+        } catch {
+            logger.critical("cannot serve", error: error)
+            return Exit.code(for: error)
+        }
+    }
+
+    private func serve(until signals: StopSignals, _ logger: Logger) async throws {
+        var settings = config.server
+        let reservation = reservePort()
+        if let reservation { settings.port = reservation.port }
+        guard let publicURL = config.publicURL(port: settings.port)?.text else {
+            throw ServiceFault.noPublicURL
+        }
+        let draining = Flag()
+        let house = try await House.open(
+            config, publicURL: publicURL, secret: try masterSecret(),
+            isDraining: { draining.isRaised })
+        let server = Server(
+            configuration: ServerConfiguration(settings), router: house.router, hooks: hooks(logger)
+        )
+        let addresses = try withExtendedLifetime(reservation) { try server.start() }
+        for address in addresses { Output.print("listening on http://\(address)") }
+        logger.info(
+            "started", metadata: ["profile": "\(config.profile)", "public_url": "\(publicURL)"])
+        let duties = Task {
+            await Duties(
+                ledger: house.store, signingKeys: house.store, keys: house.keys, logger: logger,
+                clock: SystemClock.now
+            ).run()
+        }
+        let signal = await signals.wait()
+        logger.info("stopping", metadata: ["signal": "\(signal == SIGINT ? "SIGINT" : "SIGTERM")"])
+        draining.raise()
+        duties.cancel()
+        await stop(server)
+        await duties.value
+        await house.close()
+        logger.info("stopped")
+    }
+
+    /// The graceful stop: tell balancers, close the door, let those inside finish.
+    private func stop(_ server: Server) async {
+        server.beginDraining()
+        // A cancelled sleep only makes the stop quicker.
+        try? await Task.sleep(for: config.server.drainDelay)
+        server.stopAccepting()
+        await server.drain()
+    }
+
+    private func hooks(_ logger: Logger) -> ServerHooks {
+        ServerHooks(
+            access: { [log] in log.access($0) },
+            fault: { fault in
+                let id = fault.requestID.map { ["id": Logger.MetadataValue.string($0)] }
+                logger.error("request failed", error: fault.error, metadata: id)
+            })
+    }
+
+    private func reservePort() -> PortReservation? {
+        guard config.server.port == 0, config.server.publicURL == nil else { return nil }
+        return PortReservation(host: config.server.host)
+    }
+
+    /// A database in memory takes its signing keys with it, so its master secret needs no file.
+    private func masterSecret() throws -> SecretBytes {
+        if let path = ProcessEnvironment.variables[Environment.masterSecretFile] {
+            return try MasterSecret.read(path, isOurs: false)
+        }
+        if config.databaseLocation == .memory {
+            return SecretBytes(RandomBytes.make(MasterSecret.octets))
+        }
+        return try MasterSecret.inDirectory(config.storage.directory)
+    }
+}
+
+/// Why the server cannot begin.
+enum ServiceFault: Error, CustomStringConvertible {
+    case noPublicURL
+
+    var description: String {
+        switch self {
+        case .noPublicURL: "server.public_url is not set, and no port is free to make one of"
+        }
+    }
+}
+
+/// Goes up once and stays up.
+final class Flag: Sendable {
+    private let state = Atomic(false)
+
+    var isRaised: Bool { state.load(ordering: .acquiring) }
+
+    func raise() { state.store(true, ordering: .releasing) }
+}

@@ -1,0 +1,86 @@
+internal import Glibc
+internal import HTTPEngine
+internal import Logging
+
+/// The program's log: one writer to standard error, one format, for messages and for requests.
+struct Log: Sendable {
+    let writer: LogWriter
+    let format: LogLine.Format
+
+    /// Text on a terminal, JSON lines otherwise.
+    static func toStandardError() -> Log {
+        Log(descriptor: STDERR_FILENO, format: isatty(STDERR_FILENO) == 1 ? .text : .json)
+    }
+
+    init(descriptor: Int32, format: LogLine.Format, capacity: Int = 1_048_576) {
+        self.format = format
+        writer = LogWriter(descriptor: descriptor, capacity: capacity) { count in
+            var line = LogLine(
+                format, time: SystemClock.now(), level: "warning",
+                message: "log lines were dropped: the reader of the log is too slow")
+            line.add("dropped", count)
+            return line.finish()
+        }
+    }
+
+    var logger: Logger {
+        Logger(label: "postern") { _ in LineLogHandler(log: self) }
+    }
+
+    /// One line per request. Runs on the loops: no allocation beyond the line, no lock but the
+    /// writer's.
+    func access(_ record: AccessRecord) {
+        var line = LogLine(format, time: SystemClock.now(), level: "info", message: "request")
+        line.add("method", record.method?.name ?? "-")
+        line.add("route", record.route)
+        line.add("status", record.status)
+        line.add("bytes", record.bytes)
+        line.add("microseconds", Int(record.duration / .microseconds(1)))
+        line.add("client", record.peer.text)
+        line.add("id", record.requestID)
+        writer.append(line.finish())
+    }
+}
+
+/// Gives what comes through swift-log the program's format.
+struct LineLogHandler: LogHandler {
+    let log: Log
+    var metadata: Logger.Metadata = [:]
+    var metadataProvider: Logger.MetadataProvider?
+    var logLevel = Logger.Level.info
+
+    init(log: Log) {
+        self.log = log
+    }
+
+    subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+        get { metadata[key] }
+        set { metadata[key] = newValue }
+    }
+
+    func log(event: LogEvent) {
+        var line = LogLine(
+            log.format, time: SystemClock.now(), level: event.level.name,
+            message: "\(event.message)")
+        var all = metadata
+        if let provided = metadataProvider?.get() { all.merge(provided) { $1 } }
+        if let given = event.metadata { all.merge(given) { $1 } }
+        for (name, value) in all.sorted(by: { $0.key < $1.key }) { line.add(name, "\(value)") }
+        if let error = event.error { line.add("error", "\(error)") }
+        log.writer.append(line.finish())
+    }
+}
+
+extension Logger.Level {
+    fileprivate var name: StaticString {
+        switch self {
+        case .trace: "trace"
+        case .debug: "debug"
+        case .info: "info"
+        case .notice: "notice"
+        case .warning: "warning"
+        case .error: "error"
+        case .critical: "critical"
+        }
+    }
+}

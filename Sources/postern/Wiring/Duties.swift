@@ -1,0 +1,53 @@
+internal import AuthCore
+internal import Logging
+
+/// What has to be done from time to time, whether anybody asks or not.
+///
+/// A duty that fails is logged and tried again at its next time; it never ends the server.
+struct Duties: Sendable {
+    /// Marks removed at once: small enough that a signup waits a moment only.
+    private static let sweepLimit = 1000
+
+    let ledger: any ChallengeLedger
+    let signingKeys: any SigningKeyStore
+    let keys: KeyRing
+    let logger: Logger
+    let clock: @Sendable () -> Instant
+
+    /// Runs until its task is cancelled.
+    func run() async {
+        await withDiscardingTaskGroup { group in
+            group.addTask { await repeatedly("sweep spent challenges", .seconds(60), sweep) }
+            // What another server on the same database rotated is used here within this time.
+            group.addTask { await repeatedly("refresh keys", .seconds(60), refreshKeys) }
+        }
+    }
+
+    /// Forgets challenges that have run out, all of them, a few at a time.
+    func sweep() async throws {
+        while try await ledger.sweep(before: clock(), limit: Self.sweepLimit) == Self.sweepLimit {
+            try Task.checkCancellation()
+        }
+    }
+
+    func refreshKeys() async throws {
+        _ = try await signingKeys.removeRetired(before: clock())
+        try await keys.refresh()
+    }
+
+    private func repeatedly(
+        _ name: String, _ interval: Duration, _ duty: () async throws -> Void
+    ) async {
+        while !Task.isCancelled {
+            do {
+                try await Task.sleep(for: interval)
+                try await duty()
+            } catch is CancellationError {
+                return
+            } catch {
+                logger.error(
+                    "a background duty failed", error: error, metadata: ["duty": "\(name)"])
+            }
+        }
+    }
+}

@@ -1,0 +1,119 @@
+internal import AuthAPI
+internal import AuthCore
+internal import AuthStorage
+internal import Cryptography
+internal import Glibc
+internal import HTTPEngine
+internal import Scheduling
+
+/// Everything that answers requests, put together from a configuration: store, keys, flows, routes.
+///
+/// Owns nothing that has a life of its own but the store, which ``close()`` ends.
+struct House: Sendable {
+    let store: SQLiteStore
+    let keys: KeyRing
+    let router: Router
+
+    /// Opens the database (migrating it) and the stored keys; missing keys are made meanwhile.
+    /// - Parameters:
+    ///   - publicURL: what clients reach this server by.
+    ///   - isDraining: whether somebody has asked for the server to stop.
+    static func open(
+        _ config: Config, publicURL: String, secret: SecretBytes,
+        isDraining: @escaping @Sendable () -> Bool
+    ) async throws -> House {
+        let store = try SQLiteStore.open(config.databaseLocation, at: SystemClock.now())
+        do {
+            let pools = Pools()
+            let keys = try await KeyRing.open(store, secret: secret, workers: pools.signing)
+            let auth = try AgentAuth(config, publicURL: publicURL, store, keys, pools)
+            let agent = AgentAPI(
+                auth: auth, publicURL: publicURL,
+                jmap: JMAPDirectory(config.mail, publicURL: publicURL), clock: SystemClock.now)
+            let surfaces = Surfaces(
+                agent: agent,
+                discovery: DiscoveryAPI(
+                    agent: agent, keys: keys, difficulty: config.pow.agentDifficulty,
+                    bodyLimit: config.server.bodyLimit, clock: SystemClock.now),
+                operations: OperationsAPI(
+                    agent: agent, isDraining: isDraining, pingDatabase: store.ping))
+            let router = Router(groups: allRoutes(surfaces), fallback: surfaces.fallback)
+            return House(store: store, keys: keys, router: router)
+        } catch {
+            await store.close()
+            throw error
+        }
+    }
+
+    func close() async {
+        await store.close()
+    }
+}
+
+/// The pools that slow work runs on.
+struct Pools: Sendable {
+    let hashing: PoolWorkers
+    let signing: PoolWorkers
+
+    init(cores: Int = Int(max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN))))) {
+        // 50 ms apiece: the last of the queue waits about three seconds.
+        hashing = PoolWorkers(
+            pool: WorkerPool(name: "hashing", lanes: cores, depth: 64 * cores),
+            retryAfter: .seconds(3))
+        // Half a millisecond apiece.
+        signing = PoolWorkers(
+            pool: WorkerPool(name: "signing", lanes: cores, depth: 1024 * cores),
+            retryAfter: .seconds(1))
+    }
+}
+
+extension KeyRing {
+    /// The keys of a store, opened with the master secret.
+    static func open(
+        _ store: SQLiteStore, secret: SecretBytes, workers: any Workers
+    ) async throws -> KeyRing {
+        let keys = KeyRing(
+            store: store,
+            sealer: try KeySealer(masterSecret: secret.bytes, random: RandomBytes.make),
+            workers: workers, random: RandomBytes.make, clock: SystemClock.now)
+        try await keys.start()
+        return keys
+    }
+}
+
+extension AgentAuth {
+    fileprivate init(
+        _ config: Config, publicURL: String, _ store: SQLiteStore, _ keys: KeyRing, _ pools: Pools
+    ) throws {
+        let realm = Realm(
+            issuer: publicURL, capabilityAudience: config.tokens.capabilityAudience,
+            capabilityKeyID: config.tokens.capabilityKeyID)
+        self.init(
+            settings: AgentAuth.Settings(
+                salt: config.pow.agentSalt,
+                scrypt: try Scrypt.Parameters(n: 16_384, r: 8, p: 1, outputBytes: 64),
+                challengeLifetime: config.pow.agentLifetime,
+                sessionLifetime: config.tokens.sessionLifetime,
+                capabilityLifetime: config.tokens.capabilityLifetime,
+                mailSubject: config.mail.subject),
+            policy: AddressPolicy(
+                domains: config.mail.domains, reserved: Set(config.mail.reservedLocalParts),
+                subaddressDelimiter: config.mail.subaddressDelimiter.character),
+            governor: DifficultyGovernor(
+                settings: DifficultyGovernor.Settings(
+                    base: config.pow.agentDifficulty, maximum: config.pow.agentMaxDifficulty)),
+            falseProofs: FalseProofLimiter(),
+            tokens: TokenAuthority(realm: realm, keys: keys, signers: pools.signing),
+            accounts: store, ledger: store, hashing: pools.hashing, random: RandomBytes.make)
+    }
+}
+
+extension JMAPDirectory {
+    fileprivate init(_ mail: Config.Mail, publicURL: String) {
+        self.init(
+            mailStoreURL: mail.jmapURL?.text, publicURL: publicURL,
+            paths: Paths(
+                api: mail.jmapAPIPath, upload: mail.jmapUploadPath,
+                download: mail.jmapDownloadPath, eventSource: mail.jmapEventSourcePath))
+    }
+}

@@ -1,0 +1,27 @@
+internal import HTTPEngine
+
+extension ServerConfiguration {
+    init(_ settings: Config.Server) {
+        self.init()
+        host = settings.host
+        port = UInt16(clamping: settings.port)
+        backlog = Int32(clamping: settings.backlog)
+        loops = settings.loops == 0 ? nil : settings.loops
+        maxConnections = settings.maxConnections
+        maxConnectionsPerClient = settings.maxConnectionsPerClient
+        requestLineBytes = settings.requestLineLimit
+        headBytes = settings.headLimit
+        headerCount = settings.headerCountLimit
+        bodyBytes = settings.bodyLimit
+        chunkExtensionBytes = settings.chunkExtensionLimit
+        trailerBytes = settings.trailerLimit
+        pipelinedRequests = settings.pipelineLimit
+        outboxBytes = settings.outboxLimit
+        headDeadline = settings.headTimeout
+        bodyDeadline = settings.bodyTimeout
+        idleDeadline = settings.idleTimeout
+        writeDeadline = settings.writeTimeout
+        lingerDeadline = settings.lingerTimeout
+        drainDeadline = settings.drainTimeout
+    }
+}
