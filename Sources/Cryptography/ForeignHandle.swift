@@ -15,4 +15,13 @@ struct ForeignHandle: Sendable {
     var pointer: OpaquePointer? {
         OpaquePointer(bitPattern: address)
     }
+
+    /// Lends the pointer to `body`, and keeps the owner alive until that is done: the optimiser knows
+    /// nothing of the tie between the two, and may let go of an owner that is not used any more.
+    func lend<Result, Failure: Error>(
+        of owner: AnyObject, to body: (OpaquePointer?) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        defer { withExtendedLifetime(owner) {} }
+        return try body(pointer)
+    }
 }

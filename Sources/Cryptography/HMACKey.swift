@@ -38,8 +38,8 @@ public final class HMACKey: Sendable, CustomStringConvertible, CustomReflectable
 
     /// 32 bytes.
     public func authenticate(_ message: [UInt8]) -> [UInt8] {
-        withExtendedLifetime(self) {
-            let context = EVP_MAC_CTX_dup(prepared.pointer)
+        prepared.lend(of: self) { prepared in
+            let context = EVP_MAC_CTX_dup(prepared)
             defer { EVP_MAC_CTX_free(context) }
             return [UInt8](unsafeUninitializedCapacity: Self.macBytes) { target, count in
                 let done =

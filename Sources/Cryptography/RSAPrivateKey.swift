@@ -55,11 +55,12 @@ public final class RSAPrivateKey: Sendable, CustomStringConvertible, CustomRefle
     /// The whole key, unencrypted, as `init(pkcs8DER:)` reads it. Seal it before it is stored.
     public var pkcs8DER: [UInt8] {
         get throws(CryptographyError) {
-            let info = EVP_PKEY2PKCS8(key.pointer)
-            defer { PKCS8_PRIV_KEY_INFO_free(info) }
-            guard let der = DER.bytes({ i2d_PKCS8_PRIV_KEY_INFO(info, $0) }) else {
-                throw ErrorQueue.drain(after: "RSA key export")
+            let der = key.lend(of: self) { key in
+                let info = EVP_PKEY2PKCS8(key)
+                defer { PKCS8_PRIV_KEY_INFO_free(info) }
+                return DER.bytes { i2d_PKCS8_PRIV_KEY_INFO(info, $0) }
             }
+            guard let der else { throw ErrorQueue.drain(after: "RSA key export") }
             return der
         }
     }
@@ -70,11 +71,13 @@ public final class RSAPrivateKey: Sendable, CustomStringConvertible, CustomRefle
         defer { EVP_MD_CTX_free(context) }
         var count = publicKey.modulus.count
         var signature = [UInt8](repeating: 0, count: count)
-        let handle = key.pointer
-        guard EVP_DigestSignInit(context, nil, SHA256.algorithm.pointer, nil, handle) == 1,
-            EVP_DigestSign(context, &signature, &count, message, message.count) == 1,
-            count == signature.count
-        else { throw ErrorQueue.drain(after: "RSA signature") }
+        let isDone = key.lend(of: self) { key in
+            EVP_DigestSignInit(context, nil, SHA256.algorithm.pointer, nil, key) == 1
+                && EVP_DigestSign(context, &signature, &count, message, message.count) == 1
+        }
+        guard isDone, count == signature.count else {
+            throw ErrorQueue.drain(after: "RSA signature")
+        }
         return signature
     }
 

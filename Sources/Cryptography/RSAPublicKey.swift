@@ -66,11 +66,11 @@ public final class RSAPublicKey: Sendable {
     public func isValid(_ signature: [UInt8], for message: [UInt8]) -> Bool {
         let context = EVP_MD_CTX_new()
         defer { EVP_MD_CTX_free(context) }
-        let algorithm = SHA256.algorithm.pointer
-        let isValid =
-            EVP_DigestVerifyInit(context, nil, algorithm, nil, key.pointer) == 1
-            && EVP_DigestVerify(
-                context, signature, signature.count, message, message.count) == 1
+        let isValid = key.lend(of: self) { key in
+            EVP_DigestVerifyInit(context, nil, SHA256.algorithm.pointer, nil, key) == 1
+                && EVP_DigestVerify(
+                    context, signature, signature.count, message, message.count) == 1
+        }
         if !isValid { ErrorQueue.clear() }
         return isValid
     }
