@@ -63,16 +63,21 @@ let package = Package(
         .target(name: "StrictJSON", swiftSettings: settings),
         .target(name: "Scheduling", swiftSettings: settings),
 
+        // The worlds that tests of more than one room are set in.
+        .target(
+            name: "TestSupport", dependencies: ["AuthCore", "AuthStorage", "Cryptography"],
+            path: "Tests/TestSupport", swiftSettings: settings),
         .testTarget(name: "SchedulingTests", dependencies: ["Scheduling"], swiftSettings: settings),
         .testTarget(name: "StrictJSONTests", dependencies: ["StrictJSON"], swiftSettings: settings),
         .testTarget(
-            name: "CryptographyTests", dependencies: ["Cryptography"],
+            name: "CryptographyTests", dependencies: ["Cryptography"], exclude: ["Vectors"],
             swiftSettings: settings),
         .testTarget(
             name: "HTTPEngineTests", dependencies: ["HTTPEngine", "Scheduling"],
             swiftSettings: settings),
         .testTarget(
-            name: "AuthCoreTests", dependencies: ["AuthCore", "Cryptography", "StrictJSON"],
+            name: "AuthCoreTests",
+            dependencies: ["AuthCore", "AuthStorage", "Cryptography", "StrictJSON", "TestSupport"],
             swiftSettings: settings),
         .testTarget(
             name: "AuthStorageTests", dependencies: ["AuthStorage", "AuthCore", "Scheduling"],
@@ -82,6 +87,7 @@ let package = Package(
             name: "AuthAPITests",
             dependencies: [
                 "AuthAPI", "AuthCore", "AuthStorage", "Cryptography", "HTTPEngine", "StrictJSON",
+                "TestSupport",
             ],
             swiftSettings: settings),
         .testTarget(

@@ -1,0 +1,37 @@
+import AuthCore
+import Testing
+
+struct ClientAddressTests {
+    private let mapped: [UInt8] = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 192, 0, 2, 7]
+
+    @Test func aMappedAddressIsTheIPv4AddressItMaps() {
+        #expect(ClientAddress(bytes: mapped) == ClientAddress(bytes: [192, 0, 2, 7]))
+    }
+
+    @Test func aSubscriberIsAnIPv4AddressOrAnIPv6Slash64() {
+        #expect(v4(192, 0, 2, 7).subscriber != v4(192, 0, 2, 8).subscriber)
+        #expect(v6(last: 1).subscriber == v6(last: 200).subscriber)
+        #expect(v6(seventh: 1, last: 1).subscriber != v6(seventh: 2, last: 1).subscriber)
+    }
+
+    @Test func aSiteIsAnIPv4Slash24OrAnIPv6Slash48() {
+        #expect(v4(192, 0, 2, 7).site == v4(192, 0, 2, 200).site)
+        #expect(v4(192, 0, 2, 7).site != v4(192, 0, 3, 7).site)
+        #expect(v6(seventh: 1, last: 1).site == v6(seventh: 2, last: 1).site)
+        #expect(v6(sixth: 1, last: 1).site != v6(sixth: 2, last: 1).site)
+    }
+
+    @Test func equalPrefixesOfDifferentFamiliesAreDifferentNetworks() {
+        let four = ClientAddress(bytes: [0x20, 1, 0xd, 0xb8])
+        #expect(four.subscriber != v6(last: 0).subscriber)
+    }
+
+    private func v4(_ a: UInt8, _ b: UInt8, _ c: UInt8, _ d: UInt8) -> ClientAddress {
+        ClientAddress(bytes: [a, b, c, d])
+    }
+
+    private func v6(sixth: UInt8 = 0, seventh: UInt8 = 0, last: UInt8) -> ClientAddress {
+        ClientAddress(
+            bytes: [0x20, 1, 0xd, 0xb8, 0, sixth, seventh, 0] + [0, 0, 0, 0, 0, 0, 0, last])
+    }
+}

@@ -1,0 +1,147 @@
+import AuthStorage
+import Cryptography
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import AuthCore
+
+struct KeyRingTests {
+    private let store = MemoryStore()
+    private let clock = TestClock()
+
+    @Test func serversThatStartTogetherEndWithOneKeyEach() async throws {
+        let rings = try (0..<4).map { try ring(seed: UInt64($0 + 10)) }
+        let ids = try await withThrowingTaskGroup(of: String.self) { group in
+            for ring in rings {
+                group.addTask {
+                    try await ring.start()
+                    return try await ring.signingKey(for: .capability).id
+                }
+            }
+            return try await group.reduce(into: Set<String>()) { $0.insert($1) }
+        }
+        #expect(ids.count == 1)
+        #expect(try await store.keys().filter { $0.retired == nil }.count == KeyUse.allCases.count)
+    }
+
+    @Test func aRestartReadsTheKeysItMade() async throws {
+        let before = try await ring(seed: 1).signingKey(for: .agent).id
+        let after = try await ring(seed: 2).signingKey(for: .agent).id
+        #expect(before == after)
+    }
+
+    @Test func anotherMasterSecretStopsTheStart() async throws {
+        _ = try await ring(seed: 1).signingKey(for: .agent)
+        let stranger = try ring(seed: 2, secret: [UInt8](repeating: 9, count: 32))
+        await #expect(throws: UnreadableKey.self) { try await stranger.start() }
+    }
+
+    @Test func aSealedKeyOpensOnlyInItsOwnPlace() throws {
+        let random = SeededBytes(seed: 5)
+        let sealer = try KeySealer(masterSecret: AgentWorld.masterSecret, random: random.make)
+        let sealed = try sealer.seal([1, 2, 3], id: "a", use: .agent)
+        func open(_ id: String, _ use: KeyUse) throws -> [UInt8] {
+            try sealer.open(
+                SealedKey(id: id, use: use, sealed: sealed, created: Instant(seconds: 0)))
+        }
+        #expect(try open("a", .agent) == [1, 2, 3])
+        #expect(throws: UnreadableKey.self) { try open("b", .agent) }
+        #expect(throws: UnreadableKey.self) { try open("a", .capability) }
+    }
+
+    @Test func whatTheOldKeySignedVerifiesUntilItsGraceIsOver() async throws {
+        let ring = try ring(seed: 1)
+        let old = try await ring.signingKey(for: .capability).id
+        let new = try await ring.rotate(.capability, grace: .seconds(300))
+        #expect(old != new)
+        #expect(try await ring.signingKey(for: .capability).id == new)
+        #expect(try await published(ring) == [new, old])
+        clock.advance(by: .seconds(300))
+        #expect(try await published(ring) == [new])
+        #expect(try await ring.verificationKey(id: old, for: .capability, at: clock.now) == nil)
+    }
+
+    @Test func aRotationOnAnotherServerIsFoundByItsKeyID() async throws {
+        let here = try ring(seed: 1)
+        let there = try ring(seed: 2)
+        _ = try await here.signingKey(for: .agent)
+        _ = try await there.signingKey(for: .agent)
+        let new = try await there.rotate(.agent, grace: .seconds(60))
+        #expect(try await here.verificationKey(id: new, for: .agent, at: clock.now) == nil)
+        clock.advance(by: .seconds(6))
+        #expect(try await here.verificationKey(id: new, for: .agent, at: clock.now)?.id == new)
+    }
+
+    @Test func madeUpKeyIDsDoNotReachTheStore() async throws {
+        let counting = CountingStore(store)
+        let ring = try ring(seed: 1, store: counting)
+        _ = try await ring.signingKey(for: .agent)
+        clock.advance(by: .seconds(60))
+        let before = counting.reads
+        for number in 0..<100 {
+            _ = try await ring.verificationKey(id: "made-up-\(number)", for: .agent, at: clock.now)
+        }
+        #expect(counting.reads == before + 1)
+    }
+
+    @Test func aStoreThatFailedIsAskedAgain() async throws {
+        let counting = CountingStore(store)
+        counting.fails = true
+        let ring = try ring(seed: 1, store: counting)
+        await #expect(throws: StoreBusy.self) { try await ring.signingKey(for: .agent) }
+        counting.fails = false
+        _ = try await ring.signingKey(for: .agent)
+    }
+
+    private func published(_ ring: KeyRing) async throws -> [String] {
+        try await ring.published(.capability, at: clock.now).map(\.id)
+    }
+
+    private func ring(
+        seed: UInt64, secret: [UInt8] = AgentWorld.masterSecret,
+        store: (any SigningKeyStore)? = nil
+    ) throws -> KeyRing {
+        let random = SeededBytes(seed: seed)
+        let clock = self.clock
+        return try KeyRing(
+            store: store ?? self.store,
+            sealer: KeySealer(masterSecret: secret, random: random.make),
+            workers: InlineWorkers(), random: random.make, clock: { clock.now })
+    }
+}
+
+/// A key store that counts reads and fails when told.
+private final class CountingStore: SigningKeyStore {
+    private let inner: MemoryStore
+    private let state = Mutex((reads: 0, fails: false))
+
+    init(_ inner: MemoryStore) {
+        self.inner = inner
+    }
+
+    var reads: Int { state.withLock { $0.reads } }
+    var fails: Bool {
+        get { state.withLock { $0.fails } }
+        set { state.withLock { $0.fails = newValue } }
+    }
+
+    func keys() async throws -> [SealedKey] {
+        let fails = state.withLock { state in
+            state.reads += 1
+            return state.fails
+        }
+        guard !fails else { throw StoreBusy() }
+        return try await inner.keys()
+    }
+
+    func insertFirst(_ key: SealedKey) async throws -> Bool { try await inner.insertFirst(key) }
+
+    func rotate(to key: SealedKey, retiring: Instant) async throws {
+        try await inner.rotate(to: key, retiring: retiring)
+    }
+
+    func removeRetired(before instant: Instant) async throws -> Int {
+        try await inner.removeRetired(before: instant)
+    }
+}

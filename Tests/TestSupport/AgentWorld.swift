@@ -1,0 +1,151 @@
+public import AuthCore
+public import AuthStorage
+public import Cryptography
+internal import Synchronization
+
+/// A world of its own for one test: stores in memory, a clock that moves when told, randomness
+/// from a seed, and a proof of work that costs microseconds.
+public final class AgentWorld: Sendable {
+    public static let scrypt = testScrypt
+    public static let salt = "0b980734412c292d6549110276b604ab1dea4883bd460d77d1b984adf8bca083"
+    public static let issuer = "https://auth.mail.test"
+    public static let client = ClientAddress(bytes: [192, 0, 2, 7])
+
+    public let store: MemoryStore
+    public let ledger: any ChallengeLedger
+    public let clock = TestClock()
+    public let keys: KeyRing
+    public let tokens: TokenAuthority
+    public let auth: AgentAuth
+    public let random = SeededBytes(seed: 1)
+
+    /// - Parameters:
+    ///   - hashing: where scrypt runs; at once and in place unless given.
+    ///   - accounts: wraps the memory store where a test needs it to misbehave.
+    public init(
+        difficulty: Int = 2, store: MemoryStore = MemoryStore(),
+        hashing: any Workers = InlineWorkers(), accounts: (any AccountStore)? = nil,
+        ledger: (any ChallengeLedger)? = nil, capabilityKeyID: Bool = true,
+        mailSubject: MailSubject = .address
+    ) throws {
+        self.store = store
+        self.ledger = ledger ?? store
+        let random = self.random
+        let clock = self.clock
+        keys = try KeyRing(
+            store: store, sealer: KeySealer(masterSecret: Self.masterSecret, random: random.make),
+            workers: InlineWorkers(), random: random.make, clock: { clock.now })
+        tokens = TokenAuthority(
+            realm: Realm(
+                issuer: Self.issuer, capabilityAudience: "api-service",
+                capabilityKeyID: capabilityKeyID),
+            keys: keys, signers: InlineWorkers())
+        auth = AgentAuth(
+            settings: AgentAuth.Settings(
+                salt: Self.salt, scrypt: Self.scrypt, mailSubject: mailSubject),
+            policy: Self.policy,
+            governor: DifficultyGovernor(settings: .init(base: difficulty, maximum: difficulty)),
+            falseProofs: FalseProofLimiter(), tokens: tokens, accounts: accounts ?? store,
+            ledger: self.ledger, hashing: hashing, random: random.make)
+    }
+
+    public static let masterSecret = [UInt8](repeating: 7, count: 32)
+
+    public static var policy: AddressPolicy {
+        guard let domain = Domain(parsing: "mail.test") else { preconditionFailure() }
+        return AddressPolicy(domains: [domain])
+    }
+
+    /// Finds a proof for `challenge` the way a client does.
+    public static func solve(_ challenge: ChallengeToken, from start: Int64 = 0) throws -> Proof {
+        let puzzle = Puzzle.scrypt(parameters: scrypt, salt: challenge.salt)
+        for number in start..<(start + 100_000) {
+            let nonce = Nonce(number)
+            let digest = try puzzle.digest(challenge: challenge.id, nonce: nonce)
+            if leadingZeroBits(digest) >= challenge.difficulty {
+                return Proof(nonce: nonce, digest: digest)
+            }
+        }
+        throw Unsolved()
+    }
+
+    public struct Unsolved: Error {}
+}
+
+/// scrypt that costs next to nothing.
+private let testScrypt: Scrypt.Parameters = {
+    do {
+        return try Scrypt.Parameters(n: 2, r: 1, p: 1, outputBytes: 64)
+    } catch {
+        preconditionFailure("the test's own parameters are out of bounds")
+    }
+}()
+
+/// A clock that a test moves.
+public final class TestClock: Sendable {
+    private let instant = Mutex(Instant(seconds: 1_800_000_000))
+
+    public init() {}
+
+    public var now: Instant { instant.withLock { $0 } }
+
+    public func advance(by duration: Duration) {
+        instant.withLock { $0 = $0.advanced(by: duration) }
+    }
+}
+
+/// Bytes that look random and are the same in every run.
+public final class SeededBytes: Sendable {
+    private let state: Mutex<UInt64>
+
+    public init(seed: UInt64) {
+        state = Mutex(seed)
+    }
+
+    /// SplitMix64, a byte at a time.
+    @Sendable public func make(_ count: Int) -> [UInt8] {
+        state.withLock { state in
+            (0..<count).map { _ in
+                state &+= 0x9e37_79b9_7f4a_7c15
+                var mixed = state
+                mixed = (mixed ^ (mixed >> 30)) &* 0xbf58_476d_1ce4_e5b9
+                mixed = (mixed ^ (mixed >> 27)) &* 0x94d0_49bb_1331_11eb
+                return UInt8(truncatingIfNeeded: mixed ^ (mixed >> 31))
+            }
+        }
+    }
+
+    public func below(_ bound: Int) -> Int {
+        let bytes = make(8)
+        let number = bytes.reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+        return Int(number % UInt64(bound))
+    }
+}
+
+/// A pool without threads: work runs where it was asked for.
+public struct InlineWorkers: Workers {
+    public init() {}
+
+    public func withPlace<T: Sendable>(
+        _ body: @Sendable (any WorkPlace) async throws -> T
+    ) async throws -> T {
+        try await body(Place())
+    }
+
+    private struct Place: WorkPlace {
+        func run<T: Sendable>(_ work: @escaping @Sendable () throws -> T) async throws -> T {
+            try work()
+        }
+    }
+}
+
+/// A pool without room.
+public struct FullWorkers: Workers {
+    public init() {}
+
+    public func withPlace<T: Sendable>(
+        _ body: @Sendable (any WorkPlace) async throws -> T
+    ) async throws -> T {
+        throw Refusal.busy(retryAfter: .seconds(1))
+    }
+}
