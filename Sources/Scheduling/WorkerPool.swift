@@ -82,6 +82,8 @@ public final class WorkerPool: Sendable {
     private func enqueue<T: Sendable>(
         _ work: @escaping @Sendable () throws -> T
     ) async throws -> T {
+        // With a lane free the job would begin at once, and nobody is left to want it.
+        try Task.checkCancellation()
         let ticket = state.withLock { state in
             state.nextTicket &+= 1
             return state.nextTicket

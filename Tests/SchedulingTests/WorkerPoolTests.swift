@@ -1,0 +1,233 @@
+import Scheduling
+import Synchronization
+import Testing
+
+@Suite(.timeLimit(.minutes(1))) struct WorkerPoolTests {
+    @Test func whatTheWorkGivesReachesTheCaller() async throws {
+        let pool = WorkerPool(name: "test", lanes: 2, depth: 2)
+        #expect(try await pool.run { 6 * 7 } == 42)
+        await #expect(throws: Spoiled.self) { try await pool.run { throw Spoiled() } }
+        #expect(try await pool.run { "still there" } == "still there")
+    }
+
+    @Test func noMoreJobsRunAtOnceThanThereAreLanes() async throws {
+        let pool = WorkerPool(name: "test", lanes: 3, depth: 200)
+        let tally = Tally()
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for _ in 0..<200 { group.addTask { try await pool.run { tally.during {} } } }
+            try await group.waitForAll()
+        }
+        #expect(tally.finished == 200)
+        #expect(tally.most <= 3)
+    }
+
+    @Test func allLanesRunAtOnce() async throws {
+        let pool = WorkerPool(name: "test", lanes: 4, depth: 0)
+        let gate = Gate()
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for _ in 0..<4 { group.addTask { try await pool.run { gate.hold() } } }
+            await gate.await(4)
+            gate.release(4)
+            try await group.waitForAll()
+        }
+    }
+
+    @Test func waitingJobsRunInTheOrderInWhichTheyCame() async throws {
+        let pool = WorkerPool(name: "test", lanes: 1, depth: 50)
+        let gate = Gate()
+        let order = Order()
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { try await pool.run { gate.hold() } }
+            await gate.await()
+            for number in 0..<50 {
+                group.addTask { try await pool.run { order.add(number) } }
+                await eventually { pool.waiting == number + 1 }
+            }
+            gate.release()
+            try await group.waitForAll()
+        }
+        #expect(order.numbers == Array(0..<50))
+    }
+
+    @Test func beyondItsDepthAPoolTurnsCallersAwayAndStartsNothing() async throws {
+        let pool = WorkerPool(name: "full one", lanes: 1, depth: 2)
+        let gate = Gate()
+        let tally = Tally()
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { try await pool.run { gate.hold() } }
+            await gate.await()
+            for _ in 0..<2 {
+                group.addTask {
+                    try await pool.run { tally.during {} }
+                }
+            }
+            await eventually { pool.waiting == 2 }
+            for _ in 0..<10 {
+                let refusal = await #expect(throws: WorkerPool.Full.self) {
+                    try await pool.run { tally.during {} }
+                }
+                #expect(refusal?.pool == "full one")
+            }
+            gate.release()
+            try await group.waitForAll()
+        }
+        #expect(tally.finished == 2)
+        #expect(try await pool.run { true })
+    }
+
+    @Test func aPlaceThatIsHeldIsNeverRefused() async throws {
+        let pool = WorkerPool(name: "test", lanes: 1, depth: 0)
+        let sum = try await pool.withPlace { place in
+            await #expect(throws: WorkerPool.Full.self) { try await pool.run {} }
+            let one = try await place.run { 1 }
+            await #expect(throws: WorkerPool.Full.self) { try await pool.run {} }
+            return one + (try await place.run { 2 })
+        }
+        #expect(sum == 3)
+        #expect(try await pool.run { true })
+    }
+
+    @Test func aPlaceIsGivenBackHoweverItsBodyEnds() async throws {
+        let pool = WorkerPool(name: "test", lanes: 1, depth: 0)
+        for _ in 0..<3 {
+            await #expect(throws: Spoiled.self) {
+                try await pool.withPlace { _ in throw Spoiled() }
+            }
+            await #expect(throws: Spoiled.self) {
+                try await pool.withPlace { try await $0.run { throw Spoiled() } }
+            }
+        }
+        #expect(try await pool.run { true })
+    }
+
+    @Test func twoPoolsShareNothing() async throws {
+        let slow = WorkerPool(name: "slow", lanes: 8, depth: 8)
+        let other = WorkerPool(name: "other", lanes: 1, depth: 0)
+        let gate = Gate()
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for _ in 0..<8 { group.addTask { try await slow.run { gate.hold() } } }
+            await gate.await(8)
+            #expect(try await other.run { true })
+            gate.release(8)
+            try await group.waitForAll()
+        }
+    }
+}
+
+@Suite(.timeLimit(.minutes(1))) struct WorkerPoolCancellationTests {
+    @Test func aCancelledCallerTakesItsWaitingJobWithIt() async throws {
+        let pool = WorkerPool(name: "test", lanes: 1, depth: 2)
+        let gate = Gate()
+        let ran = Flag()
+        let first = Task { try await pool.run { gate.hold() } }
+        await gate.await()
+        let second = Task {
+            try await pool.run { ran.raise() }
+        }
+        await eventually { pool.waiting == 1 }
+        second.cancel()
+        // It is answered while the lane is still held.
+        await #expect(throws: CancellationError.self) { try await second.value }
+        #expect(pool.waiting == 0)
+        gate.release()
+        try await first.value
+        #expect(try await pool.run { true })
+        #expect(!ran.isRaised)
+    }
+
+    @Test func aCallerThatIsCancelledAlreadyStartsNothing() async throws {
+        let pool = WorkerPool(name: "test", lanes: 1, depth: 2)
+        let ran = Flag()
+        let task = Task {
+            await eventually { Task.isCancelled }
+            try await pool.run { ran.raise() }
+        }
+        task.cancel()
+        await #expect(throws: CancellationError.self) { try await task.value }
+        #expect(!ran.isRaised)
+    }
+
+    @Test func aJobThatHasBegunIsSeenThrough() async throws {
+        let pool = WorkerPool(name: "test", lanes: 1, depth: 0)
+        let gate = Gate()
+        let task = Task {
+            try await pool.run { () -> Int in
+                gate.hold()
+                return 7
+            }
+        }
+        await gate.await()
+        task.cancel()
+        gate.release()
+        #expect(try await task.value == 7)
+    }
+
+    /// Cancellation at every moment of a call's life: each is answered once (a continuation that
+    /// is resumed twice traps, one that never is hangs), and no lane and no place is lost.
+    @Test func cancellationAtAnyMomentLosesNoLane() async throws {
+        let pool = WorkerPool(name: "test", lanes: 2, depth: 6)
+        let tally = Tally()
+        for round in 0..<300 {
+            let tasks = (0..<8).map { _ in
+                Task { try await pool.run { tally.during {} } }
+            }
+            for _ in 0..<(round % 7) { await Task.yield() }
+            for task in tasks.reversed() { task.cancel() }
+            for task in tasks { _ = await task.result }
+            // Done with a call, a caller has given its place back: all eight are there again.
+            #expect(pool.waiting == 0)
+        }
+        #expect(tally.most <= 2)
+        let gate = Gate()
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for _ in 0..<2 { group.addTask { try await pool.run { gate.hold() } } }
+            await gate.await(2)
+            for _ in 0..<6 { group.addTask { try await pool.run {} } }
+            await eventually { pool.waiting == 6 }
+            gate.release(2)
+            try await group.waitForAll()
+        }
+    }
+}
+
+private final class Order: Sendable {
+    private let list = Mutex<[Int]>([])
+
+    var numbers: [Int] { list.withLock { $0 } }
+    func add(_ number: Int) { list.withLock { $0.append(number) } }
+}
+
+private final class Flag: Sendable {
+    private let raised = Atomic<Bool>(false)
+
+    var isRaised: Bool { raised.load(ordering: .sequentiallyConsistent) }
+    func raise() { raised.store(true, ordering: .sequentiallyConsistent) }
+}
+
+private struct Spoiled: Error {}
+
+/// Counts jobs, and how many there were at once.
+private final class Tally: Sendable {
+    private struct State {
+        var running = 0
+        var most = 0
+        var finished = 0
+    }
+
+    private let state = Mutex(State())
+
+    var most: Int { state.withLock { $0.most } }
+    var finished: Int { state.withLock { $0.finished } }
+
+    func during(_ work: () -> Void) {
+        state.withLock { state in
+            state.running += 1
+            state.most = max(state.most, state.running)
+        }
+        work()
+        state.withLock { state in
+            state.running -= 1
+            state.finished += 1
+        }
+    }
+}
