@@ -70,12 +70,8 @@ let package = Package(
         .testTarget(name: "SchedulingTests", dependencies: ["Scheduling"], swiftSettings: settings),
         .testTarget(name: "StrictJSONTests", dependencies: ["StrictJSON"], swiftSettings: settings),
         .testTarget(
-<<<<<<< Updated upstream
-            name: "CryptographyTests", dependencies: ["Cryptography"], exclude: ["Vectors"],
-=======
             name: "CryptographyTests", dependencies: ["Cryptography", "COpenSSL"],
             exclude: ["Vectors"],
->>>>>>> Stashed changes
             swiftSettings: settings),
         .testTarget(
             name: "HTTPEngineTests", dependencies: ["HTTPEngine", "Scheduling"],
