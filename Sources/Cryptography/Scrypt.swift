@@ -22,7 +22,8 @@ public enum Scrypt {
             guard n > 1, n & (n - 1) == 0, n <= Self.maximumMemoryBytes else {
                 throw .parameterOutOfBounds("scrypt N")
             }
-            guard r >= 1, r <= Self.maximumMemoryBytes / 128 / n else {
+            // RFC 7914 §2: N is less than 2^(128 r / 8). With r of 2 and more the memory is less.
+            guard r >= 1, r <= Self.maximumMemoryBytes / 128 / n, r > 1 || n < 1 << 16 else {
                 throw .parameterOutOfBounds("scrypt r")
             }
             guard (1...Self.maximumParallelism).contains(p) else {
