@@ -94,7 +94,7 @@ let package = Package(
         .testTarget(
             name: "PosternTests",
             dependencies: [
-                "postern", "AuthCore", "Fetching", "Scheduling", "StrictJSON",
+                "postern", "AuthCore", "AuthStorage", "Fetching", "Scheduling", "StrictJSON",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
             ],

@@ -69,7 +69,9 @@ public final class AgentWorld: Sendable {
         throw Unsolved()
     }
 
-    public struct Unsolved: Error {}
+    public struct Unsolved: Error {
+        public init() {}
+    }
 }
 
 /// scrypt that costs next to nothing.

@@ -42,20 +42,3 @@ struct LLMsText {
             ])
     }
 }
-
-/// A text with `{{name}}` where a value goes.
-enum Template {
-    /// - Returns: the text with every placeholder replaced. A name without a value is our own
-    ///   mistake and traps at start, where it is built.
-    static func fill(_ template: [UInt8], _ values: [String: String]) -> String {
-        var text = ""
-        var rest = String(decoding: template, as: UTF8.self)[...]
-        while let open = rest.firstRange(of: "{{"), let close = rest.firstRange(of: "}}") {
-            let name = String(rest[open.upperBound..<close.lowerBound])
-            guard let value = values[name] else { preconditionFailure("no value for \(name)") }
-            text += rest[..<open.lowerBound] + value
-            rest = rest[close.upperBound...]
-        }
-        return text + rest
-    }
-}

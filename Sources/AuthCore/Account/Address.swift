@@ -15,8 +15,8 @@ public struct Address: Hashable, Sendable, CustomStringConvertible {
     public init?(parsing text: String) {
         guard let normal = Normal(text) else { return nil }
         let halves = normal.text.split(separator: "@", omittingEmptySubsequences: false)
-        guard halves.count == 2, let local = LocalPart(parsing: String(halves[0])),
-            let domain = Domain(parsing: String(halves[1]))
+        guard halves.count == 2, let local = LocalPart(normal: halves[0]),
+            let domain = Domain(normal: halves[1])
         else { return nil }
         self.init(localPart: local, domain: domain)
     }
@@ -33,10 +33,14 @@ public struct LocalPart: Hashable, Sendable, CustomStringConvertible {
     public let text: String
 
     public init?(parsing text: String) {
-        guard let normal = Normal(text), (1...Self.maximumOctets).contains(normal.text.utf8.count)
-        else { return nil }
+        guard let normal = Normal(text) else { return nil }
+        self.init(normal: normal.text[...])
+    }
+
+    init?(normal text: Substring) {
+        guard (1...Self.maximumOctets).contains(text.utf8.count) else { return nil }
         var previous = UInt8(ascii: ".")
-        for byte in normal.text.utf8 {
+        for byte in text.utf8 {
             switch byte {
             case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"),
                 UInt8(ascii: "_"), UInt8(ascii: "-"), UInt8(ascii: "+"):
@@ -47,7 +51,7 @@ public struct LocalPart: Hashable, Sendable, CustomStringConvertible {
             previous = byte
         }
         guard previous != UInt8(ascii: ".") else { return nil }
-        self.text = normal.text
+        self.text = String(text)
     }
 
     public var description: String { text }
@@ -60,10 +64,14 @@ public struct Domain: Hashable, Sendable, CustomStringConvertible {
     public let text: String
 
     public init?(parsing text: String) {
-        guard let normal = Normal(text), (1...Self.maximumOctets).contains(normal.text.utf8.count)
-        else { return nil }
+        guard let normal = Normal(text) else { return nil }
+        self.init(normal: normal.text[...])
+    }
+
+    init?(normal text: Substring) {
+        guard (1...Self.maximumOctets).contains(text.utf8.count) else { return nil }
         let hyphen = UInt8(ascii: "-")
-        for label in normal.text.utf8.split(
+        for label in text.utf8.split(
             separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
         {
             guard (1...63).contains(label.count), label.first != hyphen, label.last != hyphen else {
@@ -78,7 +86,7 @@ public struct Domain: Hashable, Sendable, CustomStringConvertible {
                 }
             }
         }
-        self.text = normal.text
+        self.text = String(text)
     }
 
     public var description: String { text }

@@ -1,3 +1,4 @@
+import AuthStorage
 import Testing
 
 @testable import postern

@@ -1,4 +1,5 @@
 import AuthCore
+import AuthStorage
 import Testing
 
 @testable import postern

@@ -1,0 +1,134 @@
+import AuthAPI
+import AuthCore
+import HTTPEngine
+import StrictJSON
+import TestSupport
+import Testing
+
+/// The agents' surface over a world in memory, called without a socket.
+struct APIWorld {
+    let world: AgentWorld
+    let router: Router
+    let agent: AgentAPI
+
+    init(
+        _ world: AgentWorld? = nil, mailStoreURL: String? = nil, isDraining: Bool = false,
+        pingDatabase: @escaping @Sendable () async throws -> Void = {}
+    ) throws {
+        let world = try world ?? AgentWorld()
+        let clock: @Sendable () -> Instant = { world.clock.now }
+        self.world = world
+        agent = AgentAPI(
+            auth: world.auth, publicURL: AgentWorld.issuer,
+            jmap: JMAPDirectory(
+                mailStoreURL: mailStoreURL, publicURL: AgentWorld.issuer,
+                paths: JMAPDirectory.Paths()),
+            clock: clock)
+        let surfaces = Surfaces(
+            agent: agent,
+            discovery: DiscoveryAPI(
+                agent: agent, keys: world.keys, difficulty: 6, bodyLimit: 65_536, clock: clock),
+            operations: OperationsAPI(
+                agent: agent, isDraining: { isDraining }, pingDatabase: pingDatabase))
+        router = Router(groups: allRoutes(surfaces), fallback: surfaces.fallback)
+    }
+
+    func call(
+        _ method: HTTPEngine.Method, _ target: String, bearer: String? = nil, json: String? = nil,
+        headers: [(String, String)] = []
+    ) async -> Response {
+        var headers = headers
+        if let bearer { headers.append(("Authorization", "Bearer \(bearer)")) }
+        if json != nil { headers.append(("Content-Type", "application/json")) }
+        return await router.respond(
+            to: Request(
+                method: method, target: target, headers: headers, body: Array((json ?? "").utf8)))
+    }
+
+    /// A challenge token with a proof that solves it.
+    func solvedChallenge() async throws -> (token: String, proof: Proof) {
+        let issued = try await world.auth.issueChallenge(
+            to: AgentWorld.client, at: world.clock.now)
+        return (issued.token, try AgentWorld.solve(issued.challenge))
+    }
+
+    /// Signs up through the surface.
+    func signup(_ name: String) async throws -> (session: String, body: JSONObject) {
+        let (challenge, proof) = try await solvedChallenge()
+        let response = await call(
+            .post, "/api/v1/session", bearer: challenge,
+            json: proof.json(#""username":"\#(name)""#))
+        #expect(response.status == .created)
+        return (try response.bearer, try response.json)
+    }
+}
+
+extension Proof {
+    /// The body of POST /api/v1/session with one more member.
+    func json(_ member: String) -> String {
+        let digest = digest.map { byte in
+            let hex = String(byte, radix: 16)
+            return hex.count == 1 ? "0" + hex : hex
+        }.joined()
+        return #"{"powHex":"\#(digest)","nonce":"\#(nonce)",\#(member)}"#
+    }
+}
+
+extension Response {
+    var json: JSONObject {
+        get throws {
+            guard case .object(let object) = try JSONValue.parse(body) else { throw NoObject() }
+            return object
+        }
+    }
+
+    /// The token of the answer's `Authorization` header.
+    var bearer: String {
+        get throws {
+            let value = try #require(header("Authorization"))
+            #expect(value.hasPrefix("Bearer "))
+            return String(value.dropFirst("Bearer ".count))
+        }
+    }
+
+    /// The `error` member, checked to have all that an agent needs.
+    var agentError: (message: String, hint: String, anchor: String) {
+        get throws {
+            let error = try #require(try json.object("error"))
+            let link = try #require(error.text("docs_url"))
+            let prefix = "\(AgentWorld.issuer)/llms.txt#"
+            #expect(link.hasPrefix(prefix))
+            #expect(header("Cache-Control") == "no-store")
+            return (
+                try #require(error.text("message")), try #require(error.text("hint")),
+                String(link.dropFirst(prefix.count))
+            )
+        }
+    }
+}
+
+struct NoObject: Error {}
+
+extension JSONObject {
+    func text(_ name: String) -> String? {
+        guard case .string(let text)? = self[name] else { return nil }
+        return text
+    }
+
+    func number(_ name: String) -> Int64? {
+        guard case .integer(let number)? = self[name] else { return nil }
+        return number
+    }
+
+    func object(_ name: String) -> JSONObject? {
+        guard case .object(let object)? = self[name] else { return nil }
+        return object
+    }
+
+    func list(_ name: String) -> [JSONValue]? {
+        guard case .array(let list)? = self[name] else { return nil }
+        return list
+    }
+
+    var names: [String] { members.map(\.name) }
+}

@@ -1,0 +1,109 @@
+import AuthCore
+import Cryptography
+import HTTPEngine
+import StrictJSON
+import TestSupport
+import Testing
+
+@testable import AuthAPI
+
+struct DiscoveryAPITests {
+    private let api: APIWorld
+
+    init() throws {
+        api = try APIWorld()
+    }
+
+    @Test func thePublishedKeyVerifiesACapability() async throws {
+        let response = await api.call(.get, "/.well-known/jwks.json")
+        #expect(response.status == .ok)
+        #expect(response.header("Content-Type") == "application/jwk-set+json")
+        #expect(response.header("Cache-Control") == "public, max-age=300")
+        let keys = try #require(try response.json.list("keys"))
+        guard case .object(let key)? = keys.first else {
+            Issue.record("no key")
+            return
+        }
+        #expect(key.names == ["kty", "use", "alg", "kid", "n", "e"])
+        #expect(key.text("kty") == "RSA" && key.text("use") == "sig" && key.text("alg") == "RS256")
+        let session = try await api.signup("myagent").session
+        let capability = try await api.call(.post, "/api/v1/capability", bearer: session).bearer
+        let parts = capability.split(separator: ".").map(String.init)
+        let modulus = try #require(key.text("n"))
+        let exponent = try #require(key.text("e"))
+        let rsa = try RSAPublicKey(
+            modulus: try #require(Base64URL.decode(modulus.utf8)),
+            exponent: try #require(Base64URL.decode(exponent.utf8)))
+        let signature = try #require(Base64URL.decode(parts[2].utf8))
+        #expect(rsa.isValid(signature, for: Array("\(parts[0]).\(parts[1])".utf8)))
+    }
+
+    @Test func aRotatedKeyStaysPublishedWhileItsTokensLive() async throws {
+        let before = try await kids()
+        let new = try await api.world.keys.rotate(.capability, grace: .seconds(600))
+        #expect(try await kids() == [new] + before)
+        api.world.clock.advance(by: .seconds(601))
+        #expect(try await kids() == [new])
+    }
+
+    @Test func nothingOfTheHMACKeysIsPublished() async throws {
+        #expect(try await api.world.keys.published(.agent, at: api.world.clock.now).isEmpty)
+    }
+
+    @Test func everyAnchorThatErrorsPointToIsAHeadingOfLLMsText() async throws {
+        let text = String(
+            decoding: await api.call(.get, "/llms.txt").body, as: UTF8.self)
+        let slugs = Set(
+            text.split(separator: "\n").filter { $0.hasPrefix("#") }.map { line in
+                line.drop { $0 == "#" || $0 == " " }.lowercased()
+                    .replacing(" ", with: "-")
+            })
+        for anchor in LLMsText.Anchor.allCases {
+            #expect(slugs.contains(anchor.rawValue), "#\(anchor.rawValue)")
+        }
+    }
+
+    @Test func llmsTextCarriesThisServersValues() async throws {
+        let response = await api.call(.get, "/llms.txt")
+        #expect(response.header("Content-Type") == "text/plain; charset=utf-8")
+        let text = String(decoding: response.body, as: UTF8.self)
+        #expect(!text.contains("{{") && !text.contains("}}"))
+        #expect(text.contains(AgentWorld.salt))
+        #expect(text.contains("\(AgentWorld.issuer)/api/v1/challenge"))
+        #expect(text.contains("@mail.test"))
+    }
+
+    @Test func openAPINamesEveryRouteAndNoOther() async throws {
+        let response = await api.call(.get, "/openapi.json")
+        let document = try response.json
+        #expect(document.text("openapi")?.hasPrefix("3.1") == true)
+        let paths = try #require(document.object("paths"))
+        var documented: Set<String> = []
+        for path in paths.members {
+            guard case .object(let operations) = path.value else { continue }
+            for method in operations.names {
+                documented.insert("\(method.uppercased()) \(path.name)")
+            }
+        }
+        let surfaces = Surfaces(
+            agent: api.agent,
+            discovery: DiscoveryAPI(
+                agent: api.agent, keys: api.world.keys, difficulty: 6, bodyLimit: 1,
+                clock: { Instant(seconds: 0) }),
+            operations: OperationsAPI(agent: api.agent, isDraining: { false }, pingDatabase: {}))
+        // The place of a mail store that is not there is no endpoint of ours.
+        let served = Set(
+            allRoutes(surfaces).flatMap(\.routes).filter { !$0.template.hasPrefix("/jmap") }
+                .map { "\($0.method) \($0.template)" })
+        #expect(documented == served)
+    }
+
+    private func kids() async throws -> [String] {
+        let keys = try #require(
+            try await api.call(.get, "/.well-known/jwks.json").json.list("keys"))
+        return keys.compactMap { key in
+            guard case .object(let key) = key else { return nil }
+            return key.text("kid")
+        }
+    }
+}
