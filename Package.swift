@@ -56,7 +56,7 @@ let package = Package(
         .target(
             name: "AuthCore", dependencies: ["Cryptography", "StrictJSON"], swiftSettings: settings),
         .target(
-            name: "HTTPEngine", dependencies: ["Scheduling", "COpenSSL"], swiftSettings: settings),
+            name: "HTTPEngine", dependencies: ["Scheduling", "COpenSSL", "CSocket"], swiftSettings: settings),
         .target(
             name: "Cryptography", dependencies: ["COpenSSL", "CArgon2", "CScrypt"],
             swiftSettings: settings),
@@ -74,7 +74,7 @@ let package = Package(
             exclude: ["Vectors"],
             swiftSettings: settings),
         .testTarget(
-            name: "HTTPEngineTests", dependencies: ["HTTPEngine", "Scheduling"],
+            name: "HTTPEngineTests", dependencies: ["HTTPEngine", "Scheduling", "CSocket"],
             swiftSettings: settings),
         .testTarget(
             name: "AuthCoreTests",
@@ -104,6 +104,7 @@ let package = Package(
             name: "EndToEndTests", dependencies: ["postern", "Cryptography", "StrictJSON"],
             swiftSettings: settings),
 
+        .systemLibrary(name: "CSocket"),
         .systemLibrary(name: "COpenSSL", providers: [.apt(["libssl-dev"])]),
         .systemLibrary(name: "CArgon2", providers: [.apt(["libargon2-dev"])]),
         .systemLibrary(name: "CScrypt", providers: [.apt(["libscrypt-dev"])]),

@@ -9,14 +9,22 @@ public final class QueueExecutor: SerialExecutor {
     /// The queue itself, for Dispatch sources that shall fire inside the actor.
     public let queue: DispatchQueue
 
+    private static let owner = DispatchSpecificKey<ObjectIdentifier>()
+
     /// - Parameter label: shown by debuggers and `perf`; name the owner.
     public init(label: String) {
         queue = DispatchQueue(label: label)
+        queue.setSpecific(key: QueueExecutor.owner, value: ObjectIdentifier(self))
     }
 
     public func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
         queue.async { job.runSynchronously(on: self.asUnownedSerialExecutor()) }
+    }
+
+    /// Lets `Task.immediate` begin inside a source's handler at once, without a turn of the queue.
+    public func isIsolatingCurrentContext() -> Bool? {
+        DispatchQueue.getSpecific(key: QueueExecutor.owner) == ObjectIdentifier(self)
     }
 
     public func checkIsolated() {

@@ -55,6 +55,16 @@ struct RequestTarget: Sendable, Equatable {
             authority: authority, hasEscapes: scan.pathHasEscapes)
     }
 
+    /// The same target, its ranges counted from `base`.
+    func relative(to base: Int) -> RequestTarget {
+        func moved(_ range: Range<Int>) -> Range<Int> {
+            range.lowerBound - base..<range.upperBound - base
+        }
+        return RequestTarget(
+            path: moved(path), query: query.map(moved), authority: authority.map(moved),
+            hasEscapes: hasEscapes, isDecodable: isDecodable, isAsterisk: isAsterisk)
+    }
+
     /// RFC 3986 path and query characters and `%`; a few that are not (`|`, `[`, `"`…) are refused
     /// as `#` and every octet outside printable ASCII are.
     private static func scan(

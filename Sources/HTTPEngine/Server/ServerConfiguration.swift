@@ -23,8 +23,8 @@ public struct ServerConfiguration: Sendable {
     public var headerCount = 100
     /// Octets of body where the route names no limit of its own; more is 413.
     public var bodyBytes = 65_536
-    /// Octets of extensions on one chunk; more is 400.
-    public var chunkExtensionBytes = 256
+    /// Octets of chunk extensions in one body; more is 400.
+    public var chunkExtensionBytes = 1_024
     /// Octets of trailer fields, which are read and dropped; more is 400.
     public var trailerBytes = 8_192
     /// Requests read ahead on one connection beyond the one being answered.

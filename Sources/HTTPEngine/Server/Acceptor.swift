@@ -1,0 +1,98 @@
+internal import CSocket
+internal import Glibc
+
+/// Accepts on one loop for all of them, in turn, so that few connections are spread evenly.
+///
+/// Promises: never spins. Out of descriptors it gives up its spare one to turn a client away, and
+/// listens again at the next tick. The listeners are closed in `close` and nowhere else.
+final class Acceptor {
+    private let listeners: [Int32]
+    private let loops: [Loop]
+    private var turn = 0
+    private var spare: Int32
+    private(set) var isPaused = false
+
+    init(listeners: [Int32], loops: [Loop], on loop: isolated Loop) {
+        self.listeners = listeners
+        self.loops = loops
+        spare = Acceptor.openSpare()
+        listen(on: loop)
+    }
+
+    func ready(_ listener: Int32, on loop: isolated Loop) {
+        guard listeners.contains(listener), !isPaused else { return }
+        // At most so many a turn, so that a flood of connections does not stop the others.
+        for _ in 0..<64 {
+            var address = sockaddr_storage()
+            let descriptor = csocket_accept(listener, &address)
+            if descriptor >= 0 {
+                hand(over: descriptor, from: PeerAddress(address), on: loop)
+            } else if !goesOn(after: errno, listener, on: loop) {
+                return
+            }
+        }
+    }
+
+    /// Listens again after a shortage.
+    func resume(on loop: isolated Loop) {
+        guard isPaused else { return }
+        if spare < 0 { spare = Acceptor.openSpare() }
+        isPaused = false
+        listen(on: loop)
+    }
+
+    func close(on loop: isolated Loop) {
+        for listener in listeners {
+            ready(listener, on: loop)
+            _ = csocket_watch(loop.epoll, EPOLL_CTL_DEL, listener, 0)
+            Glibc.close(listener)
+        }
+        if spare >= 0 { Glibc.close(spare) }
+    }
+
+    private func hand(over descriptor: Int32, from peer: PeerAddress, on loop: isolated Loop) {
+        let isSurplus = !loop.context.census.admit(peer)
+        let target = loops[turn % loops.count]
+        turn &+= 1
+        if target === loop {
+            loop.adopt(descriptor, from: peer, isSurplus: isSurplus)
+        } else {
+            target.enter { $0.adopt(descriptor, from: peer, isSurplus: isSurplus) }
+        }
+    }
+
+    /// Whether another try makes sense after this error (accept(2)).
+    private func goesOn(after code: Int32, _ listener: Int32, on loop: isolated Loop) -> Bool {
+        switch code {
+        case EAGAIN: return false
+        case EINTR, ECONNABORTED, EPROTO, EPERM, ENETDOWN, ENETUNREACH, EHOSTDOWN, EHOSTUNREACH:
+            return true
+        default:
+            // EMFILE, ENFILE, ENOBUFS, ENOMEM: the client would stay in the kernel's queue, and
+            // the listener readable, for ever.
+            if spare >= 0 {
+                Glibc.close(spare)
+                let refused = csocket_accept(listener, nil)
+                if refused >= 0 { Glibc.close(refused) }
+                spare = Acceptor.openSpare()
+            }
+            pause(on: loop)
+            loop.report(SocketError(call: "accept", code: code), for: nil)
+            return false
+        }
+    }
+
+    private func pause(on loop: isolated Loop) {
+        isPaused = true
+        for listener in listeners { _ = csocket_watch(loop.epoll, EPOLL_CTL_DEL, listener, 0) }
+        loop.startTicking()
+    }
+
+    private func listen(on loop: isolated Loop) {
+        for listener in listeners {
+            _ = csocket_watch(loop.epoll, EPOLL_CTL_ADD, listener, EPOLLIN.rawValue)
+        }
+    }
+
+    private static func openSpare() -> Int32 { open("/dev/null", O_RDONLY | O_CLOEXEC) }
+}

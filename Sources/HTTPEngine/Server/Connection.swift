@@ -1,0 +1,75 @@
+internal import CSocket
+
+/// One client's connection: moves octets between its socket, the parser and the outbox as
+/// ``ConnectionState`` says, and runs one handler at a time.
+///
+/// Confined to its loop: every method that does something takes the loop as its isolation. The
+/// descriptor is closed in `perform(.close)` and nowhere else.
+final class Connection {
+    let descriptor: Int32
+    let peer: PeerAddress
+    /// Admitted over the caps only to be told so; not counted.
+    let isSurplus: Bool
+    var parser: RequestParser
+    var state: ConnectionState
+    var incoming: Exchange?
+    var queue: [Exchange] = []
+    var task: Task<Void, Never>?
+    var outbox: [UInt8] = []
+    var sentOctets = 0
+    var watched: UInt32 = 0
+    var isWatched = false
+    var requestBegan: Moment
+    var owesContinue = false
+    var isPumping = false
+
+    init(
+        descriptor: Int32, peer: PeerAddress, isSurplus: Bool, context: ServerContext,
+        at now: Moment
+    ) {
+        self.descriptor = descriptor
+        self.peer = peer
+        self.isSurplus = isSurplus
+        parser = RequestParser(limits: context.parserLimits)
+        state = ConnectionState(limits: context.connectionLimits, at: now)
+        requestBegan = now
+    }
+
+    /// Begins to listen to the peer; one over the caps is answered 503 at once.
+    func open(on loop: isolated Loop) {
+        if isSurplus {
+            refuse(.overloaded(retryAfter: loop.context.configuration.retryAfter), on: loop)
+        }
+        pump(on: loop)
+    }
+
+    /// The kernel has news.
+    func ready(_ events: UInt32, on loop: isolated Loop) {
+        if events & EPOLLOUT.rawValue != 0 { flush(on: loop) }
+        if state.wantsOctets {
+            read(on: loop)
+        } else if events & (EPOLLERR.rawValue | EPOLLHUP.rawValue) != 0 {
+            // Not reading and told all the same: the peer is gone, both ways.
+            perform(state.close(), on: loop)
+        }
+        pump(on: loop)
+    }
+
+    /// Looks at the deadlines.
+    func tick(on loop: isolated Loop) {
+        let action = state.expire(at: loop.now)
+        guard action != .none else { return }
+        perform(action, on: loop)
+        pump(on: loop)
+    }
+
+    /// What has arrived already is still answered; then nothing more is taken.
+    func drain(on loop: isolated Loop) {
+        ready(0, on: loop)
+        perform(state.drain(), on: loop)
+    }
+
+    func abort(on loop: isolated Loop) {
+        perform(state.close(), on: loop)
+    }
+}

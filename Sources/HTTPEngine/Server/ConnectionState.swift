@@ -1,0 +1,200 @@
+/// Decides what a connection waits for, until when, and when it ends. No socket, no clock: it is
+/// told what happened and at which moment.
+///
+/// Promises: a deadline is set when its phase begins and no octet moves it; once an answer is the
+/// last no further request is taken; replies are in the order of requests, for one is answered at
+/// a time.
+struct ConnectionState {
+    struct Limits: Sendable {
+        var pipelinedRequests = 16
+        var outboxBytes = 262_144
+        var head = Moment.Span(.seconds(10))
+        var body = Moment.Span(.seconds(30))
+        var idle = Moment.Span(.seconds(60))
+        var write = Moment.Span(.seconds(30))
+        var linger = Moment.Span(.seconds(2))
+    }
+
+    /// What is being read.
+    enum Input: Equatable {
+        /// Between requests, until then.
+        case idle(until: Moment)
+        case head(until: Moment)
+        /// A request that waits for the rest of its body.
+        case body(until: Moment)
+        /// The body of a request that is answered already.
+        case discarding(until: Moment)
+        /// No further request is taken: the last answer is known, or the peer sent its end.
+        case ended
+    }
+
+    /// How a connection comes to its end.
+    enum Closing: Equatable {
+        case none
+        /// When everything is answered and sent.
+        case afterReplies
+        /// All is sent; what still comes is read and dropped, so that no reset overtakes the reply.
+        case lingering(until: Moment)
+        case closed
+    }
+
+    /// What the connection is to do.
+    enum Action: Equatable {
+        case none
+        /// The request did not come in time: answer 408 and close.
+        case answerTimeout
+        /// Send our end, then read and drop until the peer sends its own.
+        case linger
+        case close
+    }
+
+    private(set) var input: Input
+    private(set) var closing = Closing.none
+    /// Complete requests and ready answers that wait for their turn.
+    private(set) var waiting = 0
+    private(set) var isAnswering = false
+    private(set) var unsent = 0
+    private var writeDeadline: Moment?
+    private var peerEnded = false
+    /// The last answer leaves input unread, or was our wish: octets may still be on their way.
+    private var mustLinger = false
+    private let limits: Limits
+
+    /// A fresh connection has the head's time, not the idle time, for its first request.
+    init(limits: Limits, at now: Moment) {
+        self.limits = limits
+        input = .idle(until: now + limits.head)
+    }
+
+    /// Whether another request may be parsed from what has been read.
+    var takesRequests: Bool {
+        input != .ended && waiting < limits.pipelinedRequests && !isOutboxFull
+    }
+
+    /// The peer reads more slowly than it asks.
+    var isOutboxFull: Bool { unsent > limits.outboxBytes }
+
+    /// Whether the socket shall be read: also to drop what comes while lingering.
+    var wantsOctets: Bool {
+        if peerEnded { return false }
+        if case .lingering = closing { return true }
+        return takesRequests
+    }
+
+    /// Whether the next waiting request may be handed to its handler.
+    var mayAnswer: Bool { waiting > 0 && !isAnswering && !isOutboxFull }
+
+    /// Nothing has been asked that is not answered and sent.
+    var isQuiet: Bool {
+        guard case .idle = input else { return false }
+        return waiting == 0 && !isAnswering && unsent == 0
+    }
+
+    mutating func octetsArrived(at now: Moment) {
+        if case .idle = input { input = .head(until: now + limits.head) }
+    }
+
+    /// A head is whole and there is more of its request to come.
+    mutating func bodyBegan(answered: Bool, at now: Moment) {
+        let deadline = now + limits.body
+        input = answered ? .discarding(until: deadline) : .body(until: deadline)
+    }
+
+    /// A request is whole; `more` tells that octets of a next one are here already.
+    mutating func requestEnded(more: Bool, at now: Moment) {
+        guard input != .ended else { return }
+        input = more ? .head(until: now + limits.head) : .idle(until: now + limits.idle)
+    }
+
+    /// A request, or an answer that needs no handler, waits for its turn.
+    mutating func enqueued() { waiting += 1 }
+
+    /// The peer or we ask for this to be the last answer.
+    /// - Parameter lingers: false only if the peer asked and everything it sent has been read.
+    mutating func endInput(lingers: Bool) {
+        input = .ended
+        mustLinger = mustLinger || lingers
+        if closing == .none { closing = .afterReplies }
+    }
+
+    mutating func answerBegan() {
+        waiting -= 1
+        isAnswering = true
+    }
+
+    /// An answer is in the outbox. If it is the last, whatever waits behind it is dropped.
+    mutating func answered(octets: Int, isLast: Bool, at now: Moment) {
+        isAnswering = false
+        unsent += octets
+        if isLast {
+            waiting = 0
+            endInput(lingers: false)
+        }
+        if case .idle = input { input = .idle(until: now + limits.idle) }
+    }
+
+    /// An interim reply is in the outbox.
+    mutating func interimSent(octets: Int) { unsent += octets }
+
+    /// What the kernel has left in the outbox after a try to send.
+    mutating func sent(leaving rest: Int, at now: Moment) -> Action {
+        unsent = rest
+        if rest == 0 {
+            writeDeadline = nil
+        } else if writeDeadline == nil {
+            // Set once for the whole backlog: reading one octet at a time does not move it.
+            writeDeadline = now + limits.write
+        }
+        return finishIfDone(at: now)
+    }
+
+    /// The peer will send no more; what it asked is still answered.
+    mutating func peerSentEnd(at now: Moment) -> Action {
+        peerEnded = true
+        if case .lingering = closing { return close() }
+        endInput(lingers: false)
+        return finishIfDone(at: now)
+    }
+
+    /// Which deadline has passed.
+    mutating func expire(at now: Moment) -> Action {
+        if let writeDeadline, writeDeadline <= now { return close() }
+        if case .lingering(let until) = closing, until <= now { return close() }
+        switch input {
+        case .idle(let until):
+            guard until <= now, isQuiet else { return .none }
+            return close()
+        case .head(let until), .body(let until):
+            // While requests wait for their turn the reader is slow because we are.
+            guard until <= now, waiting == 0, !isAnswering else { return .none }
+            return .answerTimeout
+        case .discarding(let until):
+            guard until <= now else { return .none }
+            endInput(lingers: true)
+            return finishIfDone(at: now)
+        case .ended: return .none
+        }
+    }
+
+    /// The server stops: idle connections end now, others after what was asked.
+    mutating func drain() -> Action {
+        guard isQuiet, closing == .none else { return .none }
+        return close()
+    }
+
+    mutating func close() -> Action {
+        guard closing != .closed else { return .none }
+        closing = .closed
+        input = .ended
+        return .close
+    }
+
+    private mutating func finishIfDone(at now: Moment) -> Action {
+        guard closing == .afterReplies, waiting == 0, !isAnswering, unsent == 0 else {
+            return .none
+        }
+        guard mustLinger, !peerEnded else { return close() }
+        closing = .lingering(until: now + limits.linger)
+        return .linger
+    }
+}

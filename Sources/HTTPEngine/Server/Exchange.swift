@@ -1,0 +1,38 @@
+/// One request on a connection, from its head to its access record.
+struct Exchange {
+    /// Who answers it.
+    enum Answerer {
+        case undecided
+        case handler(MountedRoute, PathParameters)
+        case ready(Router.Outcome)
+    }
+
+    let id: RequestID
+    /// When its first octet came.
+    let began: Moment
+    /// nil when it could not be read.
+    let head: RequestHead?
+    /// The route it was found to be for, also when it is refused after that.
+    var mounted: MountedRoute?
+    var answerer = Answerer.undecided
+    var bodyLimit = 0
+    var body: [UInt8] = []
+    /// The connection ends with this answer, whatever the client asked for.
+    var isLast = false
+
+    init(id: RequestID, began: Moment, head: RequestHead?) {
+        self.id = id
+        self.began = began
+        self.head = head
+    }
+
+    var context: FaultContext { FaultContext(id: id, method: head?.method, path: head?.path) }
+}
+
+extension RequestHead.Framing {
+    /// Known from the head to be more; a chunked body is found out while it is read.
+    func exceeds(_ limit: Int) -> Bool {
+        if case .length(let length) = self { return length > limit }
+        return false
+    }
+}

@@ -1,0 +1,102 @@
+/// Reads the head of one request, line by line, from a buffer that grows behind it.
+///
+/// Promises: what it answers does not depend on how the octets were split; no octet is looked at
+/// twice for a line's end, so dripping is not quadratic.
+struct HeadReader {
+    enum Progress {
+        case needMore
+        /// One empty line before the request (RFC 9112 §2.2), `octets` long, is to be dropped.
+        case skipped(octets: Int)
+        case done(RequestHead, octets: Int)
+        case refused(ParseError, RequestHead?)
+    }
+
+    private let limits: ParserLimits
+    private var lineStart = 0
+    private var scanned = 0
+    private var line: RequestLine?
+    private var fields: [RequestHead.Field] = []
+    private var semantics = HeadSemantics()
+    private var hasSkipped: Bool
+
+    /// - Parameter hasSkipped: the one empty line has been used up.
+    init(limits: ParserLimits, hasSkipped: Bool = false) {
+        self.limits = limits
+        self.hasSkipped = hasSkipped
+    }
+
+    /// - Parameter base: where this head begins in `buffer`; the same place at each call.
+    mutating func advance(_ buffer: [UInt8], from base: Int) -> Progress {
+        let available = buffer.count - base
+        while true {
+            while scanned < available, buffer[base + scanned] != UInt8(ascii: "\n") {
+                scanned += 1
+            }
+            if let error = overrun(through: scanned) { return refuse(error, buffer, base) }
+            guard scanned < available else { return .needMore }
+            let end = scanned - 1
+            guard end >= lineStart, buffer[base + end] == UInt8(ascii: "\r") else {
+                return refuse(.badLineEnd, buffer, base)
+            }
+            let content = base + lineStart..<base + end
+            scanned += 1
+            if content.isEmpty, line == nil {
+                guard !hasSkipped else { return refuse(.badRequestLine, buffer, base) }
+                return .skipped(octets: scanned)
+            }
+            do throws(ParseError) {
+                if content.isEmpty { return .done(try finish(buffer, base), octets: scanned) }
+                try read(content, of: buffer, base)
+            } catch {
+                return refuse(error, buffer, base)
+            }
+            lineStart = scanned
+        }
+    }
+
+    /// Whether the line that runs up to `end` is longer than allowed. Asked before the line is
+    /// looked at, so that a line too long is refused alike whether its end has come or not.
+    private func overrun(through end: Int) -> ParseError? {
+        if line == nil {
+            // One more for the CR.
+            return end - lineStart > limits.requestLineBytes + 1 ? .requestLineTooLong : nil
+        }
+        return end >= limits.headBytes ? .headTooLarge : nil
+    }
+
+    private mutating func read(
+        _ content: Range<Int>, of buffer: [UInt8], _ base: Int
+    ) throws(ParseError) {
+        guard line != nil else {
+            line = try RequestLine(buffer, in: content)
+            return
+        }
+        guard fields.count < limits.headerCount else { throw .tooManyFields }
+        let field = try FieldLine.parse(buffer, in: content, base: base)
+        try semantics.read(field, of: buffer, base: base)
+        fields.append(field)
+    }
+
+    private func finish(_ buffer: [UInt8], _ base: Int) throws(ParseError) -> RequestHead {
+        guard let line else { throw .badRequestLine }
+        try semantics.checkHost(minorVersion: line.minorVersion)
+        let framing = try semantics.framing(minorVersion: line.minorVersion)
+        return RequestHead(
+            method: line.method, bytes: Array(buffer[base..<base + scanned]), fields: fields,
+            target: line.target, framing: framing, minorVersion: line.minorVersion,
+            keepsAlive: semantics.keepsAlive(minorVersion: line.minorVersion),
+            // HTTP/1.0 knows no interim answers (RFC 9110 §10.1.1).
+            expectsContinue: semantics.expectsContinue && line.minorVersion > 0
+                && framing != .none)
+    }
+
+    /// With as much of a head as its request line gives, so that the right surface answers.
+    private func refuse(_ error: ParseError, _ buffer: [UInt8], _ base: Int) -> Progress {
+        guard let line else { return .refused(error, nil) }
+        let head = RequestHead(
+            method: line.method, bytes: Array(buffer[base..<base + lineStart]), fields: [],
+            target: line.target, framing: .none, minorVersion: line.minorVersion,
+            keepsAlive: false, expectsContinue: false)
+        return .refused(error, head)
+    }
+}

@@ -1,0 +1,100 @@
+/// What the fields of a head mean for the connection: where the body ends, whether it persists,
+/// whether the client waits to be told to go on. Anything that two readers could read differently
+/// is refused (RFC 9112 §6.3, §11.2).
+struct HeadSemantics {
+    private(set) var hosts = 0
+    private(set) var expectsContinue = false
+    private var contentLength: Int?
+    private var codings: [String] = []
+    private var hasTransferEncoding = false
+    private var asksClose = false
+    private var asksKeepAlive = false
+
+    /// Takes one field of the head into account; most are none of its business.
+    mutating func read(_ field: RequestHead.Field, of bytes: [UInt8], base: Int) throws(ParseError)
+    {
+        let name = base + Int(field.nameStart)..<base + Int(field.nameEnd)
+        let value = base + Int(field.valueStart)..<base + Int(field.valueEnd)
+        switch name.count {
+        case 4 where HeadSemantics.matches(bytes, name, "host"):
+            hosts += 1
+            guard hosts == 1, Authority.isValid(bytes, in: value) else { throw .badHost }
+        case 6 where HeadSemantics.matches(bytes, name, "expect"):
+            guard HeadSemantics.matches(bytes, value, "100-continue") else {
+                throw .unknownExpectation
+            }
+            expectsContinue = true
+        case 10 where HeadSemantics.matches(bytes, name, "connection"):
+            for token in HeadSemantics.list(bytes, in: value) {
+                if token == "close" { asksClose = true }
+                if token == "keep-alive" { asksKeepAlive = true }
+            }
+        case 14 where HeadSemantics.matches(bytes, name, "content-length"):
+            // Two are refused even when they agree: "never guessed".
+            guard contentLength == nil else { throw .badContentLength }
+            contentLength = try HeadSemantics.length(bytes, in: value)
+        case 17 where HeadSemantics.matches(bytes, name, "transfer-encoding"):
+            hasTransferEncoding = true
+            codings += HeadSemantics.list(bytes, in: value)
+        default: break
+        }
+    }
+
+    func framing(minorVersion: UInt8) throws(ParseError) -> RequestHead.Framing {
+        if hasTransferEncoding {
+            // In HTTP/1.0 nobody knows what it means (RFC 9112 §6.1).
+            guard contentLength == nil, minorVersion > 0 else { throw .badTransferEncoding }
+            guard codings.allSatisfy({ $0.utf8.allSatisfy(Octet.isToken) && !$0.isEmpty }),
+                !codings.dropLast().contains("chunked"), let last = codings.last
+            else { throw .badTransferEncoding }
+            guard last == "chunked", codings.count == 1 else { throw .unknownTransferCoding }
+            return .chunked
+        }
+        guard let contentLength, contentLength > 0 else { return .none }
+        return .length(contentLength)
+    }
+
+    func checkHost(minorVersion: UInt8) throws(ParseError) {
+        if hosts == 0, minorVersion > 0 { throw .badHost }
+    }
+
+    /// RFC 9112 §9.3.
+    func keepsAlive(minorVersion: UInt8) -> Bool {
+        !asksClose && (minorVersion > 0 || asksKeepAlive)
+    }
+
+    /// Digits only: `Int(_:)` would take `+5`. Eighteen of them fit an Int.
+    private static func length(_ bytes: [UInt8], in range: Range<Int>) throws(ParseError) -> Int {
+        guard (1...18).contains(range.count) else { throw .badContentLength }
+        var length = 0
+        for index in range {
+            guard Octet.isDigit(bytes[index]) else { throw .badContentLength }
+            length = length * 10 + Int(bytes[index] - 0x30)
+        }
+        return length
+    }
+
+    /// The elements of a comma-separated list, lower-cased; empty ones are kept.
+    private static func list(_ bytes: [UInt8], in range: Range<Int>) -> [String] {
+        let elements = bytes[range].split(
+            separator: UInt8(ascii: ","), omittingEmptySubsequences: false)
+        return elements.map { element in
+            var element = element.drop(while: Octet.isBlank)
+            while let last = element.last, Octet.isBlank(last) { element.removeLast() }
+            return String(decoding: element.map(Octet.lowered), as: UTF8.self)
+        }
+    }
+
+    private static func matches(
+        _ bytes: [UInt8], _ range: Range<Int>, _ lowered: String
+    ) -> Bool {
+        let wanted = lowered.utf8
+        guard range.count == wanted.count else { return false }
+        var index = range.lowerBound
+        for byte in wanted {
+            guard Octet.lowered(bytes[index]) == byte else { return false }
+            index += 1
+        }
+        return true
+    }
+}

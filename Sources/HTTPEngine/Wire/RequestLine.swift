@@ -1,0 +1,45 @@
+/// `METHOD SP target SP HTTP/1.x`, read from the octets of one line without its CR LF.
+struct RequestLine {
+    let method: Method
+    let target: RequestTarget
+    let minorVersion: UInt8
+
+    /// - Parameter range: where the line is; the target's ranges are relative to its beginning.
+    init(_ bytes: [UInt8], in range: Range<Int>) throws(ParseError) {
+        var index = range.lowerBound
+        while index < range.upperBound, Octet.isToken(bytes[index]) { index += 1 }
+        guard index > range.lowerBound, index < range.upperBound,
+            bytes[index] == UInt8(ascii: " ")
+        else { throw .badRequestLine }
+        method = Method(String(decoding: bytes[range.lowerBound..<index], as: UTF8.self))
+        let start = index + 1
+        // Back from the end: the version has a fixed length, and a space in the target is refused.
+        let versionStart = range.upperBound - 8
+        guard versionStart > start, bytes[versionStart - 1] == UInt8(ascii: " ") else {
+            throw .badVersion
+        }
+        minorVersion = try RequestLine.minorVersion(bytes, at: versionStart)
+        // CONNECT has an authority for a target; asking a server that is no proxy is 501.
+        guard method != .connect else { throw .unsupportedMethod }
+        guard let target = RequestTarget(bytes, in: start..<versionStart - 1),
+            !target.isAsterisk || method == .options
+        else { throw .badTarget }
+        if let authority = target.authority {
+            guard Authority.isValid(bytes, in: authority) else { throw .badTarget }
+        }
+        self.target = target.relative(to: range.lowerBound)
+    }
+
+    /// A minor version above 1 is spoken to as 1.1 (RFC 9110 §6.2).
+    private static func minorVersion(_ bytes: [UInt8], at start: Int) throws(ParseError) -> UInt8 {
+        for (offset, byte) in "HTTP/".utf8.enumerated() where bytes[start + offset] != byte {
+            throw .badVersion
+        }
+        let major = bytes[start + 5]
+        let minor = bytes[start + 7]
+        guard Octet.isDigit(major), bytes[start + 6] == UInt8(ascii: "."), Octet.isDigit(minor)
+        else { throw .badVersion }
+        guard major == UInt8(ascii: "1") else { throw .unsupportedVersion }
+        return minor == UInt8(ascii: "0") ? 0 : 1
+    }
+}

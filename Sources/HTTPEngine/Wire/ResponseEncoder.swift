@@ -1,0 +1,107 @@
+/// A handler gave a header that would not be one line of its own on the wire.
+public struct InvalidHeader: Error, Hashable, Sendable, CustomStringConvertible {
+    /// The name, when it is the value that is wrong; never the value, which may be a secret.
+    public let name: String?
+
+    public var description: String {
+        name.map { "The value of the header \($0) is not valid." } ?? "A header name is not valid."
+    }
+}
+
+/// Writes responses as octets into a buffer that its owner reuses.
+///
+/// Promises: what it writes is exactly one response; nothing is written when it throws.
+struct ResponseEncoder {
+    /// What goes into a reply that is not the handler's to say.
+    struct Frame {
+        let id: RequestID
+        let date: [UInt8]
+        /// The reply to HEAD has the length of the body and not the body.
+        let isHead: Bool
+        let minorVersion: UInt8
+        let keepsAlive: Bool
+    }
+
+    static let continueReply = Array("HTTP/1.1 100 Continue\r\n\r\n".utf8)
+
+    /// Appends the response, and says how many octets it is.
+    static func encode(
+        _ response: Response, _ frame: Frame, into buffer: inout [UInt8]
+    ) throws(InvalidHeader) -> Int {
+        for (name, value) in response.headers { try check(name, value) }
+        let before = buffer.count
+        appendStatusLine(response.status, to: &buffer)
+        for (name, value) in response.headers where !isOurs(name) {
+            append(name, to: &buffer)
+            append(": ", to: &buffer)
+            append(value, to: &buffer)
+            append("\r\n", to: &buffer)
+        }
+        if !response.status.forbidsContent {
+            append("Content-Length: ", to: &buffer)
+            append(response.body.count, to: &buffer)
+            append("\r\n", to: &buffer)
+        }
+        append("Date: ", to: &buffer)
+        buffer.append(contentsOf: frame.date)
+        append("\r\nX-Request-Id: ", to: &buffer)
+        frame.id.forEachOctet { buffer.append($0) }
+        if !frame.keepsAlive {
+            append("\r\nConnection: close", to: &buffer)
+        } else if frame.minorVersion == 0 {
+            append("\r\nConnection: keep-alive", to: &buffer)
+        }
+        append("\r\n\r\n", to: &buffer)
+        if !frame.isHead, !response.status.forbidsContent {
+            buffer.append(contentsOf: response.body)
+        }
+        return buffer.count - before
+    }
+
+    private static func check(_ name: String, _ value: String) throws(InvalidHeader) {
+        guard !name.isEmpty, name.utf8.allSatisfy(Octet.isToken) else {
+            throw InvalidHeader(name: nil)
+        }
+        guard value.utf8.allSatisfy(Octet.isFieldValue) else { throw InvalidHeader(name: name) }
+    }
+
+    /// What frames the message or names it is the engine's, so that a handler cannot contradict it.
+    private static func isOurs(_ name: String) -> Bool {
+        switch name.utf8.count {
+        case 4: return Octet.equalIgnoringCase(name, "Date")
+        case 10:
+            return Octet.equalIgnoringCase(name, "Connection")
+                || Octet.equalIgnoringCase(name, "Keep-Alive")
+        case 12: return Octet.equalIgnoringCase(name, "X-Request-Id")
+        case 14: return Octet.equalIgnoringCase(name, "Content-Length")
+        case 17: return Octet.equalIgnoringCase(name, "Transfer-Encoding")
+        default: return false
+        }
+    }
+
+    private static func appendStatusLine(_ status: Status, to buffer: inout [UInt8]) {
+        if status.code == 200 {
+            append("HTTP/1.1 200 OK\r\n", to: &buffer)
+            return
+        }
+        append("HTTP/1.1 ", to: &buffer)
+        append(status.code, to: &buffer)
+        append(" ", to: &buffer)
+        append(status.reason, to: &buffer)
+        append("\r\n", to: &buffer)
+    }
+
+    private static func append(_ text: String, to buffer: inout [UInt8]) {
+        buffer.append(contentsOf: text.utf8)
+    }
+
+    private static func append(_ number: Int, to buffer: inout [UInt8]) {
+        let start = buffer.count
+        var rest = number
+        repeat {
+            buffer.append(UInt8(truncatingIfNeeded: 0x30 + rest % 10))
+            rest /= 10
+        } while rest > 0
+        buffer[start...].reverse()
+    }
+}
