@@ -45,7 +45,7 @@ final class Connection {
 
     /// The kernel has news.
     func ready(_ events: UInt32, on loop: isolated Loop) {
-        if events & EPOLLOUT.rawValue != 0 { flush(on: loop) }
+        if events & EPOLLOUT.rawValue != 0 { pump(on: loop) }
         if state.wantsOctets {
             read(on: loop)
         } else if events & (EPOLLERR.rawValue | EPOLLHUP.rawValue) != 0 {

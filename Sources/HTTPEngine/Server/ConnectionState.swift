@@ -112,6 +112,7 @@ struct ConnectionState {
     /// The peer or we ask for this to be the last answer.
     /// - Parameter lingers: false only if the peer asked and everything it sent has been read.
     mutating func endInput(lingers: Bool) {
+        if case .discarding = input { mustLinger = true }
         input = .ended
         mustLinger = mustLinger || lingers
         if closing == .none { closing = .afterReplies }
@@ -164,9 +165,13 @@ struct ConnectionState {
         case .idle(let until):
             guard until <= now, isQuiet else { return .none }
             return close()
-        case .head(let until), .body(let until):
-            // While requests wait for their turn the reader is slow because we are.
-            guard until <= now, waiting == 0, !isAnswering else { return .none }
+        case .head(let until):
+            guard until <= now else { return .none }
+            guard isWaitedFor else { return extend(.head(until: now + limits.head)) }
+            return .answerTimeout
+        case .body(let until):
+            guard until <= now else { return .none }
+            guard isWaitedFor else { return extend(.body(until: now + limits.body)) }
             return .answerTimeout
         case .discarding(let until):
             guard until <= now else { return .none }
@@ -187,6 +192,15 @@ struct ConnectionState {
         closing = .closed
         input = .ended
         return .close
+    }
+
+    /// Nothing but the peer keeps this request from going on. While earlier ones are being answered
+    /// its octets may be here or in the kernel, unread because we are busy.
+    private var isWaitedFor: Bool { waiting == 0 && !isAnswering && !isOutboxFull }
+
+    private mutating func extend(_ phase: Input) -> Action {
+        input = phase
+        return .none
     }
 
     private mutating func finishIfDone(at now: Moment) -> Action {

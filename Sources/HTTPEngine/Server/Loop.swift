@@ -30,7 +30,7 @@ actor Loop {
     private let idPrefix: UInt32
     private let idStride: UInt64
     private var lastID: UInt64
-    private var whenEmpty: CheckedContinuation<Void, Never>?
+    private var whenEmpty: [CheckedContinuation<Void, Never>] = []
 
     /// - Parameters:
     ///   - index: which of `count` loops this is; it takes every `count`th request id.
@@ -72,9 +72,11 @@ actor Loop {
         executor.queue.async { self.assumeIsolated(body) }
     }
 
-    /// Reads the clock.
+    /// Reads the clocks.
+    @discardableResult
     func refresh() -> Moment {
         now = .now()
+        date.update(to: csocket_wall_seconds())
         return now
     }
 
@@ -89,8 +91,7 @@ actor Loop {
 
     /// Serves what is ready now. Called again by the source as long as something is.
     private func poll() {
-        _ = refresh()
-        date.update(to: csocket_wall_seconds())
+        refresh()
         let room = 128
         withUnsafeTemporaryAllocation(of: Int32.self, capacity: room) { descriptors in
             withUnsafeTemporaryAllocation(of: UInt32.self, capacity: room) { events in
@@ -114,8 +115,7 @@ actor Loop {
     }
 
     private func tick() {
-        _ = refresh()
-        date.update(to: csocket_wall_seconds())
+        refresh()
         acceptor?.resume(on: self)
         for connection in Array(connections.values) { connection.tick(on: self) }
         if connections.isEmpty, acceptor?.isPaused != true {
@@ -145,8 +145,7 @@ extension Loop {
             close(descriptor)
             return
         }
-        _ = refresh()
-        date.update(to: csocket_wall_seconds())
+        refresh()
         if isSurplus { surplus += 1 }
         let connection = Connection(
             descriptor: descriptor, peer: peer, isSurplus: isSurplus, context: context, at: now)
@@ -159,9 +158,9 @@ extension Loop {
     func forget(_ connection: Connection) {
         connections[connection.descriptor] = nil
         if connection.isSurplus { surplus -= 1 } else { context.census.leave(connection.peer) }
-        guard connections.isEmpty, isStopping, let waiter = whenEmpty else { return }
-        whenEmpty = nil
-        waiter.resume()
+        guard connections.isEmpty, isStopping else { return }
+        for waiter in whenEmpty { waiter.resume() }
+        whenEmpty = []
     }
 
     func accept(from listeners: [Int32], onto loops: [Loop]) {
@@ -180,10 +179,10 @@ extension Loop {
     func drain() async {
         isDraining = true
         isStopping = true
-        _ = refresh()
+        refresh()
         for connection in Array(connections.values) { connection.drain(on: self) }
         guard !connections.isEmpty else { return }
-        await withCheckedContinuation { whenEmpty = $0 }
+        await withCheckedContinuation { whenEmpty.append($0) }
     }
 
     /// Cuts off whoever is left.
