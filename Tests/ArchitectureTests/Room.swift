@@ -1,0 +1,46 @@
+/// A target with Swift in it, and what it may import.
+struct Room {
+    let name: String
+    /// Other rooms, C libraries and packages: the graph of the design, edge by edge.
+    let mayImport: Set<String>
+    /// Parts of the system. Without Dispatch and Glibc a room has no queue, no socket, no file
+    /// and no clock.
+    let system: Set<String>
+
+    init(_ name: String, _ mayImport: Set<String>, system: Set<String> = []) {
+        self.name = name
+        self.mayImport = mayImport
+        self.system = system
+    }
+
+    static let all = [
+        Room(
+            "postern",
+            [
+                "AuthAPI", "AuthStorage", "AuthCore", "Cryptography", "Fetching", "HTTPEngine",
+                "Scheduling", "StrictJSON", "ArgumentParser", "Logging", "TOMLKit",
+            ],
+            system: ["Dispatch", "Glibc", "SwiftOverlayShims", "Synchronization"]),
+        Room(
+            "AuthAPI", ["AuthCore", "Cryptography", "HTTPEngine", "StrictJSON"],
+            system: ["Synchronization"]),
+        Room(
+            "AuthStorage", ["AuthCore", "Cryptography", "Scheduling", "CSQLite"],
+            system: ["Glibc", "Synchronization"]),
+        Room(
+            "Fetching", ["Scheduling", "CCurl"], system: ["Dispatch", "Glibc", "Synchronization"]),
+        Room("AuthCore", ["Cryptography", "StrictJSON"], system: ["Synchronization"]),
+        Room(
+            "HTTPEngine", ["Scheduling", "COpenSSL", "CSocket"],
+            system: ["Dispatch", "Glibc", "Synchronization"]),
+        Room(
+            "Cryptography", ["COpenSSL", "CArgon2", "CScrypt"],
+            system: ["Glibc", "Synchronization"]),
+        Room("StrictJSON", []),
+        Room("Scheduling", [], system: ["Dispatch", "Synchronization"]),
+    ]
+
+    static func named(_ name: String) -> Room? {
+        all.first { $0.name == name }
+    }
+}

@@ -1,0 +1,130 @@
+import Testing
+
+/// Each rule fails where it should, and only there.
+@Suite struct RulesTests {
+    private func file(_ room: String, _ text: String) -> SourceFile {
+        SourceFile(path: "Sources/\(room)/Sample.swift", text: text)
+    }
+
+    @Test(arguments: [
+        "import CSQLite", "internal import CSQLite", "public  import CSQLite.Nested",
+        "@preconcurrency internal import CSQLite", "import struct CSQLite.sqlite3",
+    ])
+    func anImportBeyondTheRowIsFound(line: String) {
+        let sample = file("AuthAPI", "// CSQLite\n\(line)\n")
+        let expected = Violation(
+            path: "Sources/AuthAPI/Sample.swift", line: 2, fault: "AuthAPI may not import CSQLite")
+        #expect(Rules.imports(sample) == [expected])
+    }
+
+    @Test(arguments: [
+        "internal import AuthCore", "// import CSQLite",
+        "let text = \"\"\"\nimport CSQLite\n\"\"\"",
+        "important(CSQLite)", "/* import CSQLite */",
+    ])
+    func whatIsAllowedOrNoImportIsNot(text: String) {
+        #expect(Rules.imports(file("AuthAPI", text)).isEmpty)
+    }
+
+    @Test func anUnknownRoomIsFound() {
+        #expect(Rules.imports(file("Shed", "")).count == 1)
+    }
+
+    @Test(arguments: [
+        "extension A: @unchecked Sendable {}", "nonisolated(unsafe) var a = 0", "let a = try! b()",
+        "a as! B", "DispatchQueue.global().async {}", "attributes: .concurrent)",
+        "let s = DispatchSemaphore(value: 0)", "internal import Foundation",
+        "\"\\(try! b())\"", "import Foundation.NSDate",
+    ])
+    func anEscapeIsFound(line: String) {
+        #expect(Rules.escapes(file("AuthCore", line)).count == 1)
+    }
+
+    @Test(arguments: [
+        "// try! is forbidden", "\"as! .concurrent\"", "import FoundationEssentials", "retry!",
+        "a.concurrentUses", "/* /* try! */ as! */", "#\"\\(try! b())\"#", "try a as? B",
+    ])
+    func whatOnlyLooksLikeAnEscapeIsNot(line: String) {
+        #expect(Rules.escapes(file("AuthCore", line)).isEmpty)
+    }
+
+    @Test func leftoversAreFoundInComments() {
+        #expect(Rules.leftovers(file("AuthCore", "a\n// TODO: b")).map(\.line) == [2])
+        #expect(Rules.leftovers(file("AuthCore", "TODOS")).isEmpty)
+    }
+
+    @Test func longLinesAndLongFilesAreFound() {
+        let fits = String(repeating: "é", count: 100)
+        #expect(Rules.size(file("AuthCore", fits)).isEmpty)
+        #expect(Rules.size(file("AuthCore", "\n" + fits + "x")).map(\.line) == [2])
+        #expect(Rules.size(file("AuthCore", String(repeating: "\n", count: 400))).isEmpty)
+        #expect(Rules.size(file("AuthCore", String(repeating: "\n", count: 401))).count == 1)
+    }
+
+    @Test func tokensAreFoundOutsideAuth() {
+        #expect(Rules.tokens(file("Scheduling", "let accessToken = 1")).count == 1)
+        #expect(Rules.tokens(file("HTTPEngine", "struct TokenBucket {}")).count == 1)
+        #expect(Rules.tokens(file("HTTPEngine", "Octet.isToken(byte) // tokens")).isEmpty)
+        #expect(Rules.tokens(file("Scheduling", "\"token\"")).isEmpty)
+        #expect(Rules.tokens(file("AuthCore", "struct Token {}")).isEmpty)
+    }
+
+    @Test(arguments: ["", "// Shed: a shed. Owns a rake.\n", "\n// Shed: owns, never lends.\n"])
+    func anOpeningThatSaysTooLittleIsFound(text: String) {
+        let files = [SourceFile(path: "Sources/Shed/Shed.swift", text: text)]
+        #expect(Rules.opening(of: "Shed", in: files).count == 1)
+        #expect(Rules.opening(of: "Shed", in: []).count == 1)
+    }
+
+    @Test func anOpeningMayBeInAFolder() {
+        let text = "// Shed: a shed.\n//\n// Owns a rake. Never lends it.\n"
+        let files = [SourceFile(path: "Sources/Shed/In/shed.swift", text: text)]
+        #expect(Rules.opening(of: "Shed", in: files).isEmpty)
+    }
+}
+
+@Suite struct PackageManifestTests {
+    @Test func targetsAndTheirEdgesAreRead() {
+        let manifest = """
+            products: [.executable(name: "a", targets: ["a"])],
+            dependencies: [.package(url: "https://x", exact: "1")],
+            targets: [
+                // .target(name: "ghost", dependencies: ["B"]),
+                .executableTarget(
+                    name: "a",
+                    dependencies: ["B", .product(name: "P", package: "q"), "C"]),
+                .target(name: "B", dependencies: ["C"], resources: [.embedInCode("d")]),
+                .target(name: "C"),
+                .target(name: "Kit", path: "Tests/Kit"),
+                .testTarget(name: "BTests", dependencies: ["B"]),
+                .systemLibrary(name: "L"),
+            ]
+            """
+        let targets = PackageManifest.targets(in: manifest)
+        let expected = [
+            PackageManifest.Target(name: "B", dependencies: ["C"], isInSources: true),
+            .init(name: "C", dependencies: [], isInSources: true),
+            .init(name: "Kit", dependencies: [], isInSources: false),
+            .init(name: "a", dependencies: ["B", "P", "C"], isInSources: true),
+        ]
+        #expect(targets.sorted { $0.name < $1.name } == expected)
+    }
+}
+
+@Suite struct CodeScannerTests {
+    @Test(arguments: [
+        ("a // b", "a "), ("a /* b\n/* c */ */ d", "a \n d"), ("\"a\" b", "\"\" b"),
+        ("\"a\\\"b\" c", "\"\" c"), ("\"a\\(b)c\" d", "\" b\" d"),
+        ("\"\\(f(\"x\"))\" y", "\" f(\"\")\" y"),
+        ("\"\"\"\na \"b\" \\(c)\n\"\"\" d", "\"\n c\n\" d"), ("#\"a\"b\\(c)\"# d", "\"\" d"),
+        ("#\"a\\#(b)\"# d", "\" b\" d"), ("\"//\" // x", "\"\" "), ("(a) b)", "(a) b)"),
+    ])
+    func codeIsToldFromTheRest(text: String, code: String) {
+        #expect(CodeScanner.code(in: text) == code)
+    }
+
+    @Test(arguments: ["\"", "/*", "\"\\(", "\"\\", "#\"", "\"\"\"", ")", "/* *"])
+    func textThatEndsTooSoonIsTaken(text: String) {
+        #expect(CodeScanner.code(in: text).count <= text.count)
+    }
+}
