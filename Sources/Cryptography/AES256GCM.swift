@@ -2,10 +2,10 @@ internal import COpenSSL
 
 /// Sealing of small secrets that are stored elsewhere (NIST SP 800-38D).
 ///
-/// A sealed box is nonce (12 bytes), ciphertext, tag (16 bytes). The binding is authenticated and not
-/// stored: a box opens only under the binding it was sealed with, so one row's secret cannot be moved
-/// to another row. **A nonce must never be used twice with one key**: that gives both plaintexts
-/// away. Random ones are good for 2^32 boxes a key.
+/// A sealed box is nonce (12 bytes), ciphertext, tag (16 bytes). The binding is authenticated and
+/// not stored: a box opens only under the binding it was sealed with, so one row's secret cannot be
+/// moved to another row. **A nonce must never be used twice with one key**: that gives both
+/// plaintexts away. Random ones are good for 2^32 boxes a key.
 public struct AES256GCM: Sendable {
     public static let keyBytes = 32
     public static let nonceBytes = 12

@@ -2,8 +2,8 @@
 ///
 /// `OpaquePointer` is not `Sendable`, for good reason: the compiler cannot know what is behind it.
 /// Whoever stores a handle vouches for three things: the object is not changed after it was
-/// stored, the library documents that such an object may be read by several threads at once, and it is
-/// freed in exactly one place, the owner's `deinit`, or never.
+/// stored, the library documents that such an object may be read by several threads at once, and it
+/// is freed in exactly one place, the owner's `deinit`, or never.
 struct ForeignHandle: Sendable {
     private let address: UInt
 
@@ -16,8 +16,9 @@ struct ForeignHandle: Sendable {
         OpaquePointer(bitPattern: address)
     }
 
-    /// Lends the pointer to `body`, and keeps the owner alive until that is done: the optimiser knows
-    /// nothing of the tie between the two, and may let go of an owner that is not used any more.
+    /// Lends the pointer to `body`, and keeps the owner alive until that is done: the optimiser
+    /// knows nothing of the tie between the two, and may let go of an owner that is not used any
+    /// more.
     func lend<Result, Failure: Error>(
         of owner: AnyObject, to body: (OpaquePointer?) throws(Failure) -> Result
     ) throws(Failure) -> Result {

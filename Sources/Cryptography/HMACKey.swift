@@ -3,8 +3,8 @@ internal import COpenSSL
 /// A secret for HMAC-SHA256 (RFC 2104, RFC 4231), which is HS256 over a JWT's signing input
 /// (RFC 7518 §3.2).
 ///
-/// The key schedule is done once, here; each call copies the prepared state and never changes it, so
-/// one key serves all threads without a lock. The state is wiped when the key goes.
+/// The key schedule is done once, here; each call copies the prepared state and never changes it,
+/// so one key serves all threads without a lock. The state is wiped when the key goes.
 public final class HMACKey: Sendable, CustomStringConvertible, CustomReflectable {
     public static let macBytes = 32
 

@@ -15,8 +15,8 @@ enum PEM {
                 return nil
             }
             defer { BIO_free(source) }
-            // A block may claim to be encrypted. Without a password given here OpenSSL would ask for
-            // one on the terminal and wait.
+            // A block may claim to be encrypted. Without a password given here OpenSSL would ask
+            // for one on the terminal and wait.
             var password: [UInt8] = [0]
             return PEM_read_bio_PUBKEY(source, nil, nil, &password)
         }

@@ -3,8 +3,8 @@ internal import COpenSSL
 /// An RSA key that signs by RSASSA-PKCS1-v1_5 with SHA-256: RS256 of RFC 7518 §3.3.
 ///
 /// One key serves all threads without a lock: OpenSSL lets an `EVP_PKEY` be shared for signing, and
-/// every signature has a context of its own. It takes a few tenths of a millisecond, so sign away from
-/// the loops that serve sockets; `generate` takes a few tenths of a second.
+/// every signature has a context of its own. It takes a few tenths of a millisecond, so sign away
+/// from the loops that serve sockets; `generate` takes a few tenths of a second.
 public final class RSAPrivateKey: Sendable, CustomStringConvertible, CustomReflectable {
     public let publicKey: RSAPublicKey
 

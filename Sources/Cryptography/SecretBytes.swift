@@ -2,9 +2,9 @@ internal import COpenSSL
 
 /// Bytes that must not reach a log, a backtrace or a core file longer than needed.
 ///
-/// They print as `<redacted>` by every road (`print`, `dump`, string interpolation, mirrors), compare
-/// in constant time, and are overwritten when the last copy of this value goes. What `bytes` returns
-/// is an ordinary array: keep it no longer than the call that needs it.
+/// They print as `<redacted>` by every road (`print`, `dump`, string interpolation, mirrors),
+/// compare in constant time, and are overwritten when the last copy of this value goes. What
+/// `bytes` returns is an ordinary array: keep it no longer than the call that needs it.
 public struct SecretBytes: Sendable, Equatable {
     private let storage: WipedStorage
 

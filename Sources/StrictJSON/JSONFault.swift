@@ -1,7 +1,7 @@
 /// Why a JSON text was refused, and where.
 ///
-/// The cause is one short sentence for the client that sent the text; it repeats nothing of the text
-/// itself, so it can be logged and answered as it is.
+/// The cause is one short sentence for the client that sent the text; it repeats nothing of the
+/// text itself, so it can be logged and answered as it is.
 public struct JSONFault: Error, Sendable, Equatable, CustomStringConvertible {
     public enum Cause: String, Sendable {
         case empty = "the text is empty"

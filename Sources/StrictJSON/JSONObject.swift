@@ -1,8 +1,8 @@
 /// The members of a JSON object in the order in which they were written, no name twice.
 ///
 /// Names are compared octet by octet. Swift's own `==` on `String` takes canonically equivalent
-/// spellings for equal (the Kelvin sign for `K`), which would let a member be read under a name that
-/// no other JSON program reads it under.
+/// spellings for equal (the Kelvin sign for `K`), which would let a member be read under a name
+/// that no other JSON program reads it under.
 public struct JSONObject: Sendable, Equatable {
     public struct Member: Sendable, Equatable {
         public let name: String
@@ -15,7 +15,8 @@ public struct JSONObject: Sendable, Equatable {
         self.members = members
     }
 
-    /// The value of the member, `.null` where that was written; `nil` where there is no such member.
+    /// The value of the member, `.null` where that was written; `nil` where there is no such
+    /// member.
     public subscript(name: String) -> JSONValue? {
         members.first { sameOctets($0.name, name) }?.value
     }

@@ -1,7 +1,8 @@
 /// One value of a JSON text, as RFC 8259 §3 has them.
 ///
-/// `integer` is what was written as `-?digits` and fits 64 bits; every other number, `1.0` and `1e3`
-/// among them, is `number`, so that a claim that must be an integer cannot arrive as a fraction.
+/// `integer` is what was written as `-?digits` and fits 64 bits; every other number, `1.0` and
+/// `1e3` among them, is `number`, so that a claim that must be an integer cannot arrive as a
+/// fraction.
 public enum JSONValue: Sendable, Equatable {
     case null
     case bool(Bool)
@@ -16,8 +17,8 @@ public enum JSONValue: Sendable, Equatable {
 
     /// Reads exactly one value, with white space around it and nothing else.
     ///
-    /// Linear in the number of bytes; what it keeps is bounded by them too, so the caller's limit on
-    /// the body is the limit on members and elements.
+    /// Linear in the number of bytes; what it keeps is bounded by them too, so the caller's limit
+    /// on the body is the limit on members and elements.
     public static func parse(_ bytes: [UInt8]) throws(JSONFault) -> JSONValue {
         var reader = JSONReader(bytes)
         return try reader.document()

@@ -1,8 +1,8 @@
 /// Writes the members of one JSON object, in the order in which it is called.
 ///
 /// Whatever it is given, what comes out is JSON that `JSONValue.parse` reads, as long as no name is
-/// written twice (not checked: names are the program's own). There is no overload for `Double`, so a
-/// number that is not finite cannot be asked for.
+/// written twice (not checked: names are the program's own). There is no overload for `Double`, so
+/// a number that is not finite cannot be asked for.
 public struct JSONWriter {
     var output = JSONOutput()
 

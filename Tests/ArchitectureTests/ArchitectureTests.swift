@@ -53,7 +53,9 @@ import Testing
     }
 
     @Test func filesAndLinesAreShort() {
-        expectNone((sources + tests).flatMap(Rules.size))
+        expectNone((sources + tests).flatMap(Rules.length))
+        // The formatter passes long comments. In tests a vector may be as long as it is.
+        expectNone(sources.flatMap(Rules.width))
     }
 
     @Test func onlyRoomsNamedAuthKnowTokens() {

@@ -55,10 +55,11 @@ import Testing
 
     @Test func longLinesAndLongFilesAreFound() {
         let fits = String(repeating: "é", count: 100)
-        #expect(Rules.size(file("AuthCore", fits)).isEmpty)
-        #expect(Rules.size(file("AuthCore", "\n" + fits + "x")).map(\.line) == [2])
-        #expect(Rules.size(file("AuthCore", String(repeating: "\n", count: 400))).isEmpty)
-        #expect(Rules.size(file("AuthCore", String(repeating: "\n", count: 401))).count == 1)
+        #expect(Rules.width(file("AuthCore", fits)).isEmpty)
+        #expect(Rules.width(file("AuthCore", "\n" + fits + "x")).map(\.line) == [2])
+        let most = String(repeating: "\n", count: 400)
+        #expect(Rules.length(file("AuthCore", most)).isEmpty)
+        #expect(Rules.length(file("AuthCore", most + "\n")).count == 1)
     }
 
     @Test func tokensAreFoundOutsideAuth() {

@@ -28,7 +28,8 @@ public struct Route: Sendable {
         accepts = { _ in true }
     }
 
-    /// A route whose parameter has a type: text that does not parse is 404, before the body is read.
+    /// A route whose parameter has a type: text that does not parse is 404, before the body is
+    /// read.
     public init<Value>(
         _ method: Method, _ template: String, _ parameter: PathParameter<Value>,
         bodyLimit: Int? = nil,

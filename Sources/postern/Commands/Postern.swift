@@ -1,3 +1,9 @@
+// postern: the program.
+//
+// Owns: the commands, the settings, the wiring of the rooms, and what the rooms are handed from
+// outside: the clock, randomness, signals, files, the log. Never decides what an account, a
+// challenge or a token means.
+
 internal import ArgumentParser
 
 /// The program: one subcommand per thing an operator or an agent does.

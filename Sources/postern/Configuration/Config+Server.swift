@@ -43,8 +43,8 @@ extension Config {
         var idleTimeout = Duration.seconds(60)
         /// How long a client may take to read an answer.
         var writeTimeout = Duration.seconds(30)
-        /// After an early refusal: how long the rest of the request is read and dropped, so that the
-        /// answer reaches the client.
+        /// After an early refusal: how long the rest of the request is read and dropped, so that
+        /// the answer reaches the client.
         var lingerTimeout = Duration.seconds(2)
 
         /// After SIGTERM: how long the listener goes on while `/readyz` answers 503, so that load
