@@ -2,7 +2,7 @@
 ///
 /// An IPv4-mapped IPv6 address (RFC 4291 §2.5.5.2) is the IPv4 address it maps, so that a
 /// dual-stack listener does not give a client two identities.
-public struct ClientAddress: Hashable, Sendable {
+public struct ClientAddress: Hashable, Sendable, CustomStringConvertible {
     public let bytes: [UInt8]
 
     /// - Parameter bytes: exactly 4 or 16.
@@ -17,6 +17,14 @@ public struct ClientAddress: Hashable, Sendable {
 
     /// What one site holds: an IPv4 /24, an IPv6 /48.
     public var site: ClientNetwork { network(ipv4Bits: 24, ipv6Bits: 48) }
+
+    /// Dotted decimal, or the eight groups of an IPv6 address in hex, uncompressed.
+    public var description: String {
+        guard bytes.count == 16 else { return bytes.map { String($0) }.joined(separator: ".") }
+        return stride(from: 0, to: 16, by: 2).map { index in
+            String(UInt16(bytes[index]) << 8 | UInt16(bytes[index + 1]), radix: 16)
+        }.joined(separator: ":")
+    }
 
     private func network(ipv4Bits: Int, ipv6Bits: Int) -> ClientNetwork {
         let bits = bytes.count == 4 ? ipv4Bits : ipv6Bits

@@ -16,15 +16,15 @@ public struct PresentedChallenge: Sendable {
 }
 
 extension AgentAuth {
-    /// Makes a challenge whose difficulty follows how much `client` and everybody are asking.
+    /// Makes a challenge whose difficulty follows how much the client and everybody are asking.
     public func issueChallenge(
-        to client: ClientAddress, at now: Instant
+        to caller: Caller
     ) async throws -> IssuedChallenge {
         let challenge = ChallengeToken(
-            id: makeID(), difficulty: governor.difficulty(for: client, at: now),
+            id: makeID(), difficulty: governor.difficulty(for: caller.client, at: caller.now),
             salt: settings.salt)
         let token = try await tokens.sign(
-            challenge, lifetime: settings.challengeLifetime, at: now)
+            challenge, lifetime: settings.challengeLifetime, at: caller.now)
         return IssuedChallenge(
             token: token, challenge: challenge, lifetime: settings.challengeLifetime)
     }
@@ -44,7 +44,7 @@ extension AgentAuth {
     /// gets past the spend. A place in the hashing pool is held before it, so a full pool spends
     /// nothing.
     func redeem(
-        _ presented: PresentedChallenge, proof: Proof, from client: ClientAddress, at now: Instant
+        _ presented: PresentedChallenge, proof: Proof, by caller: Caller
     ) async throws {
         let challenge = presented.challenge
         let found = leadingZeroBits(proof.digest)
@@ -52,7 +52,7 @@ extension AgentAuth {
             throw Refusal.proofRejected(
                 .tooEasy(required: challenge.difficulty, found: found))
         }
-        try falseProofs.admit(client, at: now)
+        try falseProofs.admit(caller.client, at: caller.now)
         let puzzle = Puzzle.scrypt(parameters: settings.scrypt, salt: challenge.salt)
         let digest = try await hashing.withPlace { place in
             guard try await ledger.spend(challenge.id, expiry: presented.expiry) else {
@@ -63,7 +63,7 @@ extension AgentAuth {
             }
         }
         guard ConstantTime.equal(digest, proof.digest) else {
-            falseProofs.recordFalse(client, at: now)
+            falseProofs.recordFalse(caller.client, at: caller.now)
             throw Refusal.proofRejected(.wrongDigest)
         }
     }

@@ -16,32 +16,49 @@ extension AgentAuth {
     ///   is refused with, or ``Refusal/addressTaken``, which is known only once the work is
     ///   proved: asking who has a mailbox here costs a proof a name.
     public func signup(
-        _ username: Username, challenge: PresentedChallenge, proof: Proof,
-        from client: ClientAddress, at now: Instant
+        _ username: Username, challenge: PresentedChallenge, proof: Proof, by caller: Caller
     ) async throws -> (session: OpenSession, apiKey: APIKey) {
         let address = try policy.address(for: username)
-        try await redeem(challenge, proof: proof, from: client, at: now)
-        let key = APIKey(random: random(32))
-        let account = Account(
-            id: AccountID(random: random(16)), address: address,
-            credential: .apiKey(key.digest), created: now)
-        let isNew = try await redeemed(challenge) { try await accounts.insert(account) }
-        guard isNew else { throw Refusal.addressTaken }
-        return (try await openSession(for: account, at: now), key)
+        return try await limiter.reserving(.creation, for: caller) {
+            try await redeem(challenge, proof: proof, by: caller)
+            let key = APIKey(random: random(32))
+            let account = Account(
+                id: AccountID(random: random(16)), address: address,
+                credential: .apiKey(key.digest), quota: settings.quota, created: caller.now)
+            let event = AuditEvent(
+                .accountCreated, by: caller, actor: "account:\(account.id)",
+                subject: address.description)
+            let insertion = try await redeemed(challenge) {
+                try await accounts.insert(account, limit: nil, recording: event)
+            }
+            guard insertion == .inserted else { throw Refusal.addressTaken }
+            return (try await openSession(for: account, at: caller.now), key)
+        }
     }
 
     /// Opens a session on the account that `apiKey` belongs to.
     /// - Throws: ``Refusal/unknownAPIKey``, or what the proof is refused with.
     public func login(
-        _ apiKey: APIKey, challenge: PresentedChallenge, proof: Proof,
-        from client: ClientAddress, at now: Instant
+        _ apiKey: APIKey, challenge: PresentedChallenge, proof: Proof, by caller: Caller
     ) async throws -> OpenSession {
-        try await redeem(challenge, proof: proof, from: client, at: now)
-        let account = try await redeemed(challenge) {
-            try await accounts.account(apiKey: apiKey.digest)
+        try await redeem(challenge, proof: proof, by: caller)
+        let found = try await redeemed(challenge) {
+            let account = try await accounts.account(apiKey: apiKey.digest)
+            let active = account.flatMap { $0.state == .active ? $0 : nil }
+            try await audit.append(loginEvent(of: account, succeeded: active != nil, by: caller))
+            return active
         }
-        guard let account, account.state == .active else { throw Refusal.unknownAPIKey }
-        return try await openSession(for: account, at: now)
+        guard let found else { throw Refusal.unknownAPIKey }
+        return try await openSession(for: found, at: caller.now)
+    }
+
+    private func loginEvent(
+        of account: Account?, succeeded: Bool, by caller: Caller
+    ) -> AuditEvent {
+        AuditEvent(
+            succeeded ? .loginSucceeded : .loginFailed, by: caller,
+            actor: succeeded ? account.map { "account:\($0.id)" } ?? "anonymous" : "anonymous",
+            subject: account?.address.description ?? "unknown API key")
     }
 
     /// - Throws: ``Refusal/invalidSession``, also when the account is gone, disabled or has had

@@ -3,7 +3,7 @@ public import Cryptography
 /// The agents' use cases, one call each: ask for a challenge, sign up, log in, get a capability,
 /// renew the API key, leave.
 ///
-/// Every call takes the time and, where it counts, the client; throws a ``Refusal`` when the
+/// Every call is told who is asking, from where and when; throws a ``Refusal`` when the
 /// caller can mend it and anything else when we must. Nothing it acknowledges is lost.
 public struct AgentAuth: Sendable {
     /// What the operator sets.
@@ -17,12 +17,15 @@ public struct AgentAuth: Sendable {
         public var capabilityLifetime: Duration
         /// What the mail store knows a mailbox by.
         public var mailSubject: MailSubject
+        /// Bytes of mail that an agent's mailbox may hold.
+        public var quota: Int64
 
         public init(
             salt: String, scrypt: Scrypt.Parameters,
             challengeLifetime: Duration = .seconds(180),
             sessionLifetime: Duration = .seconds(3600),
-            capabilityLifetime: Duration = .seconds(120), mailSubject: MailSubject = .address
+            capabilityLifetime: Duration = .seconds(120), mailSubject: MailSubject = .address,
+            quota: Int64 = 41_943_040
         ) {
             self.salt = salt
             self.scrypt = scrypt
@@ -30,6 +33,7 @@ public struct AgentAuth: Sendable {
             self.sessionLifetime = sessionLifetime
             self.capabilityLifetime = capabilityLifetime
             self.mailSubject = mailSubject
+            self.quota = quota
         }
     }
 
@@ -40,6 +44,8 @@ public struct AgentAuth: Sendable {
     let tokens: TokenAuthority
     let accounts: any AccountStore
     let ledger: any ChallengeLedger
+    let audit: any AuditLog
+    let limiter: RateLimiter
     let hashing: any Workers
     let random: @Sendable (Int) -> [UInt8]
 
@@ -47,7 +53,8 @@ public struct AgentAuth: Sendable {
     public init(
         settings: Settings, policy: AddressPolicy, governor: DifficultyGovernor,
         falseProofs: FalseProofLimiter, tokens: TokenAuthority, accounts: any AccountStore,
-        ledger: any ChallengeLedger, hashing: any Workers,
+        ledger: any ChallengeLedger, audit: any AuditLog, limiter: RateLimiter,
+        hashing: any Workers,
         random: @escaping @Sendable (Int) -> [UInt8]
     ) {
         self.settings = settings
@@ -57,6 +64,8 @@ public struct AgentAuth: Sendable {
         self.tokens = tokens
         self.accounts = accounts
         self.ledger = ledger
+        self.audit = audit
+        self.limiter = limiter
         self.hashing = hashing
         self.random = random
     }

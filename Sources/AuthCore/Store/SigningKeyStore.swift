@@ -3,6 +3,8 @@
 public enum KeyUse: String, CaseIterable, Sendable {
     /// HMAC for agent challenges and sessions.
     case agent
+    /// HMAC for the accounts surface: challenges, Email JWTs, Pro JWTs.
+    case accounts
     /// RSA for capability tokens, published in `jwks.json`.
     case capability
 }
@@ -40,7 +42,7 @@ public protocol SigningKeyStore: Sendable {
 
     /// Makes `key` the signing key of its use and retires the one before: it verifies until
     /// `retiring`. Atomic.
-    func rotate(to key: SealedKey, retiring: Instant) async throws
+    func rotate(to key: SealedKey, retiring: Instant, recording event: AuditEvent) async throws
 
     /// Removes keys that no longer verify at `instant`.
     /// - Returns: how many went.

@@ -66,7 +66,10 @@ public final class KeyRing: Sendable {
     /// - Returns: the new key's id.
     public func rotate(_ use: KeyUse, grace: Duration) async throws -> String {
         let key = try await makeKey(use)
-        try await store.rotate(to: key, retiring: clock().advanced(by: grace))
+        let now = clock()
+        try await store.rotate(
+            to: key, retiring: now.advanced(by: grace),
+            recording: AuditEvent(.keyRotated, time: now, actor: "operator", subject: key.id))
         try await refresh()
         return key.id
     }
@@ -146,7 +149,7 @@ public final class KeyRing: Sendable {
         let random = self.random
         let bytes =
             switch use {
-            case .agent: try SigningKey.makeBytes(for: use, random: random)
+            case .agent, .accounts: try SigningKey.makeBytes(for: use, random: random)
             case .capability:
                 try await workers.run { try SigningKey.makeBytes(for: use, random: random) }
             }

@@ -14,7 +14,7 @@ struct SigningKey: Sendable {
     init(id: String, use: KeyUse, bytes: [UInt8]) throws {
         self.id = id
         switch use {
-        case .agent: secret = .hmac(HMACKey(secret: bytes))
+        case .agent, .accounts: secret = .hmac(HMACKey(secret: bytes))
         case .capability: secret = .rsa(try RSAPrivateKey(pkcs8DER: bytes))
         }
     }
@@ -24,7 +24,7 @@ struct SigningKey: Sendable {
     /// Slow for RSA (0.1 to 1 s): runs on a pool.
     static func makeBytes(for use: KeyUse, random: @Sendable (Int) -> [UInt8]) throws -> [UInt8] {
         switch use {
-        case .agent: random(32)
+        case .agent, .accounts: random(32)
         case .capability: try RSAPrivateKey.generate(bits: 2048).pkcs8DER
         }
     }

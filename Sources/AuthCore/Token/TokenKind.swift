@@ -43,7 +43,7 @@ extension KeyUse {
     /// The one algorithm of this use (RFC 7518 §3.1).
     var algorithm: String {
         switch self {
-        case .agent: "HS256"
+        case .agent, .accounts: "HS256"
         case .capability: "RS256"
         }
     }

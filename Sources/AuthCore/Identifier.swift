@@ -1,5 +1,6 @@
-/// An account's identity for life: a random UUID (RFC 9562 version 4) in lower-case text.
-public struct AccountID: Hashable, Sendable, CustomStringConvertible {
+/// The identity of one `Kind` of thing for life: a random UUID (RFC 9562 version 4) in lower-case
+/// text. Identities of different kinds do not compare.
+public struct Identifier<Kind>: Hashable, Sendable, CustomStringConvertible {
     public let text: String
 
     /// - Returns: `nil` unless `text` is a UUID in the 8-4-4-4-12 form; either case is taken.
@@ -9,7 +10,7 @@ public struct AccountID: Hashable, Sendable, CustomStringConvertible {
         for (index, byte) in bytes.enumerated() {
             switch index {
             case 8, 13, 18, 23: guard byte == UInt8(ascii: "-") else { return nil }
-            default: guard Self.isHexDigit(byte) else { return nil }
+            default: guard isHexDigit(byte) else { return nil }
             }
         }
         self.text = text.lowercased()
@@ -33,13 +34,18 @@ public struct AccountID: Hashable, Sendable, CustomStringConvertible {
     }
 
     public var description: String { text }
+}
 
-    private static func isHexDigit(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "f"),
-            UInt8(ascii: "A")...UInt8(ascii: "F"):
-            true
-        default: false
-        }
+public typealias AccountID = Identifier<Account>
+public typealias UserID = Identifier<User>
+public typealias DomainID = Identifier<HostedDomain>
+public typealias APITokenID = Identifier<APIToken>
+
+private func isHexDigit(_ byte: UInt8) -> Bool {
+    switch byte {
+    case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "f"),
+        UInt8(ascii: "A")...UInt8(ascii: "F"):
+        true
+    default: false
     }
 }

@@ -1,0 +1,18 @@
+/// Where Pro API tokens live. Atomicity, events and errors as in ``AccountStore``.
+public protocol APITokenStore: Sendable {
+    /// Adds the token; `false` when its owner has `limit` that are not revoked already.
+    func insert(_ token: APIToken, limit: Int, recording event: AuditEvent) async throws -> Bool
+
+    /// The token with this digest, revoked or not.
+    func token(digest: APIKeyDigest) async throws -> APIToken?
+
+    /// The owner's tokens, oldest first: all that are not revoked, and the latest 100 that are.
+    func tokens(of owner: UserID) async throws -> [APIToken]
+
+    /// Ends the token; `false` when the owner has no such token or it was revoked already.
+    func revoke(_ id: APITokenID, of owner: UserID, at now: Instant, recording event: AuditEvent)
+        async throws -> Bool
+
+    /// Notes a use, unless one was noted at or after `since`.
+    func noteUse(of id: APITokenID, at now: Instant, unlessSince since: Instant) async throws
+}

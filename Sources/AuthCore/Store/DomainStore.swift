@@ -1,0 +1,42 @@
+/// Where domains live that are not in the configuration. Atomicity, events and errors as in
+/// ``AccountStore``.
+public protocol DomainStore: Sendable {
+    /// Adds the domain, unless its name is there already, whoever's it is, or its owner has
+    /// `limit` domains.
+    func insert(_ domain: HostedDomain, limit: Int?, recording event: AuditEvent) async throws
+        -> DomainInsertion
+
+    func domain(named name: Domain) async throws -> HostedDomain?
+
+    /// The owner's domain with this id.
+    func domain(id: DomainID, of owner: UserID) async throws -> HostedDomain?
+
+    /// The owner's domains in order of creation; the operator's when `owner` is `nil`.
+    func domains(of owner: UserID?) async throws -> [HostedDomain]
+
+    /// Writes what a look at the DNS found. `event` is written when the domain becomes verified.
+    /// - Returns: `false` when the domain is gone.
+    func setVerification(
+        of id: DomainID, to verification: HostedDomain.Verification, hasMX: Bool, at now: Instant,
+        recording event: AuditEvent
+    ) async throws -> Bool
+
+    /// Removes the owner's domain, or the operator's when `owner` is `nil`, unless an account is on
+    /// it.
+    func removeDomain(_ id: DomainID, of owner: UserID?, recording event: AuditEvent) async throws
+        -> DomainRemoval
+}
+
+/// What became of a new domain.
+public enum DomainInsertion: Equatable, Sendable {
+    case inserted
+    case alreadyExists
+    case limitReached
+}
+
+/// What became of a domain that was to go.
+public enum DomainRemoval: Equatable, Sendable {
+    case removed
+    case inUse
+    case absent
+}

@@ -1,0 +1,27 @@
+/// A Pro API token as it is stored: by digest, never the secret.
+public struct APIToken: Equatable, Sendable {
+    public let id: APITokenID
+    public let owner: UserID
+    public let name: String
+    public let digest: APIKeyDigest
+    public let created: Instant
+    /// `nil` unless it was asked to expire.
+    public let expiry: Instant?
+    /// Written at most once a minute.
+    public var lastUsed: Instant?
+    public var revoked: Instant?
+
+    public init(
+        id: APITokenID, owner: UserID, name: String, digest: APIKeyDigest, created: Instant,
+        expiry: Instant? = nil, lastUsed: Instant? = nil, revoked: Instant? = nil
+    ) {
+        self.id = id
+        self.owner = owner
+        self.name = name
+        self.digest = digest
+        self.created = created
+        self.expiry = expiry
+        self.lastUsed = lastUsed
+        self.revoked = revoked
+    }
+}
