@@ -12,6 +12,8 @@ public enum StorageError: Error, Equatable, Sendable {
     case unreadable(column: String)
     /// A signing key with this id is there already.
     case duplicateKey(id: String)
+    /// What was to be added names an owner that is not there.
+    case unknownOwner
     /// The file or its directory cannot be made or opened; `code` is `errno`.
     case inaccessible(path: String, code: Int32)
     /// The database gave no answer within this time.
@@ -27,6 +29,7 @@ extension StorageError: CustomStringConvertible {
             "SQLite refused the statement '\(statement)' with extended result code \(code)"
         case .unreadable(let column): "a stored value of \(column) cannot be read"
         case .duplicateKey(let id): "there is a signing key with the id \(id) already"
+        case .unknownOwner: "there is no user with the id of this owner"
         case .inaccessible(let path, let code):
             "\(path) cannot be made or opened (errno \(code))"
         case .unresponsive(let limit): "the database gave no answer within \(limit)"

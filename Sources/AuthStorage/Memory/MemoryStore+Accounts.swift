@@ -2,16 +2,19 @@ public import AuthCore
 internal import Synchronization
 
 extension MemoryStore: AccountStore {
-    public func insert(_ account: Account) async throws -> Bool {
-        state.withLock { state in
-            guard state.accounts[account.id] == nil, state.ids[account.address] == nil,
-                !state.retired.contains(account.address),
-                state.keyOwners[account.credential.digest] == nil
-            else { return false }
-            state.accounts[account.id] = account
-            state.ids[account.address] = account.id
-            state.keyOwners[account.credential.digest] = account.id
-            return true
+    public func insert(
+        _ account: Account, limit: Int?, recording event: AuditEvent
+    ) async throws -> AccountInsertion {
+        try state.withLock { state in
+            if let owner = account.owner, let limit {
+                let held = state.accountsOfOwner[owner, default: []].count
+                guard held < limit else { return .limitReached }
+            }
+            guard state.isFree(account) else { return .addressTaken }
+            try state.demand(account.owner)
+            state.add(account)
+            state.record(event)
+            return .inserted
         }
     }
 
@@ -28,47 +31,47 @@ extension MemoryStore: AccountStore {
     }
 
     public func replaceCredential(
-        of id: AccountID, at version: Int64, with credential: Credential
+        of id: AccountID, at version: Int64, with credential: Credential,
+        recording event: AuditEvent
     ) async throws -> Bool {
         state.withLock { state in
             guard var account = state.accounts[id], account.state == .active,
-                account.credentialVersion == version,
-                [nil, id].contains(state.keyOwners[credential.digest])
+                account.credentialVersion == version
             else { return false }
-            state.keyOwners[account.credential.digest] = nil
-            state.keyOwners[credential.digest] = id
+            if let digest = credential.digest {
+                guard [nil, id].contains(state.keyOwners[digest]) else { return false }
+            }
+            state.remove(account)
             account.credential = credential
             account.credentialVersion += 1
-            state.accounts[id] = account
+            state.add(account)
+            state.record(event)
             return true
         }
     }
 
-    public func setState(of id: AccountID, to new: Account.State) async throws -> Bool {
+    public func rehash(
+        _ id: AccountID, from old: PasswordHash, to new: PasswordHash
+    ) async throws -> Bool {
         state.withLock { state in
-            guard var account = state.accounts[id] else { return false }
-            if account.state == .active, new == .disabled { account.credentialVersion += 1 }
-            account.state = new
-            state.accounts[id] = account
+            guard state.accounts[id]?.credential == .password(old) else { return false }
+            state.accounts[id]?.credential = .password(new)
             return true
         }
     }
 
-    public func delete(_ id: AccountID, at version: Int64?) async throws -> Bool {
+    public func delete(
+        _ id: AccountID, at version: Int64?, recording event: AuditEvent
+    ) async throws -> Bool {
         state.withLock { state in
             guard let account = state.accounts[id],
                 version == nil || version == account.credentialVersion
             else { return false }
-            state.accounts[id] = nil
-            state.ids[account.address] = nil
-            state.keyOwners[account.credential.digest] = nil
+            state.remove(account)
             state.retired.insert(account.address)
+            state.record(event)
             return true
         }
-    }
-
-    public func free(_ address: Address) async throws -> Bool {
-        state.withLock { $0.retired.remove(address) != nil }
     }
 }
 
@@ -83,13 +86,51 @@ extension MemoryStore: AccountDirectory {
                 .prefix(max(0, limit))
                 .map(\.account))
     }
+
+    public func setState(
+        of id: AccountID, to new: Account.State, recording event: AuditEvent
+    ) async throws -> Bool {
+        state.withLock { state in
+            guard var account = state.accounts[id] else { return false }
+            // It has the state already, and nothing happened that could be told of.
+            guard account.state != new else { return true }
+            if new == .disabled { account.credentialVersion += 1 }
+            account.state = new
+            state.accounts[id] = account
+            state.record(event)
+            return true
+        }
+    }
+
+    public func free(_ address: Address, recording event: AuditEvent) async throws -> Bool {
+        state.withLock { state in
+            guard state.retired.remove(address) != nil else { return false }
+            state.record(event)
+            return true
+        }
+    }
 }
 
-extension Credential {
-    /// What the credential is looked up by.
-    var digest: APIKeyDigest {
-        switch self {
-        case .apiKey(let digest): digest
-        }
+extension MemoryStore.State {
+    fileprivate func isFree(_ account: Account) -> Bool {
+        accounts[account.id] == nil && ids[account.address] == nil
+            && !retired.contains(account.address)
+            && account.credential.digest.flatMap { keyOwners[$0] } == nil
+    }
+
+    fileprivate mutating func add(_ account: Account) {
+        accounts[account.id] = account
+        ids[account.address] = account.id
+        accountsOnDomain[account.address.domain, default: 0] += 1
+        if let digest = account.credential.digest { keyOwners[digest] = account.id }
+        if let owner = account.owner { accountsOfOwner[owner, default: []].insert(account.id) }
+    }
+
+    fileprivate mutating func remove(_ account: Account) {
+        accounts[account.id] = nil
+        ids[account.address] = nil
+        accountsOnDomain[account.address.domain, default: 0] -= 1
+        if let digest = account.credential.digest { keyOwners[digest] = nil }
+        if let owner = account.owner { accountsOfOwner[owner]?.remove(account.id) }
     }
 }

@@ -5,16 +5,28 @@ internal import Synchronization
 /// compared with.
 ///
 /// Promises what the protocols say except durability: what it holds is gone with the process. It
-/// never waits and is never busy, and its cost per call does not grow with what it holds, save for
-/// sweeping and listing.
+/// never waits and is never busy, and its cost per call does not grow with the accounts it holds,
+/// save for sweeping and listing.
 public final class MemoryStore: Sendable {
     struct State {
         var accounts: [AccountID: Account] = [:]
         var ids: [Address: AccountID] = [:]
         var keyOwners: [APIKeyDigest: AccountID] = [:]
+        var accountsOfOwner: [UserID: Set<AccountID>] = [:]
+        var accountsOnDomain: [Domain: Int] = [:]
         var retired: Set<Address> = []
+        var users: [UserID: User] = [:]
+        var userIDs: [Email: UserID] = [:]
+        var tokens: [APITokenID: APIToken] = [:]
+        var tokenIDs: [APIKeyDigest: APITokenID] = [:]
+        var tokensOfOwner: [UserID: [APITokenID]] = [:]
+        var domains: [DomainID: HostedDomain] = [:]
+        var domainIDs: [Domain: DomainID] = [:]
         var spent: [String: Instant] = [:]
         var signingKeys: [SealedKey] = []
+        var events: [AuditRecord] = []
+        /// How many events there have been, those trimmed away among them.
+        var recorded: Int64 = 0
     }
 
     let state = Mutex(State())
@@ -61,7 +73,9 @@ extension MemoryStore: SigningKeyStore {
         }
     }
 
-    public func rotate(to key: SealedKey, retiring: Instant) async throws {
+    public func rotate(
+        to key: SealedKey, retiring: Instant, recording event: AuditEvent
+    ) async throws {
         try state.withLock { state in
             guard !state.signingKeys.contains(where: { $0.id == key.id }) else {
                 throw StorageError.duplicateKey(id: key.id)
@@ -73,6 +87,7 @@ extension MemoryStore: SigningKeyStore {
                 state.signingKeys[index].retired = retiring
             }
             state.signingKeys.append(key.signing)
+            state.record(event)
         }
     }
 

@@ -21,6 +21,7 @@ public struct Migration: Equatable, Sendable {
     /// Every migration of the SQLite engine, in order: the file `0001_name.sql` is `_001_name_sql`
     /// among the embedded resources.
     static let sqlite = [
-        Migration(1, "accounts", PackageResources._001_accounts_sql)
+        Migration(1, "accounts", PackageResources._001_accounts_sql),
+        Migration(2, "users", PackageResources._002_users_sql),
     ]
 }

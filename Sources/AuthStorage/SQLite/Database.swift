@@ -55,6 +55,11 @@ final class Database {
         try rows(query, values, read: read).first
     }
 
+    /// Whether `query` gives a row.
+    func exists(_ query: Query, _ values: SQLValue...) throws -> Bool {
+        try !rows(query, values) { _ in }.isEmpty
+    }
+
     func all<T>(
         _ query: Query, _ values: SQLValue..., read: (Row) throws -> T
     ) throws -> [T] {

@@ -1,3 +1,4 @@
+internal import AuthCore
 internal import CSQLite
 
 /// The row that a statement stands on; of no use once the statement moves.
@@ -25,6 +26,40 @@ struct Row {
         let size = Int(sqlite3_column_bytes(statement, index))
         let utf8 = UnsafeBufferPointer(start: characters, count: size)
         return String(decoding: utf8, as: UTF8.self)
+    }
+
+    func optionalText(_ index: Int32) throws -> String? {
+        isNull(index) ? nil : try text(index)
+    }
+
+    func bool(_ index: Int32) throws -> Bool {
+        switch try integer(index) {
+        case 0: false
+        case 1: true
+        default: throw unreadable(index)
+        }
+    }
+
+    func instant(_ index: Int32) throws -> Instant {
+        Instant(milliseconds: try integer(index))
+    }
+
+    func optionalInstant(_ index: Int32) throws -> Instant? {
+        try optionalInteger(index).map(Instant.init(milliseconds:))
+    }
+
+    /// What `parse` makes of the text.
+    func parsed<T>(_ index: Int32, _ parse: (String) -> T?) throws -> T {
+        guard let value = parse(try text(index)) else { throw unreadable(index) }
+        return value
+    }
+
+    func optionallyParsed<T>(_ index: Int32, _ parse: (String) -> T?) throws -> T? {
+        isNull(index) ? nil : try parsed(index, parse)
+    }
+
+    func optionalBlob(_ index: Int32) throws -> [UInt8]? {
+        isNull(index) ? nil : try blob(index)
     }
 
     func blob(_ index: Int32) throws -> [UInt8] {

@@ -12,13 +12,16 @@ extension SQLiteStore: SigningKeyStore {
         try await write { try $0.run(.insertKey, key) == 1 }
     }
 
-    public func rotate(to key: SealedKey, retiring: Instant) async throws {
+    public func rotate(
+        to key: SealedKey, retiring: Instant, recording event: AuditEvent
+    ) async throws {
         try await write { database in
             try database.run(
                 .retireKey, .integer(retiring.milliseconds), .text(key.use.rawValue))
             guard try database.run(.insertKey, key) == 1 else {
                 throw StorageError.duplicateKey(id: key.id)
             }
+            try database.record(event)
         }
     }
 

@@ -1,0 +1,23 @@
+internal import AuthCore
+internal import CSQLite
+
+extension Database {
+    /// Whether `owner` has fewer than `limit` of what `query` lists; looks at no more than that.
+    /// - Parameter query: gives the one at place `?2`, from 0, of what the owner `?1` has.
+    func hasRoom(_ query: Query, _ owner: UserID, _ limit: Int) throws -> Bool {
+        guard limit > 0 else { return false }
+        return try !exists(query, .id(owner), .limit(limit - 1))
+    }
+
+    /// Says ``StorageError/unknownOwner`` where `insert` names an owner that is not there.
+    func namingTheOwner<T>(_ insert: () throws -> T) throws -> T {
+        do {
+            return try insert()
+        } catch StorageError.failed(_, Self.foreignKeyFault) {
+            throw StorageError.unknownOwner
+        }
+    }
+
+    /// `SQLITE_CONSTRAINT_FOREIGNKEY`, which C computes in a macro.
+    private static let foreignKeyFault = SQLITE_CONSTRAINT | (3 << 8)
+}

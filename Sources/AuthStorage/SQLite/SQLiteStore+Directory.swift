@@ -1,0 +1,50 @@
+public import AuthCore
+
+extension SQLiteStore: AccountDirectory {
+    public func accounts(after address: Address?, limit: Int) async throws -> [Account] {
+        // No address is empty, so every one comes after the empty text.
+        let start = address?.description ?? ""
+        return try await read {
+            try $0.all(.accountPage, .text(start), .limit(limit), read: Account.init(row:))
+        }
+    }
+
+    public func setState(
+        of id: AccountID, to state: Account.State, recording event: AuditEvent
+    ) async throws -> Bool {
+        try await write { database in
+            guard try database.run(.setState, .text(state.rawValue), .id(id)) == 1 else {
+                // It has the state already, and nothing happened that could be told of.
+                return try database.exists(.accountExists, .id(id))
+            }
+            try database.record(event)
+            return true
+        }
+    }
+
+    public func free(_ address: Address, recording event: AuditEvent) async throws -> Bool {
+        try await change(recording: event) {
+            try $0.run(.freeAddress, .text(address.description)) == 1
+        }
+    }
+}
+
+extension Query {
+    fileprivate static let accountPage = Query(
+        "accountPage",
+        "SELECT \(Account.columns) FROM account WHERE address > ?1 ORDER BY address LIMIT ?2")
+
+    fileprivate static let setState = Query(
+        "setState",
+        """
+        UPDATE account
+        SET credential_version = credential_version + (?1 = 'disabled'), state = ?1
+        WHERE id = ?2 AND state <> ?1
+        """)
+
+    fileprivate static let accountExists = Query(
+        "accountExists", "SELECT 1 FROM account WHERE id = ?1")
+
+    fileprivate static let freeAddress = Query(
+        "freeAddress", "DELETE FROM retired_address WHERE address = ?1")
+}

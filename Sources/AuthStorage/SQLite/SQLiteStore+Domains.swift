@@ -1,0 +1,146 @@
+public import AuthCore
+
+extension SQLiteStore: DomainStore {
+    public func insert(
+        _ domain: HostedDomain, limit: Int?, recording event: AuditEvent
+    ) async throws -> DomainInsertion {
+        try await write { database in
+            if let owner = domain.owner, let limit {
+                guard try database.hasRoom(.ownedDomainAt, owner, limit) else {
+                    return .limitReached
+                }
+            }
+            guard try database.insert(domain) else { return .alreadyExists }
+            try database.record(event)
+            return .inserted
+        }
+    }
+
+    public func domain(named name: Domain) async throws -> HostedDomain? {
+        try await read {
+            try $0.first(.domainByName, .text(name.text), read: HostedDomain.init(row:))
+        }
+    }
+
+    public func domain(id: DomainID, of owner: UserID) async throws -> HostedDomain? {
+        try await read {
+            try $0.first(.domainByID, .id(id), .id(owner), read: HostedDomain.init(row:))
+        }
+    }
+
+    public func domains(of owner: UserID?) async throws -> [HostedDomain] {
+        try await read {
+            try $0.all(.domainsOfOwner, SQLValue(owner?.text), read: HostedDomain.init(row:))
+        }
+    }
+
+    public func setVerification(
+        of id: DomainID, to verification: HostedDomain.Verification, hasMX: Bool, at now: Instant,
+        recording event: AuditEvent
+    ) async throws -> Bool {
+        try await write { database in
+            let before = try database.first(.verificationOfDomain, .id(id)) {
+                try $0.parsed(0, HostedDomain.Verification.init)
+            }
+            guard let before else { return false }
+            try database.run(
+                .setVerification, .text(verification.rawValue), .integer(hasMX ? 1 : 0),
+                .instant(now), .id(id))
+            if before != .verified, verification == .verified { try database.record(event) }
+            return true
+        }
+    }
+
+    public func removeDomain(
+        _ id: DomainID, of owner: UserID?, recording event: AuditEvent
+    ) async throws -> DomainRemoval {
+        try await write { database in
+            let owner = SQLValue(owner?.text)
+            guard try database.run(.removeDomain, .id(id), owner) == 1 else {
+                return try database.exists(.domainExists, .id(id), owner) ? .inUse : .absent
+            }
+            try database.record(event)
+            return .removed
+        }
+    }
+}
+
+extension Database {
+    /// - Returns: `false` when the id or the name is there already.
+    fileprivate func insert(_ domain: HostedDomain) throws -> Bool {
+        try namingTheOwner {
+            try run(
+                .insertDomain, .id(domain.id), .text(domain.name.text),
+                SQLValue(domain.owner?.text), .integer(domain.isProOnly ? 1 : 0),
+                .text(domain.verification.rawValue), .text(domain.verifyToken),
+                SQLValue(domain.verified), .integer(domain.hasMX ? 1 : 0),
+                .instant(domain.created))
+        } == 1
+    }
+}
+
+extension HostedDomain {
+    fileprivate static let columns =
+        "id, name, owner, pro_only, verification, verify_token, verified, has_mx, created"
+
+    fileprivate init(row: Row) throws {
+        self.init(
+            id: try row.parsed(0, DomainID.init), name: try row.parsed(1, Domain.init),
+            owner: try row.optionallyParsed(2, UserID.init), isProOnly: try row.bool(3),
+            verification: try row.parsed(4, Verification.init), verifyToken: try row.text(5),
+            verified: try row.optionalInstant(6), hasMX: try row.bool(7),
+            created: try row.instant(8))
+    }
+}
+
+extension Query {
+    /// Does nothing when the id or the name is there already.
+    fileprivate static let insertDomain = Query(
+        "insertDomain",
+        """
+        INSERT INTO domain (\(HostedDomain.columns))
+        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)
+        ON CONFLICT DO NOTHING
+        """)
+
+    fileprivate static let ownedDomainAt = Query(
+        "ownedDomainAt", "SELECT 1 FROM domain WHERE owner = ?1 LIMIT 1 OFFSET ?2")
+
+    fileprivate static let domainByName = Query(
+        "domainByName", "SELECT \(HostedDomain.columns) FROM domain WHERE name = ?1")
+
+    fileprivate static let domainByID = Query(
+        "domainByID", "SELECT \(HostedDomain.columns) FROM domain WHERE id = ?1 AND owner = ?2")
+
+    /// `IS`, because the operator's domains have no owner.
+    fileprivate static let domainsOfOwner = Query(
+        "domainsOfOwner",
+        "SELECT \(HostedDomain.columns) FROM domain WHERE owner IS ?1 ORDER BY created, id")
+
+    fileprivate static let verificationOfDomain = Query(
+        "verificationOfDomain", "SELECT verification FROM domain WHERE id = ?1")
+
+    /// A domain that stays verified keeps the time at which it became so.
+    fileprivate static let setVerification = Query(
+        "setVerification",
+        """
+        UPDATE domain
+        SET verified = CASE
+                WHEN ?1 <> 'verified' THEN NULL
+                WHEN verification = 'verified' THEN verified
+                ELSE ?3
+            END,
+            verification = ?1, has_mx = ?2
+        WHERE id = ?4
+        """)
+
+    fileprivate static let removeDomain = Query(
+        "removeDomain",
+        """
+        DELETE FROM domain WHERE id = ?1 AND owner IS ?2
+        AND NOT EXISTS (SELECT 1 FROM account WHERE account.domain = domain.name)
+        """)
+
+    fileprivate static let domainExists = Query(
+        "domainExists", "SELECT 1 FROM domain WHERE id = ?1 AND owner IS ?2")
+}
