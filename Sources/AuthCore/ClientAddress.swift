@@ -18,6 +18,9 @@ public struct ClientAddress: Hashable, Sendable, CustomStringConvertible {
     /// What one site holds: an IPv4 /24, an IPv6 /48.
     public var site: ClientNetwork { network(ipv4Bits: 24, ipv6Bits: 48) }
 
+    /// What one provider holds at least: an IPv4 /16, an IPv6 /32.
+    public var region: ClientNetwork { network(ipv4Bits: 16, ipv6Bits: 32) }
+
     /// Dotted decimal, or the eight groups of an IPv6 address in hex, uncompressed.
     public var description: String {
         guard bytes.count == 16 else { return bytes.map { String($0) }.joined(separator: ".") }
@@ -27,13 +30,17 @@ public struct ClientAddress: Hashable, Sendable, CustomStringConvertible {
     }
 
     private func network(ipv4Bits: Int, ipv6Bits: Int) -> ClientNetwork {
-        let bits = bytes.count == 4 ? ipv4Bits : ipv6Bits
-        return ClientNetwork(prefix: Array(bytes.prefix(bits / 8)), isIPv6: bytes.count == 16)
+        let isIPv6 = bytes.count == 16
+        let length = isIPv6 ? ipv6Bits : ipv4Bits
+        var prefix: UInt64 = 0
+        for index in 0..<(length / 8) { prefix = prefix << 8 | UInt64(bytes[index]) }
+        return ClientNetwork(prefix: prefix, length: UInt8(length), isIPv6: isIPv6)
     }
 }
 
-/// A network prefix, the key that limits are counted under.
+/// A network prefix of at most 64 bits, the key that limits are counted under.
 public struct ClientNetwork: Hashable, Sendable {
-    let prefix: [UInt8]
+    let prefix: UInt64
+    let length: UInt8
     let isIPv6: Bool
 }

@@ -1,0 +1,174 @@
+/// An Argon2 tag with everything that is needed to compute it again but the password, and its one
+/// encoded form: `$argon2id$v=19$m=19456,t=2,p=1$<salt>$<tag>`, the PHC string of the reference
+/// implementation.
+///
+/// Reading is strict, so that a hash has one spelling: argon2id or argon2i, version 19, the three
+/// costs in the order m, t, p as digits without leading zeros, no `keyid` and no `data`, salt and
+/// tag in standard base64 without padding and with no bit set beyond their last byte.
+public struct Argon2Hash: Equatable, Sendable {
+    /// What one computation costs.
+    public struct Cost: Equatable, Sendable {
+        public var memoryKiB: Int
+        public var iterations: Int
+        public var parallelism: Int
+
+        public init(memoryKiB: Int, iterations: Int, parallelism: Int) {
+            self.memoryKiB = memoryKiB
+            self.iterations = iterations
+            self.parallelism = parallelism
+        }
+    }
+
+    public let variant: Argon2.Variant
+    public let cost: Cost
+    public let salt: [UInt8]
+    public let tag: [UInt8]
+
+    /// Computes the tag of `password`: slow, and takes `cost.memoryKiB` of memory.
+    public init(
+        password: [UInt8], variant: Argon2.Variant = .argon2id, cost: Cost, salt: [UInt8],
+        tagBytes: Int = 32
+    ) throws(CryptographyError) {
+        tag = try Argon2.hash(
+            password: password, salt: salt, iterations: cost.iterations,
+            memoryKiB: cost.memoryKiB, parallelism: cost.parallelism, outputBytes: tagBytes,
+            variant: variant)
+        self.variant = variant
+        self.cost = cost
+        self.salt = salt
+    }
+
+    /// Computes the tag again: as slow as making it was, and as slow when the password is wrong.
+    public func isTag(of password: [UInt8]) throws(CryptographyError) -> Bool {
+        let again = try Argon2Hash(
+            password: password, variant: variant, cost: cost, salt: salt, tagBytes: tag.count)
+        return ConstantTime.equal(again.tag, tag)
+    }
+}
+
+extension Argon2Hash {
+    /// The most that a hash which somebody else made may ask of this machine.
+    public struct Bounds: Equatable, Sendable {
+        public var memoryKiB: Int
+        public var iterations: Int
+        public var parallelism: Int
+        public var saltBytes: ClosedRange<Int>
+        public var tagBytes: ClosedRange<Int>
+
+        public init(
+            memoryKiB: Int, iterations: Int, parallelism: Int,
+            saltBytes: ClosedRange<Int> = 8...64, tagBytes: ClosedRange<Int> = 16...64
+        ) {
+            self.memoryKiB = memoryKiB
+            self.iterations = iterations
+            self.parallelism = parallelism
+            self.saltBytes = saltBytes
+            self.tagBytes = tagBytes
+        }
+
+        /// All that ``Argon2`` computes at all: for hashes that are our own.
+        public static let computable = Bounds(
+            memoryKiB: Argon2.memoryKiB.upperBound, iterations: Argon2.iterations.upperBound,
+            parallelism: Argon2.parallelism.upperBound)
+    }
+
+    /// The longest text that can be a hash within any bounds, so that more need not be looked at.
+    public static let maximumOctets = 256
+
+    /// Reads the encoded form; computes nothing.
+    /// - Returns: `nil` when `text` is anything else, or asks for more than `bounds`.
+    public init?(encoded text: [UInt8], within bounds: Bounds) {
+        guard text.count <= Self.maximumOctets else { return nil }
+        let fields = text.split(separator: UInt8(ascii: "$"), omittingEmptySubsequences: false)
+        guard fields.count == 6, fields[0].isEmpty, fields[2].elementsEqual("v=19".utf8),
+            let variant = Argon2.Variant(name: fields[1]), let cost = Cost(encoded: fields[3]),
+            cost.isWithin(bounds),
+            let salt = Self.decodeBase64(fields[4]), bounds.saltBytes.contains(salt.count),
+            let tag = Self.decodeBase64(fields[5]), bounds.tagBytes.contains(tag.count)
+        else { return nil }
+        self.variant = variant
+        self.cost = cost
+        self.salt = salt
+        self.tag = tag
+    }
+
+    public var encoded: String {
+        "$\(variant.name)$v=19$m=\(cost.memoryKiB),t=\(cost.iterations),p=\(cost.parallelism)"
+            + "$\(Self.encodeBase64(salt))$\(Self.encodeBase64(tag))"
+    }
+
+    private static func encodeBase64(_ bytes: [UInt8]) -> String {
+        let text = Base64URL.encode(bytes).utf8.map { byte in
+            switch byte {
+            case UInt8(ascii: "-"): UInt8(ascii: "+")
+            case UInt8(ascii: "_"): UInt8(ascii: "/")
+            default: byte
+            }
+        }
+        return String(decoding: text, as: UTF8.self)
+    }
+
+    /// The other alphabet's two characters turn into ones that neither has.
+    private static func decodeBase64(_ text: ArraySlice<UInt8>) -> [UInt8]? {
+        Base64URL.decode(
+            text.map { byte in
+                switch byte {
+                case UInt8(ascii: "+"): UInt8(ascii: "-")
+                case UInt8(ascii: "/"): UInt8(ascii: "_")
+                case UInt8(ascii: "-"), UInt8(ascii: "_"): 0
+                default: byte
+                }
+            })
+    }
+}
+
+extension Argon2Hash.Cost {
+    fileprivate init?(encoded text: ArraySlice<UInt8>) {
+        let fields = text.split(separator: UInt8(ascii: ","), omittingEmptySubsequences: false)
+        guard fields.count == 3, let memory = Self.number(fields[0], after: "m="),
+            let iterations = Self.number(fields[1], after: "t="),
+            let parallelism = Self.number(fields[2], after: "p=")
+        else { return nil }
+        self.init(memoryKiB: memory, iterations: iterations, parallelism: parallelism)
+    }
+
+    /// RFC 9106 §3.1: at least 8 KiB a lane.
+    fileprivate func isWithin(_ bounds: Argon2Hash.Bounds) -> Bool {
+        iterations <= bounds.iterations && parallelism <= bounds.parallelism
+            && memoryKiB <= bounds.memoryKiB && memoryKiB >= 8 * parallelism
+    }
+
+    /// From 1 to nine digits: nothing above a thousand million is within any bounds.
+    private static func number(_ text: ArraySlice<UInt8>, after name: StaticString) -> Int? {
+        let name = Array("\(name)".utf8)
+        let digits = text.dropFirst(name.count)
+        guard text.starts(with: name), (1...9).contains(digits.count),
+            digits.first != UInt8(ascii: "0")
+        else { return nil }
+        var value = 0
+        for digit in digits {
+            guard (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(digit) else { return nil }
+            value = value * 10 + Int(digit - UInt8(ascii: "0"))
+        }
+        return value
+    }
+}
+
+extension Argon2.Variant {
+    fileprivate init?(name: ArraySlice<UInt8>) {
+        if name.elementsEqual("argon2id".utf8) {
+            self = .argon2id
+        } else if name.elementsEqual("argon2i".utf8) {
+            self = .argon2i
+        } else {
+            return nil
+        }
+    }
+
+    fileprivate var name: String {
+        switch self {
+        case .argon2i: "argon2i"
+        case .argon2id: "argon2id"
+        }
+    }
+}
