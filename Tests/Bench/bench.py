@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Postern beside its peers and limits, in one run, on this machine. `make bench` runs it.
 
-CPU per request is the server's own user and system time over the requests it answered, not the load
-tool's rate: so the load tool, on the same cores, does not count. Medians of several rounds, in turns.
+CPU per request is the server's own user and system time over the requests it answered, not the
+load tool's rate: so the load tool, on the same cores, does not count. Medians of several rounds.
 """
 
 import argparse
@@ -50,11 +50,12 @@ class Row:
 
     def cells(self):
         sign = "≥" if self.more_is_better else "≤"
-        goal = f"{sign} {self.goal:g} ×" if self.goal_is_ratio else f"{sign} {self.goal:g} {self.unit}"
         return [
             self.what, f"{self.ours:.2f} {self.unit}",
             f"{self.peer:.2f} {self.unit}" if self.peer else "", self.beside,
-            f"{self.ratio:.2f} ×" if self.peer else "", goal, "ok" if self.ok else "short",
+            f"{self.ratio:.2f} ×" if self.peer else "",
+            f"{sign} {self.goal:g} {'×' if self.goal_is_ratio else self.unit}",
+            "ok" if self.ok else "short",
         ]
 
 
@@ -122,8 +123,8 @@ class Bench:
     def sessions_per_second(self):
         """Logins whose proofs were solved beforehand, between two runs of the bare hash."""
         limit = self.directory / "scrypt_limit"
-        subprocess.run(
-            ["cc", "-O2", "-o", limit, HERE / "scrypt_limit.c", "-lscrypt", "-lpthread"], check=True)
+        source = HERE / "scrypt_limit.c"
+        subprocess.run(["cc", "-O2", "-o", limit, source, "-lscrypt", "-lpthread"], check=True)
         with self.postern() as ours:
             _, made = Client(ours.port).sign_up("bench-session")
             proven = proven_challenges(ours.port, self.sessions)
@@ -209,10 +210,10 @@ def main():
 
     rows = list(Bench(options.binary.resolve(), options.quick).rows())
     print(f"{os.cpu_count()} cores, 64 connections over loopback, load tool on the same cores;")
-    print("postern as configured by default, its log to /dev/null; nginx with one worker per core.\n")
+    print("postern as configured by default, log to /dev/null; nginx with one worker per core.\n")
     print_table(rows)
     if options.json:
-        records = [{**dataclasses.asdict(row), "ratio": row.ratio, "ok": row.ok} for row in rows]
+        records = [dataclasses.asdict(row) | {"ratio": row.ratio, "ok": row.ok} for row in rows]
         options.json.write_text(json.dumps(records, indent=2, ensure_ascii=False) + "\n")
 
 

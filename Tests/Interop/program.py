@@ -1,0 +1,71 @@
+"""The built program, started as an operator starts it and stopped by its process id."""
+
+import os
+import pathlib
+import re
+import select
+import signal
+import subprocess
+import time
+
+ROOT = pathlib.Path(__file__).parents[2]
+BINARY = pathlib.Path(os.environ.get("POSTERN_BINARY", ROOT / ".build/debug/postern")).resolve()
+READY = re.compile(r"listening on (http://(\S+):(\d+))\n")
+START_SECONDS = 30
+STOP_SECONDS = 40
+
+
+class Postern:
+    """One running server. Its log goes to `log`; leaving it running fails nothing, so stop it."""
+
+    def __init__(self, directory, *flags, port=0, environment=None):
+        self.log = pathlib.Path(directory) / f"log-{time.monotonic_ns()}.jsonl"
+        command = [str(BINARY), "serve", "--profile", "test", "--port", str(port), *flags]
+        with self.log.open("wb") as log:
+            self.process = subprocess.Popen(
+                command, cwd=directory, env={**os.environ, **(environment or {})},
+                stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=log)
+        self.url, self.host, self.port = self._await_ready()
+
+    def _await_ready(self):
+        pipe, line = self.process.stdout.fileno(), b""
+        deadline = time.monotonic() + START_SECONDS
+        while not line.endswith(b"\n"):
+            readable, _, _ = select.select([pipe], [], [], max(0, deadline - time.monotonic()))
+            piece = os.read(pipe, 4096) if readable else b""
+            if not piece:
+                self.kill()
+                raise AssertionError(f"not ready; said {line!r} and logged {self.read_log()}")
+            line += piece
+        match = READY.fullmatch(line.decode())
+        assert match, f"the ready line is not as documented: {line!r}"
+        return match[1], match[2].strip("[]"), int(match[3])
+
+    def read_log(self):
+        return self.log.read_text(errors="replace")
+
+    def stop(self):
+        """Ends it gracefully, and holds it to the promise that it then exits with 0."""
+        self.process.send_signal(signal.SIGTERM)
+        code = self.process.wait(STOP_SECONDS)
+        self.process.stdout.close()
+        assert code == 0, f"exit code {code} after SIGTERM; log: {self.read_log()[-2000:]}"
+
+    def kill(self):
+        """The power cut: SIGKILL, nothing is said goodbye to."""
+        self.process.kill()
+        self.process.wait(STOP_SECONDS)
+        self.process.stdout.close()
+
+    @property
+    def running(self):
+        return self.process.poll() is None
+
+
+def run(*arguments, check=True, **options):
+    """One command of the program, with what it said."""
+    result = subprocess.run(
+        [str(BINARY), *map(str, arguments)], text=True, capture_output=True, timeout=120,
+        stdin=options.pop("stdin", subprocess.DEVNULL), **options)
+    assert not check or result.returncode == 0, f"{arguments}: {result.stderr}"
+    return result
