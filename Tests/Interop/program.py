@@ -45,8 +45,12 @@ class Postern:
         return self.log.read_text(errors="replace")
 
     def stop(self):
-        """Ends it gracefully, and holds it to the promise that it then exits with 0."""
+        """Ends it gracefully, as a supervisor does. A second signal would end it at once."""
         self.process.send_signal(signal.SIGTERM)
+        self.await_end()
+
+    def await_end(self):
+        """Holds it to the promise that after SIGTERM it exits with 0."""
         code = self.process.wait(STOP_SECONDS)
         self.process.stdout.close()
         assert code == 0, f"exit code {code} after SIGTERM; log: {self.read_log()[-2000:]}"
