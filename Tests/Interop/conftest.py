@@ -29,8 +29,8 @@ def start(tmp_path):
     """Starts servers of a test's own; those still running at its end are stopped."""
     started = []
 
-    def start(*flags, **options):
-        started.append(Postern(tmp_path, *flags, **options))
+    def start(*flags, **settings):
+        started.append(Postern(tmp_path, *flags, **settings))
         return started[-1]
 
     yield start

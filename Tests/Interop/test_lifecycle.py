@@ -53,7 +53,7 @@ def test_idle_connections_do_not_hold_up_the_end(start):
 
 
 def test_while_draining_it_is_healthy_but_not_ready(start):
-    server = start(environment={"POSTERN_SERVER_DRAIN_DELAY": "3s"})
+    server = start(POSTERN_SERVER_DRAIN_DELAY="3s")
     server.process.send_signal(signal.SIGTERM)
     deadline = time.monotonic() + 2
     ready = 200
@@ -72,7 +72,7 @@ def test_while_draining_it_is_healthy_but_not_ready(start):
 
 def test_a_port_in_use_is_said_and_not_shared(start, tmp_path):
     server = start()
-    result = run("serve", "--profile", "test", "--port", server.port, check=False, cwd=tmp_path)
+    result = run("serve", "--profile", "test", "--port", server.port, directory=tmp_path)
     assert result.returncode != 0
     assert str(server.port) in result.stderr and result.stdout == ""
     assert requests.get(server.url + "/healthz", timeout=5).status_code == 200

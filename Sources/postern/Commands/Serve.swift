@@ -39,7 +39,7 @@ struct Serve: AsyncParsableCommand {
         let log = Log.toStandardError()
         let outcome = await Service(config: config, log: log).run()
         await log.writer.drain()
-        // Not exit(3): OpenSSL's cleanup would free its locks under a thread that still makes a key.
+        // Not exit(3): OpenSSL would free its locks under a thread that still makes a key.
         _exit(outcome?.rawValue ?? 0)
     }
 }
