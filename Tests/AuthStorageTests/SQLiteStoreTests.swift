@@ -170,6 +170,7 @@ import Testing
                     }
                 }
             }
+            await eventually { store.waitingWrites == 10 }
             gate.release()
             return try await group.reduce(into: []) { $0.append($1) }
         }
@@ -183,15 +184,35 @@ import Testing
 
     @Test func aLostTransactionIsAFailureForAllInIt() async throws {
         let store = try SQLiteStore.open(.memory, at: .epoch)
-        await #expect(throws: StorageError.duplicateKey(id: "lost")) {
-            try await store.write { database in
-                try database.run(Query("in", "INSERT INTO spent_challenge VALUES ('a', 1)"))
-                // What SQLite does by itself on a full disk.
-                try database.execute(script: "ROLLBACK", name: "lose")
-                throw StorageError.duplicateKey(id: "lost")
+        let gate = Gate()
+        let held = Task { try await store.write { _ in gate.hold() } }
+        await gate.awaitArrival()
+        let failures = try await withThrowingTaskGroup(of: Bool.self) { group in
+            for number in 0..<3 {
+                group.addTask {
+                    do {
+                        try await store.write { database in
+                            try database.run(
+                                Query("in", "INSERT INTO spent_challenge VALUES (?1, 1)"),
+                                .text("\(number)"))
+                            guard number == 1 else { return }
+                            // What SQLite does by itself on a full disk.
+                            try database.execute(script: "ROLLBACK", name: "lose")
+                            throw StorageError.duplicateKey(id: "lost")
+                        }
+                        return false
+                    } catch StorageError.duplicateKey(id: "lost") {
+                        return true
+                    }
+                }
+                await eventually { store.waitingWrites == number + 1 }
             }
+            gate.release()
+            return try await group.reduce(0) { $0 + ($1 ? 1 : 0) }
         }
-        #expect(try await store.spend("a", expiry: .epoch))
+        try await held.value
+        #expect(failures == 3)
+        for number in 0..<3 { #expect(try await store.spend("\(number)", expiry: .epoch)) }
     }
 
     @Test func aClosedStoreSaysSo() async throws {
