@@ -94,7 +94,8 @@ let package = Package(
         .testTarget(
             name: "PosternTests",
             dependencies: [
-                "postern", "AuthCore", "AuthStorage", "Fetching", "Scheduling", "StrictJSON",
+                "postern", "AuthCore", "AuthStorage", "Cryptography", "Fetching", "HTTPEngine",
+                "Scheduling", "StrictJSON",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
             ],
