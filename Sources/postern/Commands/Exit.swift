@@ -11,6 +11,7 @@ enum Exit {
 
     static func code(for error: any Error) -> ExitCode {
         switch error {
+        case is ServerRefusal, is SignupFault, is ChallengeFault: .failure
         case is MasterSecretFault, is MigrationError, is ServiceFault: misconfigured
         default: unavailable
         }

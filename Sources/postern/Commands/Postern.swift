@@ -22,7 +22,7 @@ struct Postern: AsyncParsableCommand {
             `postern check-config` shows them all.
             """,
         version: Version.text,
-        subcommands: [Serve.self, CheckConfig.self])
+        subcommands: [Serve.self, CheckConfig.self, Signup.self, Solve.self, Healthcheck.self])
 }
 
 /// What this build is.

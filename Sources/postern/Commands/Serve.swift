@@ -5,7 +5,6 @@ internal import Cryptography
 internal import Glibc
 internal import HTTPEngine
 internal import Logging
-internal import Synchronization
 
 /// `postern serve`: the server, from its configuration to its graceful end.
 struct Serve: AsyncParsableCommand {
@@ -71,10 +70,10 @@ struct Service: Sendable {
         guard let publicURL = config.publicURL(port: settings.port)?.text else {
             throw ServiceFault.noPublicURL
         }
-        let draining = Flag()
+        let draining = Latch()
         let house = try await House.open(
             config, publicURL: publicURL, secret: try masterSecret(),
-            isDraining: { draining.isRaised })
+            isDraining: { draining.isClosed })
         let server = Server(
             configuration: ServerConfiguration(settings), router: house.router, hooks: hooks(logger)
         )
@@ -90,7 +89,7 @@ struct Service: Sendable {
         }
         let signal = await signals.wait()
         logger.info("stopping", metadata: ["signal": "\(signal == SIGINT ? "SIGINT" : "SIGTERM")"])
-        draining.raise()
+        draining.close()
         duties.cancel()
         await stop(server)
         await duties.value
@@ -142,13 +141,4 @@ enum ServiceFault: Error, CustomStringConvertible {
         case .noPublicURL: "server.public_url is not set, and no port is free to make one of"
         }
     }
-}
-
-/// Goes up once and stays up.
-final class Flag: Sendable {
-    private let state = Atomic(false)
-
-    var isRaised: Bool { state.load(ordering: .acquiring) }
-
-    func raise() { state.store(true, ordering: .releasing) }
 }
