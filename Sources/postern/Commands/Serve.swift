@@ -1,7 +1,5 @@
 internal import ArgumentParser
 internal import AuthCore
-internal import AuthStorage
-internal import Cryptography
 internal import Glibc
 internal import HTTPEngine
 internal import Logging
@@ -72,7 +70,7 @@ struct Service: Sendable {
         }
         let draining = Latch()
         let house = try await House.open(
-            config, publicURL: publicURL, secret: try masterSecret(),
+            config, publicURL: publicURL, secret: try MasterSecret.find(for: config),
             isDraining: { draining.isClosed })
         let server = Server(
             configuration: ServerConfiguration(settings), router: house.router, hooks: hooks(logger)
@@ -118,17 +116,6 @@ struct Service: Sendable {
     private func reservePort() -> PortReservation? {
         guard config.server.port == 0, config.server.publicURL == nil else { return nil }
         return PortReservation(host: config.server.host)
-    }
-
-    /// A database in memory takes its signing keys with it, so its master secret needs no file.
-    private func masterSecret() throws -> SecretBytes {
-        if let path = ProcessEnvironment.variables[Environment.masterSecretFile] {
-            return try MasterSecret.read(path, isOurs: false)
-        }
-        if config.databaseLocation == .memory {
-            return SecretBytes(RandomBytes.make(MasterSecret.octets))
-        }
-        return try MasterSecret.inDirectory(config.storage.directory)
     }
 }
 

@@ -8,6 +8,9 @@ struct Duties: Sendable {
     /// Marks removed at once: small enough that a signup waits a moment only.
     private static let sweepLimit = 1000
 
+    /// Within this time a server signs with a key that another has rotated to.
+    static let keyRefresh = Duration.seconds(60)
+
     let ledger: any ChallengeLedger
     let signingKeys: any SigningKeyStore
     let keys: KeyRing
@@ -18,8 +21,7 @@ struct Duties: Sendable {
     func run() async {
         await withDiscardingTaskGroup { group in
             group.addTask { await repeatedly("sweep spent challenges", .seconds(60), sweep) }
-            // What another server on the same database rotated is used here within this time.
-            group.addTask { await repeatedly("refresh keys", .seconds(60), refreshKeys) }
+            group.addTask { await repeatedly("refresh keys", Self.keyRefresh, refreshKeys) }
         }
     }
 
