@@ -11,8 +11,8 @@ let settings: [SwiftSetting] =
         .enableUpcomingFeature("ExistentialAny"),
         .enableUpcomingFeature("InternalImportsByDefault"),
         .enableUpcomingFeature("MemberImportVisibility"),
-        // An async function stays on its caller's queue until it awaits something with one of its own:
-        // a handler that never does so never leaves its connection's loop.
+        // An async function stays on its caller's queue until it awaits something with one of its
+        // own: a handler that never does so never leaves its connection's loop.
         .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
     ] + (Context.environment["CI"] == nil ? [] : [.treatAllWarnings(as: .error)])
 
