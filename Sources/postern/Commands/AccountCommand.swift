@@ -5,7 +5,8 @@ internal import AuthStorage
 /// `postern account`: the mailboxes.
 struct AccountCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "account", abstract: "List, disable, delete or free mailbox addresses.",
+        commandName: "account",
+        abstract: "List, disable, enable, delete or free mailbox addresses.",
         discussion: """
             Examples:
               postern account list
@@ -13,7 +14,7 @@ struct AccountCommand: AsyncParsableCommand {
               postern account delete spammer@mail.test
               postern account free spammer@mail.test
             """,
-        subcommands: [List.self, Disable.self, Delete.self, Free.self])
+        subcommands: [List.self, Disable.self, Enable.self, Delete.self, Free.self])
 
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
@@ -50,6 +51,22 @@ struct AccountCommand: AsyncParsableCommand {
             try await options.withAccount(address) { store, account in
                 guard try await store.setState(of: account.id, to: .disabled) else { return false }
                 Output.print("disabled \(address)")
+                return true
+            }
+        }
+    }
+
+    struct Enable: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Unlock an account: its API key logs in again; old sessions stay dead.")
+
+        @OptionGroup var options: ConfigOptions
+        @Argument(help: "name@domain", transform: parseAddress) var address: Address
+
+        func run() async throws {
+            try await options.withAccount(address) { store, account in
+                guard try await store.setState(of: account.id, to: .active) else { return false }
+                Output.print("enabled \(address)")
                 return true
             }
         }

@@ -51,7 +51,9 @@ struct KeyCommand: AsyncParsableCommand {
         func run() async throws {
             try await options.withStore { store, config in
                 let secret = try MasterSecret.find(for: config)
-                let keys = try await KeyRing.open(store, secret: secret, workers: Pools().signing)
+                let keys = try KeyRing(store, secret: secret, workers: Pools().signing)
+                // A key that the other secret cannot open must not be retired by one that it can.
+                try await keys.refresh()
                 let id = try await keys.rotate(use, grace: config.longestLifetime(of: use))
                 Output.print("\(use.rawValue)  \(id)  signs from now on")
             }

@@ -112,6 +112,8 @@ struct LogLine {
     }
 
     private mutating func escape(_ text: String, quotes: Bool) {
+        // Nearly everything is plain, and a copy costs a tenth of looking at scalars.
+        if appendPlain(text) { return }
         for scalar in text.unicodeScalars {
             switch scalar {
             case "\"", "\\":
@@ -121,6 +123,18 @@ struct LogLine {
             case _ where scalar.isHarmless: bytes += UTF8.encode(scalar).map { Array($0) } ?? []
             default: bytes += Array(scalar.escape.utf8)
             }
+        }
+    }
+
+    /// - Returns: whether `text` was visible ASCII without quotes, and has been appended.
+    private mutating func appendPlain(_ text: String) -> Bool {
+        var text = text
+        return text.withUTF8 { octets in
+            let isPlain = octets.allSatisfy { octet in
+                (0x20...0x7e).contains(octet) && octet != 0x22 && octet != 0x5c
+            }
+            if isPlain { bytes += octets }
+            return isPlain
         }
     }
 }

@@ -63,7 +63,7 @@ struct AgentClient: Sendable {
             method, server.text + path, headers: headers, body: json, timeout: .seconds(30))
         var attempt = 1
         while true {
-            let response = try await send(request)
+            let response = try await answer(to: request)
             let isTemporary = response.status == 429 || response.status == 503
             guard isTemporary, attempt < Self.attempts else { return try Answer(response) }
             try await pause(Self.retryPause(response))
@@ -71,10 +71,26 @@ struct AgentClient: Sendable {
         }
     }
 
+    private func answer(to request: OutboundRequest) async throws -> FetchedResponse {
+        do {
+            return try await send(request)
+        } catch let fault as FetchFault {
+            throw ServerUnreachable(url: request.url, fault: fault)
+        }
+    }
+
     private static func retryPause(_ response: FetchedResponse) -> Duration {
         let seconds = response.header("Retry-After").flatMap { UInt32($0) } ?? 1
         return min(max(.seconds(1), .seconds(seconds)), longestPause)
     }
+}
+
+/// There was no answer at all.
+struct ServerUnreachable: Error, Equatable, CustomStringConvertible {
+    let url: String
+    let fault: FetchFault
+
+    var description: String { "\(url): \(fault)" }
 }
 
 /// What a signup gives.

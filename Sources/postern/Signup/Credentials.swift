@@ -19,8 +19,9 @@ struct Credentials: Sendable {
         ]
         let lines = members.map { name, value in
             let text = String(
-                decoding: JSONWriter.object { $0.member(name, value) }, as: UTF8.self)
-            return "  " + text.dropFirst().dropLast()
+                decoding: JSONWriter.object { $0.member("", value) }, as: UTF8.self)
+            // What is left of {"":"value"} is the value with its quotes.
+            return "  \"\(name)\": \(text.dropFirst(4).dropLast())"
         }
         return Array("{\n\(lines.joined(separator: ",\n"))\n}\n".utf8)
     }

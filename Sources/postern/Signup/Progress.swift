@@ -48,6 +48,11 @@ struct Progress: Equatable, Sendable {
         return String(line.prefix(max(0, width)))
     }
 
+    /// What remains on the screen once there is a solution.
+    var conclusion: String {
+        "proof of work solved: \(tries) tries in \(Self.decimal(elapsed / .seconds(1))) s"
+    }
+
     /// One digit after the point, without Foundation's formatting.
     private static func decimal(_ value: Double) -> String {
         let tenths = Int(min(max(0, value), 1e12) * 10)

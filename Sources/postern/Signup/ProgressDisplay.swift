@@ -35,11 +35,13 @@ struct ProgressDisplay: Sendable {
         }
         watcher.cancel()
         await watcher.value
+        let solution = try result.get()
         if isTerminal {
-            show(progress(of: solver, since: start))
+            let end = progress(of: solver, since: start)
+            rewrite(solution == nil ? end.render(width: Self.width) : end.conclusion)
             Output.complain("")
         }
-        return try result.get()
+        return solution
     }
 
     private func progress(of solver: Solver, since start: ContinuousClock.Instant) -> Progress {
@@ -50,19 +52,24 @@ struct ProgressDisplay: Sendable {
 
     private func show(_ progress: Progress) {
         if isTerminal {
-            // Back to the first column, the line, then clear what a longer one left behind.
-            Output.complain("\r\(progress.render(width: Self.terminalWidth - 1))\u{1b}[K", end: "")
+            rewrite(progress.render(width: Self.width))
         } else {
             Output.complain(progress.render(width: 200))
         }
     }
 
-    private static var terminalWidth: Int {
+    /// Back to the first column, the line, then clear what a longer one left behind.
+    private func rewrite(_ line: String) {
+        Output.complain("\r\(line)\u{1b}[K", end: "")
+    }
+
+    /// One less than the terminal has, which wraps after its last column.
+    private static var width: Int {
         var size = winsize()
         guard ioctl(STDERR_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else {
-            return 80
+            return 79
         }
-        return Int(size.ws_col)
+        return Int(size.ws_col) - 1
     }
 }
 

@@ -119,4 +119,14 @@ func answer(
         let enrolment = Enrolment(inbox: "a@b", accountID: "i", apiKey: "secret")
         #expect(!"\(enrolment)".contains("secret"))
     }
+
+    @Test func aServerThatCannotBeReachedIsNamed() async throws {
+        let client = AgentClient(
+            server: try #require(BaseURL("http://auth.test")),
+            send: { _ in throw FetchFault.unreachable })
+        await #expect(
+            throws: ServerUnreachable(
+                url: "http://auth.test/api/v1/challenge", fault: .unreachable)
+        ) { _ = try await client.challenge() }
+    }
 }

@@ -50,4 +50,8 @@ import Testing
         let slow = Progress(elapsed: .seconds(10), tries: 100, expectedTries: 1_048_576)
         #expect(slow.render(width: 200).hasSuffix("29.1 h on average"))
     }
+
+    @Test func atTheEndItSaysWhatItTook() {
+        #expect(halfway.conclusion == "proof of work solved: 41 tries in 2.0 s")
+    }
 }
