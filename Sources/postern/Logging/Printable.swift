@@ -16,7 +16,7 @@ extension Unicode.Scalar {
 }
 
 extension String {
-    /// For a terminal: somebody else's text, with what could steer it escaped, at most `limit` long.
+    /// For a terminal: somebody else's text, what could steer it escaped, at most `limit` long.
     func printable(limit: Int = 500) -> String {
         var out = ""
         for scalar in unicodeScalars.prefix(limit) {
