@@ -83,3 +83,11 @@ def test_it_listens_on_ipv6_too(start):
     with Wire(server) as wire:
         wire.send(HEALTH)
         assert wire.answer().status == 200
+
+
+def test_healthcheck_tells_a_supervisor_the_truth(start, tmp_path):
+    server = start()
+    port = {"POSTERN_SERVER_PORT": str(server.port)}
+    assert run("healthcheck", directory=tmp_path, **port).returncode == 0
+    server.stop()
+    assert run("healthcheck", directory=tmp_path, **port).returncode != 0
