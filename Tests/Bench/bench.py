@@ -167,7 +167,8 @@ class Bench:
         connection.close()
 
     def memory(self):
-        with Postern(self.binary, self.fresh(), "development") as ours:
+        many = {"POSTERN_SERVER_MAX_CONNECTIONS_PER_CLIENT": "10000"}
+        with Postern(self.binary, self.fresh(), "development", many) as ours:
             Client(ours.port).post("/api/v1/challenge")
             time.sleep(2)
             yield Row("memory, idle", "MiB", ours.resident_mib(), 15)
