@@ -26,9 +26,18 @@ import Testing
             _ = try await store.spend("old \(number)", expiry: Instant(seconds: 10))
         }
         _ = try await store.spend("young", expiry: Instant(seconds: 30))
-        try await duties(store, at: Instant(seconds: 20)).sweep()
+        let later = Instant(seconds: 20).advanced(by: Duties.clockDifference)
+        try await duties(store, at: later).sweep()
         #expect(try await store.sweep(before: Instant(seconds: 20), limit: 10) == 0)
         #expect(try await store.sweep(before: Instant(seconds: 31), limit: 10) == 1)
+    }
+
+    @Test func noServerForgetsWhatAnotherWithASlowerClockWouldStillTake() async throws {
+        let store = MemoryStore()
+        _ = try await store.spend("spent", expiry: Instant(seconds: 100))
+        // By this clock it has run out; by one 59 s behind it has not.
+        try await duties(store, at: Instant(seconds: 158)).sweep()
+        #expect(try await store.spend("spent", expiry: Instant(seconds: 100)) == false)
     }
 
     @Test func retiredKeysGoWhenTheyVerifyNoMore() async throws {
