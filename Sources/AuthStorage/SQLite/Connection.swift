@@ -23,6 +23,9 @@ actor Connection {
         executor = QueueExecutor(label: label)
     }
 
+    /// Calls of ``use(_:)`` that run or wait now.
+    nonisolated var callers: Int { calls.load(ordering: .relaxed) }
+
     /// Runs `work` alone on the connection.
     nonisolated func use<T: Sendable>(
         _ work: @Sendable (Database) throws -> T

@@ -43,7 +43,8 @@ final class Writer: Sendable {
             switch admit(Write(work, continuation)) {
             case .refused: continuation.resume(throwing: StoreBusy())
             case .waiting: break
-            case .first: Task { await commitUntilNothingWaits() }
+            // Detached: it works for all callers, and carries no one's priority or context.
+            case .first: Task.detached { await self.commitUntilNothingWaits() }
             }
         }
     }
