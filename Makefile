@@ -28,7 +28,7 @@ build: swift packages ## Build .build/debug/postern
 
 release: swift packages ## Build .build/release/postern and a stripped copy, .build/postern
 	swift build $(SWIFT_FLAGS) --configuration release --static-swift-stdlib --product postern
-	strip --output-file .build/postern .build/release/postern
+	@strip -o .build/postern .build/release/postern
 
 bench: release ## Measure against nginx, openssl and bare libscrypt (ARGS=--quick for a short run)
 	@.ci/install-packages nginx-light wrk openssl gcc

@@ -11,9 +11,9 @@ let settings: [SwiftSetting] =
         .enableUpcomingFeature("ExistentialAny"),
         .enableUpcomingFeature("InternalImportsByDefault"),
         .enableUpcomingFeature("MemberImportVisibility"),
-    // An async function stays on its caller's queue until it awaits something with one of its own:
-    // a handler that never does so never leaves its connection's loop.
-    .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+        // An async function stays on its caller's queue until it awaits something with one of its
+        // own: a handler that never does so never leaves its connection's loop.
+        .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
     ] + (Context.environment["CI"] == nil ? [] : [.treatAllWarnings(as: .error)])
 
 let package = Package(
@@ -43,8 +43,11 @@ let package = Package(
             ],
             swiftSettings: settings),
         .target(
-            name: "AuthAPI", dependencies: ["AuthCore", "Cryptography", "HTTPEngine", "StrictJSON"],
-            resources: [.embedInCode("Discovery/llms.txt"), .embedInCode("Discovery/openapi.json")],
+            name: "AuthAPI",
+            dependencies: ["AuthCore", "Cryptography", "HTTPEngine", "StrictJSON"],
+            resources: [
+                .embedInCode("Discovery/llms.txt"), .embedInCode("Discovery/openapi.json"),
+            ],
             swiftSettings: settings),
         .target(
             name: "AuthStorage",
@@ -56,7 +59,8 @@ let package = Package(
         .target(
             name: "AuthCore", dependencies: ["Cryptography", "StrictJSON"], swiftSettings: settings),
         .target(
-            name: "HTTPEngine", dependencies: ["Scheduling", "COpenSSL", "CSocket"], swiftSettings: settings),
+            name: "HTTPEngine", dependencies: ["Scheduling", "COpenSSL", "CSocket"],
+            swiftSettings: settings),
         .target(
             name: "Cryptography", dependencies: ["COpenSSL", "CArgon2", "CScrypt"],
             swiftSettings: settings),
@@ -94,14 +98,16 @@ let package = Package(
         .testTarget(
             name: "PosternTests",
             dependencies: [
-                "postern", "AuthCore", "AuthStorage", "Fetching", "Scheduling", "StrictJSON",
+                "postern", "AuthCore", "AuthStorage", "Cryptography", "Fetching", "HTTPEngine",
+                "Scheduling", "StrictJSON",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: settings),
         .testTarget(name: "ArchitectureTests", swiftSettings: settings),
         .testTarget(
-            name: "EndToEndTests", dependencies: ["postern", "Cryptography", "StrictJSON"],
+            name: "EndToEndTests",
+            dependencies: ["postern", "Cryptography", "Scheduling", "StrictJSON", "CSQLite"],
             swiftSettings: settings),
 
         .systemLibrary(name: "CSocket"),

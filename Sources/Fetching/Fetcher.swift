@@ -25,6 +25,10 @@ public final class Fetcher: Sendable {
     private static let isReady = curl_global_init(Int(CURL_GLOBAL_DEFAULT)) == CURLE_OK
 
     private static func perform(_ request: OutboundRequest) throws -> FetchedResponse {
+        // libcurl's word for another scheme is its word for an answer that is not HTTP, too.
+        guard ["http://", "https://"].contains(where: request.url.lowercased().hasPrefix) else {
+            throw FetchFault.invalidRequest
+        }
         guard isReady, let handle = curl_easy_init() else {
             throw FetchFault.failed(code: Int(CURLE_FAILED_INIT.rawValue), text: "no handle")
         }
@@ -85,8 +89,7 @@ extension FetchFault {
     fileprivate init(_ code: CURLcode, isTooLarge: Bool) {
         switch code {
         case CURLE_WRITE_ERROR where isTooLarge: self = .tooLarge
-        case CURLE_URL_MALFORMAT, CURLE_UNSUPPORTED_PROTOCOL, CURLE_LOGIN_DENIED:
-            self = .invalidRequest
+        case CURLE_URL_MALFORMAT, CURLE_LOGIN_DENIED: self = .invalidRequest
         case CURLE_COULDNT_RESOLVE_HOST: self = .unresolvable
         case CURLE_COULDNT_CONNECT: self = .unreachable
         case CURLE_OPERATION_TIMEDOUT: self = .timedOut

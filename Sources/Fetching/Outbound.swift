@@ -37,6 +37,12 @@ public struct FetchedResponse: Sendable {
     public let headers: [(name: String, value: String)]
     public let body: [UInt8]
 
+    public init(status: Int, headers: [(name: String, value: String)], body: [UInt8]) {
+        self.status = status
+        self.headers = headers
+        self.body = body
+    }
+
     /// The first field of this name, without regard to case.
     public func header(_ name: String) -> String? {
         headers.first { $0.name.lowercased() == name.lowercased() }?.value
@@ -62,7 +68,7 @@ public enum FetchFault: Error, Equatable, Sendable, CustomStringConvertible {
         case .invalidRequest: "the URL or a header cannot be used"
         case .unresolvable: "the host name cannot be resolved"
         case .unreachable: "the server cannot be reached"
-        case .untrusted: "the server's TLS certificate is not trusted"
+        case .untrusted: "TLS failed or the server's certificate is not trusted"
         case .timedOut: "the server took too long"
         case .tooLarge: "the answer is too large"
         case .busy: "too many requests are under way"

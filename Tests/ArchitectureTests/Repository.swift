@@ -1,10 +1,9 @@
 import Glibc
 
 /// One Swift file of the repository.
-struct SourceFile {
+struct SourceFile: Sendable {
     /// From the root of the repository, `Sources/AuthCore/Instant.swift`.
     let path: String
-    let text: String
 
     /// The target it belongs to: the second part of its path.
     var room: String {
@@ -12,11 +11,15 @@ struct SourceFile {
         return parts.count > 1 ? String(parts[1]) : ""
     }
 
-    var lines: [Substring] { text.split(separator: "\n", omittingEmptySubsequences: false) }
+    let lines: [Substring]
 
     /// Its text with comments and the insides of string literals left out, line by line.
-    var code: [Substring] {
-        CodeScanner.code(in: text).split(separator: "\n", omittingEmptySubsequences: false)
+    let code: [Substring]
+
+    init(path: String, text: String) {
+        self.path = path
+        lines = text.split(separator: "\n", omittingEmptySubsequences: false)
+        code = CodeScanner.code(in: text).split(separator: "\n", omittingEmptySubsequences: false)
     }
 }
 

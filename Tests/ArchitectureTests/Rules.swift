@@ -54,6 +54,15 @@ enum Rules {
         return count > 400 ? [violation(file, count - 1, "\(count) lines")] : []
     }
 
+    /// A function fits on a screen.
+    static func functions(_ file: SourceFile) -> [Violation] {
+        file.code.indices.compactMap { index in
+            guard opensFunction(file.code[index]) else { return nil }
+            let count = bodyLength(in: file.code[index...])
+            return count > 70 ? violation(file, index, "a function of \(count) lines") : nil
+        }
+    }
+
     /// A room whose name does not begin with `Auth` does not know what a token is.
     static func tokens(_ file: SourceFile) -> [Violation] {
         if file.room.hasPrefix("Auth") { return [] }
@@ -108,6 +117,33 @@ extension Rules {
     private static let kinds: Set = [
         "class", "enum", "func", "let", "protocol", "struct", "typealias", "var",
     ]
+
+    private static func opensFunction(_ line: Substring) -> Bool {
+        contains(line, "func") || contains(line, "init(") || contains(line, "init?(")
+    }
+
+    /// - Returns: the lines from the first one of `lines` to the brace that closes its body; 0 for
+    ///   a requirement, which has none.
+    private static func bodyLength(in lines: ArraySlice<Substring>) -> Int {
+        var depth = 0
+        var parentheses = 0
+        for (count, line) in lines.enumerated() {
+            for character in line {
+                switch character {
+                case "(", "[": parentheses += 1
+                case ")", "]": parentheses -= 1
+                case "{": depth += 1
+                case "}":
+                    depth -= 1
+                    if depth <= 0, parentheses <= 0 { return depth < 0 ? 0 : count + 1 }
+                default: break
+                }
+            }
+            let isOver = line.allSatisfy(\.isWhitespace) || (count > 0 && opensFunction(line))
+            if depth == 0, parentheses == 0, isOver { return 0 }
+        }
+        return 0
+    }
 
     static func identifiers(in line: Substring) -> [String] {
         line.split { !isIdentifierPart($0) }.map(String.init)

@@ -62,6 +62,23 @@ import Testing
         #expect(Rules.length(file("AuthCore", most + "\n")).count == 1)
     }
 
+    @Test func longFunctionsAreFound() {
+        let body = String(repeating: "    a()\n", count: 68)
+        let head = "struct A {\n    func f(\n        _ b: (C) -> D = { d }) async throws\n"
+        let fits = "func f() {\n\(body)}\n"
+        #expect(Rules.functions(file("AuthCore", fits)).isEmpty)
+        #expect(
+            Rules.functions(
+                file(
+                    "AuthCore", "\n\n" + fits.replacing("a()", with: "a()\n{}", maxReplacements: 1))
+            )
+            .map(\.line) == [3])
+        #expect(Rules.functions(file("AuthCore", "init?() {\n\(body)\n\n}")).count == 1)
+        #expect(Rules.functions(file("AuthCore", head + "    {\n\(body)    }\n}")).count == 1)
+        let requirement = "protocol P {\n    func f()\n    func g()\n}\nenum E {\n\(body)\(body)}\n"
+        #expect(Rules.functions(file("AuthCore", requirement)).isEmpty)
+    }
+
     @Test func tokensAreFoundOutsideAuth() {
         #expect(Rules.tokens(file("Scheduling", "let accessToken = 1")).count == 1)
         #expect(Rules.tokens(file("HTTPEngine", "struct TokenBucket {}")).count == 1)

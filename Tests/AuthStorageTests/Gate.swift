@@ -38,3 +38,8 @@ final class Gate: Sendable {
         write(writeEnd, &byte, 1)
     }
 }
+
+/// Gives way to other tasks until `condition` holds.
+func eventually(_ condition: () -> Bool) async {
+    while !condition() { await Task.yield() }
+}

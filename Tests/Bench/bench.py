@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Postern beside its peers and limits, in one run, on this machine. `make bench` runs it.
 
-CPU per request is the server's own user and system time over the requests it answered, not the load
-tool's rate: so the load tool, on the same cores, does not count. Medians of several rounds, in turns.
+CPU per request is the server's own user and system time over the requests it answered, not the
+load tool's rate: so the load tool, on the same cores, does not count. Medians of several rounds.
 """
 
 import argparse
@@ -33,7 +33,7 @@ class Row:
     what: str
     unit: str
     ours: float
-    goal: float
+    goal: float | None = None
     peer: float | None = None
     beside: str = ""
     more_is_better: bool = False
@@ -45,16 +45,20 @@ class Row:
 
     @property
     def ok(self):
+        if self.goal is None:
+            return None
         measured = self.ratio if self.goal_is_ratio else self.ours
         return measured >= self.goal if self.more_is_better else measured <= self.goal
 
     def cells(self):
         sign = "≥" if self.more_is_better else "≤"
-        goal = f"{sign} {self.goal:g} ×" if self.goal_is_ratio else f"{sign} {self.goal:g} {self.unit}"
+        unit = "×" if self.goal_is_ratio else self.unit
         return [
             self.what, f"{self.ours:.2f} {self.unit}",
             f"{self.peer:.2f} {self.unit}" if self.peer else "", self.beside,
-            f"{self.ratio:.2f} ×" if self.peer else "", goal, "ok" if self.ok else "short",
+            f"{self.ratio:.2f} ×" if self.peer else "",
+            "" if self.goal is None else f"{sign} {self.goal:g} {unit}",
+            {None: "", True: "ok", False: "short"}[self.ok],
         ]
 
 
@@ -114,16 +118,23 @@ class Bench:
                   "openssl speed rsa2048 sign", goal_is_ratio=True)
 
     def signature_micros(self):
-        result = subprocess.run(
-            ["openssl", "speed", "-seconds", str(self.seconds), "rsa2048"],
-            text=True, capture_output=True, check=True, stdin=subprocess.DEVNULL)
-        return float(re.search(r"rsa\s+2048 bits\s+([\d.]+)s", result.stdout)[1]) * 1e6
+        """User time per signature while every core signs, as every core of the server does."""
+        # Not by its -multi, which counts elapsed time.
+        command = ["openssl", "speed", "-seconds", str(self.seconds), "rsa2048"]
+        runs = [
+            subprocess.Popen(command, text=True, stdin=subprocess.DEVNULL,
+                             stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+            for _ in range(os.cpu_count())
+        ]
+        said = [run.communicate()[0] for run in runs]
+        return statistics.mean(
+            float(re.search(r"rsa\s+2048 bits\s+([\d.]+)s", text)[1]) * 1e6 for text in said)
 
     def sessions_per_second(self):
         """Logins whose proofs were solved beforehand, between two runs of the bare hash."""
         limit = self.directory / "scrypt_limit"
-        subprocess.run(
-            ["cc", "-O2", "-o", limit, HERE / "scrypt_limit.c", "-lscrypt", "-lpthread"], check=True)
+        source = HERE / "scrypt_limit.c"
+        subprocess.run(["cc", "-O2", "-o", limit, source, "-lscrypt", "-lpthread"], check=True)
         with self.postern() as ours:
             _, made = Client(ours.port).sign_up("bench-session")
             proven = proven_challenges(ours.port, self.sessions)
@@ -160,7 +171,8 @@ class Bench:
         connection.close()
 
     def memory(self):
-        with Postern(self.binary, self.fresh(), "development") as ours:
+        many = {"POSTERN_SERVER_MAX_CONNECTIONS_PER_CLIENT": "10000"}
+        with Postern(self.binary, self.fresh(), "development", many) as ours:
             Client(ours.port).post("/api/v1/challenge")
             time.sleep(2)
             yield Row("memory, idle", "MiB", ours.resident_mib(), 15)
@@ -168,7 +180,7 @@ class Bench:
                 for _ in range(self.idle_connections):
                     idle.enter_context(self.idle_connection(ours.port))
                 resident = ours.resident_mib()
-            yield Row(f"memory, {self.idle_connections:,} idle connections", "MiB", resident, 100)
+            yield Row(f"memory, {self.idle_connections:,} idle connections", "MiB", resident)
 
     def idle_connection(self, port):
         """One that has been answered once and is kept open."""
@@ -209,10 +221,10 @@ def main():
 
     rows = list(Bench(options.binary.resolve(), options.quick).rows())
     print(f"{os.cpu_count()} cores, 64 connections over loopback, load tool on the same cores;")
-    print("postern as configured by default, its log to /dev/null; nginx with one worker per core.\n")
+    print("postern as configured by default, log to /dev/null; nginx with one worker per core.\n")
     print_table(rows)
     if options.json:
-        records = [{**dataclasses.asdict(row), "ratio": row.ratio, "ok": row.ok} for row in rows]
+        records = [dataclasses.asdict(row) | {"ratio": row.ratio, "ok": row.ok} for row in rows]
         options.json.write_text(json.dumps(records, indent=2, ensure_ascii=False) + "\n")
 
 

@@ -104,7 +104,7 @@ class Nginx(Served):
 
 
 def load(port, path, seconds, method="GET", headers=None, connections=64, script=None):
-    """One run of wrk. Returns how many requests were answered 2xx; any other answer ends the run."""
+    """One run of wrk: how many requests were answered 2xx; any other answer ends the run."""
     lines = [f'wrk.method = "{method}"']
     lines += [f'wrk.headers["{name}"] = "{value}"' for name, value in (headers or {}).items()]
     script.write_text("\n".join(lines))

@@ -1,4 +1,4 @@
-// What the machine gives: libscrypt 16384/8/1 on all cores for the given seconds, nothing around it.
+// What the machine gives: libscrypt 16384/8/1 on all cores for the given seconds and nothing else.
 // Prints hashes per second of wall time, and CPU seconds per hash.
 #include <libscrypt.h>
 #include <pthread.h>
@@ -18,10 +18,10 @@ static double read_clock(clockid_t which) {
 
 static void *hash_until_the_end(void *count) {
     static const uint8_t input[40], salt[64];
-    uint8_t digest[64];
+    uint8_t out[64];
     double end = read_clock(CLOCK_MONOTONIC) + wanted_seconds;
     while (read_clock(CLOCK_MONOTONIC) < end) {
-        if (libscrypt_scrypt(input, sizeof input, salt, sizeof salt, 16384, 8, 1, digest, 64)) abort();
+        if (libscrypt_scrypt(input, sizeof input, salt, sizeof salt, 16384, 8, 1, out, 64)) abort();
         ++*(long *)count;
     }
     return NULL;

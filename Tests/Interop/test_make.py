@@ -23,19 +23,35 @@ def test_help_names_every_command():
         assert f"make {command} " in listed
 
 
+def tools(directory, *names, **scripts):
+    """A PATH of its own: the named tools of this machine, and scripts in the place of others."""
+    for tool in names:
+        (directory / tool).symlink_to(shutil.which(tool))
+    for tool, script in scripts.items():
+        (directory / tool).write_text(f"#!/bin/sh\n{script}\n")
+        (directory / tool).chmod(0o755)
+    return str(directory)
+
+
 def test_a_missing_toolchain_is_told_how_to_be_had(tmp_path):
-    for tool in ["make", "sh", "bash", "env", "sed", "head", "sort", "cat"]:
-        (tmp_path / tool).symlink_to(shutil.which(tool))
-    result = make("build", PATH=str(tmp_path))
+    path = tools(tmp_path, "make", "sh", "bash", "env", "sed", "head", "sort", "cat")
+    result = make("build", PATH=path)
     assert result.returncode != 0
     assert "https://www.swift.org/install/linux/" in result.stderr
     assert "command not found" not in result.stderr
 
 
 def test_a_toolchain_that_is_too_old_is_named(tmp_path):
-    old = tmp_path / "swift"
-    old.write_text("#!/bin/sh\necho 'Swift version 6.1.2 (swift-6.1.2-RELEASE)'\n")
-    old.chmod(0o755)
-    result = make("build", PATH=f"{tmp_path}:{os.environ['PATH']}")
+    old = tools(tmp_path, swift="echo 'Swift version 6.1.2 (swift-6.1.2-RELEASE)'")
+    result = make("build", PATH=f"{old}:{os.environ['PATH']}")
     assert result.returncode != 0
     assert "found: 6.1.2" in result.stderr
+
+
+def test_packages_that_cannot_be_installed_are_listed(tmp_path):
+    missing = "case $* in *libscrypt-dev) exit 1;; *) echo installed;; esac"
+    path = tools(
+        tmp_path, "make", "sh", "bash", "env", **{"dpkg-query": missing, "id": "echo 1000"})
+    result = make("packages", PATH=path)
+    assert result.returncode != 0
+    assert "apt-get update && apt-get install libscrypt-dev\n" in result.stderr

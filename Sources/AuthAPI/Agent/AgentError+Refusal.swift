@@ -68,14 +68,15 @@ extension AgentError {
                 hint: "Nothing was done. Wait for the seconds in Retry-After, then send the same "
                     + "request again.",
                 anchor: .limitsAndRetries, retryAfter: wait.retryAfterSeconds)
-        case .mailStoreMissing:
-            self.init(
-                status: .serviceUnavailable, message: "No mail store is configured",
-                hint: "This server hands out credentials only. Its operator connects a JMAP mail "
-                    + "store with the setting `mail.jmap_url`.",
-                anchor: .jmap, retryAfter: 3600)
+        case .mailStoreMissing: self = .mailStoreMissing
         }
     }
+
+    private static let mailStoreMissing = AgentError(
+        status: .serviceUnavailable, message: "No mail store is configured",
+        hint: "This server hands out credentials only. Its operator connects a JMAP mail "
+            + "store with the setting `mail.jmap_url`.",
+        anchor: .jmap, retryAfter: 3600)
 
     private init(_ fault: ProofFault) {
         switch fault {

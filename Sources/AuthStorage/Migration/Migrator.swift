@@ -8,7 +8,8 @@ internal import CSQLite
 public struct Migrator: Sendable {
     /// What is behind a database and what is before it.
     public struct Report: Equatable, Sendable {
-        /// Behind it, and after ``Migrator/migrate(at:)`` also what that call has just applied.
+        /// From ``Migrator/plan()`` what is behind it, from ``Migrator/migrate(at:)`` what that
+        /// call has just applied.
         public let applied: [Migration]
         public let pending: [Migration]
     }

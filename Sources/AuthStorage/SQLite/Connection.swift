@@ -23,6 +23,9 @@ actor Connection {
         executor = QueueExecutor(label: label)
     }
 
+    /// Calls of ``use(_:)`` that run or wait now.
+    nonisolated var callers: Int { calls.load(ordering: .relaxed) }
+
     /// Runs `work` alone on the connection.
     nonisolated func use<T: Sendable>(
         _ work: @Sendable (Database) throws -> T
@@ -37,15 +40,11 @@ actor Connection {
         return try work(database)
     }
 
-    /// Commits what `take` gives in one transaction, hence with one wait for the disk.
+    /// Commits `batch` in one transaction, hence with one wait for the disk.
     ///
     /// Each write runs behind a savepoint: one that fails undoes its own changes only. When the
     /// transaction itself is lost, every write in it is told so, and none of them has happened.
-    func commit(_ take: @Sendable () -> [any PendingWrite]) {
-        // Taken here, on the connection: what was appended while the last batch waited for the
-        // disk is in this one.
-        let batch = take()
-        guard !batch.isEmpty else { return }
+    func commit(_ batch: [any PendingWrite]) {
         do {
             guard let database else { throw StorageError.closed }
             try database.transaction { try perform(batch, in: database) }

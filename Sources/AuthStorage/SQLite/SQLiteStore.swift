@@ -50,6 +50,9 @@ public final class SQLiteStore: Sendable {
         for connection in connections.reversed() { await connection.close() }
     }
 
+    /// Writes that wait for the disk now, for an operator's eyes and for tests.
+    public var waitingWrites: Int { writer.waiting }
+
     func write<T: Sendable>(
         _ work: @escaping @Sendable (Database) throws -> T
     ) async throws -> T {

@@ -5,6 +5,8 @@ internal import Synchronization
 protocol PendingWrite: Sendable {
     func perform(in database: Database) throws
     func fail(_ error: any Error)
+    /// Tells the caller what came of it.
+    func answer()
 }
 
 /// All writes of a store, through one connection.
@@ -13,46 +15,85 @@ protocol PendingWrite: Sendable {
 /// that come while the disk is busy are committed together; at most `depth` wait, beyond which
 /// callers are turned away with `StoreBusy` and nothing happened.
 final class Writer: Sendable {
+    private struct State {
+        var waiting: [any PendingWrite] = []
+        /// Whether there is a task that commits until nothing waits.
+        var isCommitting = false
+    }
+
+    private enum Admission { case refused, waiting, first }
+
     private let connection: Connection
     private let depth: Int
-    private let waiting = Mutex<[any PendingWrite]>([])
+    private let state = Mutex(State())
 
     init(_ connection: Connection, depth: Int) {
         self.connection = connection
         self.depth = depth
     }
 
+    /// Writes that wait for the next commit.
+    var waiting: Int { state.withLock { $0.waiting.count } }
+
     /// - Parameter work: all of it happens, or nothing when it throws.
     func write<T: Sendable>(
         _ work: @escaping @Sendable (Database) throws -> T
     ) async throws -> T {
-        let write = Write(work)
-        let admitted = waiting.withLock { waiting in
-            guard waiting.count < depth else { return false }
-            waiting.append(write)
-            return true
+        try await withCheckedThrowingContinuation { continuation in
+            switch admit(Write(work, continuation)) {
+            case .refused: continuation.resume(throwing: StoreBusy())
+            case .waiting: break
+            // Detached: it works for all callers, and carries no one's priority or context.
+            case .first: Task.detached { await self.commitUntilNothingWaits() }
+            }
         }
-        guard admitted else { throw StoreBusy() }
-        // Every writer asks for a commit; the first one there commits for all, so by the time this
-        // returns `write` has been through a batch.
-        await connection.commit { self.waiting.withLock { exchange(&$0, for: []) } }
-        return try write.outcome()
     }
 
-    private func exchange<V>(_ value: inout V, for new: consuming V) -> V {
-        let old = value
-        value = new
-        return old
+    private func admit(_ write: any PendingWrite) -> Admission {
+        state.withLock { state in
+            guard state.waiting.count < depth else { return .refused }
+            state.waiting.append(write)
+            if state.isCommitting { return .waiting }
+            state.isCommitting = true
+            return .first
+        }
+    }
+
+    /// One commit at a time, each of all that came during the one before. Were every caller to
+    /// commit for itself, those whose write is long done would wait behind the commits of others,
+    /// and so be late for the next: hardly two writes would ever share one.
+    private func commitUntilNothingWaits() async {
+        while let batch = takeBatch() {
+            await connection.commit(batch)
+            for write in batch { write.answer() }
+        }
+    }
+
+    private func takeBatch() -> [any PendingWrite]? {
+        state.withLock { state in
+            guard !state.waiting.isEmpty else {
+                state.isCommitting = false
+                return nil
+            }
+            let batch = state.waiting
+            state.waiting = []
+            return batch
+        }
     }
 }
 
-/// One write and, once its batch is through, what came of it.
+/// One write, its caller, and, once its batch is through, what came of it.
 private final class Write<T: Sendable>: PendingWrite {
     private let work: @Sendable (Database) throws -> T
-    private let result = Mutex<Result<T, any Error>?>(nil)
+    private let caller: CheckedContinuation<T, any Error>
+    private let result = Mutex<Result<T, any Error>>(.failure(StorageError.closed))
 
-    init(_ work: @escaping @Sendable (Database) throws -> T) {
+    init(
+        _ work: @escaping @Sendable (Database) throws -> T,
+        _ caller: CheckedContinuation<T, any Error>
+    ) {
         self.work = work
+        self.caller = caller
     }
 
     func perform(in database: Database) throws {
@@ -64,9 +105,7 @@ private final class Write<T: Sendable>: PendingWrite {
         result.withLock { $0 = .failure(error) }
     }
 
-    func outcome() throws -> T {
-        // Without a result the batch never ran, which is a store that went away.
-        guard let result = result.withLock({ $0 }) else { throw StorageError.closed }
-        return try result.get()
+    func answer() {
+        caller.resume(with: result.withLock { $0 })
     }
 }

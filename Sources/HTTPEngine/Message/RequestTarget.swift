@@ -3,7 +3,7 @@
 ///
 /// Promises: with `isDecodable` every percent escape of the path is well formed and the decoded
 /// segments are UTF-8 without NUL, so that decoding cannot fail later. Dot segments stay as sent:
-/// no route has them, so they are unknown paths.
+/// nothing here is a file, and `..` is a name like any other.
 struct RequestTarget: Sendable, Equatable {
     /// Without the query and without scheme and authority.
     let path: Range<Int>

@@ -81,7 +81,7 @@ extension Connection {
     private func headArrived(_ head: RequestHead, on loop: isolated Loop) {
         let router = loop.context.router
         let most = loop.context.configuration.bodyBytes
-        var exchange = Exchange(id: loop.nextID(), began: requestBegan, head: head)
+        let exchange = Exchange(id: loop.nextID(), began: requestBegan, head: head)
         switch router.resolve(head) {
         case .route(let mounted, let parameters):
             exchange.answerer = .handler(mounted, parameters)
@@ -108,7 +108,6 @@ extension Connection {
     private func answerEarly(
         _ exchange: Exchange, _ head: RequestHead, most: Int, on loop: isolated Loop
     ) {
-        var exchange = exchange
         exchange.isLast = head.expectsContinue || head.framing.exceeds(most)
         queue.append(exchange)
         state.enqueued()
@@ -132,7 +131,7 @@ extension Connection {
 
     private func bodyArrived(_ body: [UInt8], on loop: isolated Loop) {
         let keepsAlive = incoming?.head?.keepsAlive ?? true
-        if var exchange = incoming {
+        if let exchange = incoming {
             exchange.body = body
             incoming = nil
             queue.append(exchange)
@@ -149,7 +148,7 @@ extension Connection {
         defer { state.endInput(lingers: true) }
         if case .discarding = state.input { return }
         let router = loop.context.router
-        var exchange =
+        let exchange =
             incoming ?? Exchange(id: loop.nextID(), began: requestBegan, head: head)
         incoming = nil
         exchange.isLast = true

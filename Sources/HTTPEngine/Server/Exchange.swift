@@ -1,5 +1,7 @@
-/// One request on a connection, from its head to its access record.
-struct Exchange {
+/// One request on a connection, from its head to its access record. Confined to its connection's
+/// loop; a class, because it is handed from queue to task to record and a dozen references would
+/// be counted at each step.
+final class Exchange {
     /// Who answers it.
     enum Answerer {
         case undecided

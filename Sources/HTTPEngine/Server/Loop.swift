@@ -89,17 +89,25 @@ actor Loop {
         context.hooks.fault?(FaultRecord(id: id, error: error))
     }
 
-    /// Serves what is ready now. Called again by the source as long as something is.
+    /// Serves what is ready now, and what became ready meanwhile: asking the kernel again is much
+    /// cheaper than a turn of Dispatch. Only a few times, for handlers that have waited for
+    /// something wait in the queue for this turn to end.
     private func poll() {
+        for _ in 0..<4 where !serveReady() { return }
+    }
+
+    /// False when nothing was.
+    private func serveReady() -> Bool {
         refresh()
         let room = 128
-        withUnsafeTemporaryAllocation(of: Int32.self, capacity: room) { descriptors in
+        return withUnsafeTemporaryAllocation(of: Int32.self, capacity: room) { descriptors in
             withUnsafeTemporaryAllocation(of: UInt32.self, capacity: room) { events in
                 let count = csocket_ready(
                     epoll, descriptors.baseAddress, events.baseAddress, Int32(room))
                 for index in 0..<max(0, Int(count)) {
                     serve(descriptors[index], events[index])
                 }
+                return count > 0
             }
         }
     }

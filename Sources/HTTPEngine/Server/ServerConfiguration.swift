@@ -42,7 +42,7 @@ public struct ServerConfiguration: Sendable {
     public var writeDeadline: Duration = .seconds(30)
     /// After an early answer: how long the rest of the request is read and dropped, so that a reset
     /// does not take the answer away from the client (RFC 9112 §9.6).
-    public var lingerDeadline: Duration = .seconds(2)
+    public var lingerDeadline: Duration = .seconds(1)
     /// How long ``Server/drain()`` waits for requests in flight.
     public var drainDeadline: Duration = .seconds(30)
     /// The `Retry-After` of the 503 for too many connections, in seconds.

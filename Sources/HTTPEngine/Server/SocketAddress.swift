@@ -33,7 +33,7 @@ enum Listener {
         v4.sin_family = sa_family_t(AF_INET)
         v4.sin_port = port.bigEndian
         if inet_pton(AF_INET, host, &v4.sin_addr) == 1 {
-            return try open(v4, family: AF_INET, host: host, backlog: backlog)
+            return try open(v4, family: AF_INET, host: host, port: port, backlog: backlog)
         }
         var v6 = sockaddr_in6()
         v6.sin6_family = sa_family_t(AF_INET6)
@@ -44,18 +44,19 @@ enum Listener {
         }
         do throws(SocketError) {
             let name = isWildcard ? "::" : host
-            return try open(v6, family: AF_INET6, host: "[\(name)]", backlog: backlog)
+            return try open(
+                v6, family: AF_INET6, host: "[\(name)]", port: port, backlog: backlog)
         } catch {
             // A kernel without IPv6 still has every IPv4 address.
             guard isWildcard, error.code == EAFNOSUPPORT || error.code == EADDRNOTAVAIL else {
                 throw error
             }
-            return try open(v4, family: AF_INET, host: "0.0.0.0", backlog: backlog)
+            return try open(v4, family: AF_INET, host: "0.0.0.0", port: port, backlog: backlog)
         }
     }
 
     private static func open<Address>(
-        _ address: Address, family: Int32, host: String, backlog: Int32
+        _ address: Address, family: Int32, host: String, port: UInt16, backlog: Int32
     ) throws(SocketError) -> (descriptor: Int32, address: BoundAddress) {
         let descriptor = csocket_open(family)
         guard descriptor >= 0 else { throw SocketError(call: "socket", code: errno) }
@@ -64,7 +65,7 @@ enum Listener {
             // Inherited by every accepted connection.
             try set(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, to: 1)
             if family == AF_INET6 { try set(descriptor, Int32(IPPROTO_IPV6), IPV6_V6ONLY, to: 0) }
-            try bind(descriptor, to: address)
+            try bind(descriptor, to: address, named: "\(host):\(port)")
             guard listen(descriptor, backlog) == 0 else {
                 throw SocketError(call: "listen", code: errno)
             }
@@ -86,7 +87,7 @@ enum Listener {
     }
 
     private static func bind<Address>(
-        _ descriptor: Int32, to address: Address
+        _ descriptor: Int32, to address: Address, named name: String
     ) throws(SocketError) {
         var address = address
         let length = socklen_t(MemoryLayout<Address>.size)
@@ -95,7 +96,7 @@ enum Listener {
                 Glibc.bind(descriptor, $0, length)
             }
         }
-        guard result == 0 else { throw SocketError(call: "bind", code: errno) }
+        guard result == 0 else { throw SocketError(call: "binding \(name)", code: errno) }
     }
 
     private static func boundPort(_ descriptor: Int32) throws(SocketError) -> UInt16 {

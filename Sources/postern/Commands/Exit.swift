@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import AuthCore
 internal import AuthStorage
 
 /// Why the program ended, for scripts; the numbers are those of `sysexits.h`. 0 is success, 1 a
@@ -11,7 +12,9 @@ enum Exit {
 
     static func code(for error: any Error) -> ExitCode {
         switch error {
-        case is MasterSecretFault, is MigrationError, is ServiceFault: misconfigured
+        case is ServerRefusal, is SignupFault, is ChallengeFault: .failure
+        case is MasterSecretFault, is UnreadableKey, is MigrationError, is ServiceFault:
+            misconfigured
         default: unavailable
         }
     }

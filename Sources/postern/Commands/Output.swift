@@ -6,8 +6,8 @@ enum Output {
         write(text.hasSuffix("\n") ? text : text + "\n", to: STDOUT_FILENO)
     }
 
-    static func complain(_ text: String) {
-        write(text + "\n", to: STDERR_FILENO)
+    static func complain(_ text: String, end: String = "\n") {
+        write(text + end, to: STDERR_FILENO)
     }
 
     /// Unbuffered, whole unless the reader is gone; then there is nobody left to tell.

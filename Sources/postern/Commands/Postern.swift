@@ -22,7 +22,10 @@ struct Postern: AsyncParsableCommand {
             `postern check-config` shows them all.
             """,
         version: Version.text,
-        subcommands: [Serve.self, CheckConfig.self])
+        subcommands: [
+            Serve.self, CheckConfig.self, Migrate.self, KeyCommand.self, AccountCommand.self,
+            Signup.self, Solve.self, Healthcheck.self,
+        ])
 }
 
 /// What this build is.

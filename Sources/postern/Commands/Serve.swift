@@ -1,11 +1,8 @@
 internal import ArgumentParser
 internal import AuthCore
-internal import AuthStorage
-internal import Cryptography
 internal import Glibc
 internal import HTTPEngine
 internal import Logging
-internal import Synchronization
 
 /// `postern serve`: the server, from its configuration to its graceful end.
 struct Serve: AsyncParsableCommand {
@@ -39,7 +36,8 @@ struct Serve: AsyncParsableCommand {
         let log = Log.toStandardError()
         let outcome = await Service(config: config, log: log).run()
         await log.writer.drain()
-        if let code = outcome { throw code }
+        // Not exit(3): OpenSSL would free its locks under a thread that still makes a key.
+        _exit(outcome?.rawValue ?? 0)
     }
 }
 
@@ -70,10 +68,10 @@ struct Service: Sendable {
         guard let publicURL = config.publicURL(port: settings.port)?.text else {
             throw ServiceFault.noPublicURL
         }
-        let draining = Flag()
+        let draining = Latch()
         let house = try await House.open(
-            config, publicURL: publicURL, secret: try masterSecret(),
-            isDraining: { draining.isRaised })
+            config, publicURL: publicURL, secret: try MasterSecret.find(for: config),
+            isDraining: { draining.isClosed })
         let server = Server(
             configuration: ServerConfiguration(settings), router: house.router, hooks: hooks(logger)
         )
@@ -89,7 +87,7 @@ struct Service: Sendable {
         }
         let signal = await signals.wait()
         logger.info("stopping", metadata: ["signal": "\(signal == SIGINT ? "SIGINT" : "SIGTERM")"])
-        draining.raise()
+        draining.close()
         duties.cancel()
         await stop(server)
         await duties.value
@@ -119,17 +117,6 @@ struct Service: Sendable {
         guard config.server.port == 0, config.server.publicURL == nil else { return nil }
         return PortReservation(host: config.server.host)
     }
-
-    /// A database in memory takes its signing keys with it, so its master secret needs no file.
-    private func masterSecret() throws -> SecretBytes {
-        if let path = ProcessEnvironment.variables[Environment.masterSecretFile] {
-            return try MasterSecret.read(path, isOurs: false)
-        }
-        if config.databaseLocation == .memory {
-            return SecretBytes(RandomBytes.make(MasterSecret.octets))
-        }
-        return try MasterSecret.inDirectory(config.storage.directory)
-    }
 }
 
 /// Why the server cannot begin.
@@ -141,13 +128,4 @@ enum ServiceFault: Error, CustomStringConvertible {
         case .noPublicURL: "server.public_url is not set, and no port is free to make one of"
         }
     }
-}
-
-/// Goes up once and stays up.
-final class Flag: Sendable {
-    private let state = Atomic(false)
-
-    var isRaised: Bool { state.load(ordering: .acquiring) }
-
-    func raise() { state.store(true, ordering: .releasing) }
 }

@@ -28,9 +28,7 @@ enum RawValue: Equatable, Sendable {
         for scalar in text.unicodeScalars.prefix(200) {
             switch scalar {
             case "\"", "\\": out += "\\\(scalar)"
-            case _ where scalar.value < 0x20 || (0x7f...0x9f).contains(scalar.value):
-                let digits = String(scalar.value, radix: 16)
-                out += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+            case _ where !scalar.isHarmless: out += scalar.escape
             default: out.unicodeScalars.append(scalar)
             }
         }

@@ -112,21 +112,29 @@ struct LogLine {
     }
 
     private mutating func escape(_ text: String, quotes: Bool) {
+        // Nearly everything is plain, and a copy costs a tenth of looking at scalars.
+        if appendPlain(text) { return }
         for scalar in text.unicodeScalars {
-            switch scalar.value {
-            case 0x22, 0x5c:
+            switch scalar {
+            case "\"", "\\":
                 if quotes { bytes.append(UInt8(ascii: "\\")) }
-                bytes.append(UInt8(scalar.value))
-            case 0x20..<0x7f: bytes.append(UInt8(scalar.value))
-            // C0, DEL and C1 steer terminals; U+2028 and U+2029 end lines for some readers; the
-            // directional ones make a line read as another.
-            case ..<0x20, 0x7f...0x9f, 0x2028...0x202e, 0x2066...0x2069, 0x200e, 0x200f, 0xfeff:
-                bytes += Array("\\u".utf8)
-                let digits = String(scalar.value, radix: 16)
-                bytes += repeatElement(UInt8(ascii: "0"), count: 4 - digits.utf8.count)
-                bytes += Array(digits.utf8)
-            default: bytes += UTF8.encode(scalar).map { Array($0) } ?? []
+                bytes.append(UInt8(ascii: scalar))
+            case " "..."~": bytes.append(UInt8(ascii: scalar))
+            case _ where scalar.isHarmless: bytes += UTF8.encode(scalar).map { Array($0) } ?? []
+            default: bytes += Array(scalar.escape.utf8)
             }
+        }
+    }
+
+    /// - Returns: whether `text` was visible ASCII without quotes, and has been appended.
+    private mutating func appendPlain(_ text: String) -> Bool {
+        var text = text
+        return text.withUTF8 { octets in
+            let isPlain = octets.allSatisfy { octet in
+                (0x20...0x7e).contains(octet) && octet != 0x22 && octet != 0x5c
+            }
+            if isPlain { bytes += octets }
+            return isPlain
         }
     }
 }

@@ -14,6 +14,8 @@ final class LogWriter: Sendable {
     /// PIPE_BUF: when a pipe is writable, so much goes without blocking (POSIX write, O_NONBLOCK
     /// being a property that we would force on everybody who shares standard error).
     private static let pipeOctets = 4096
+    /// A buffer that a burst has grown beyond this is given back.
+    private static let keptOctets = 65_536
 
     private struct State {
         var waiting: [UInt8] = []
@@ -66,17 +68,19 @@ final class LogWriter: Sendable {
     private func flush() {
         dispatchPrecondition(condition: .onQueue(queue))
         var (batch, dropped) = state.withLock { state in
-            swap(&state.waiting, &state.spare)
-            let taken = (state.spare, state.dropped)
+            let taken = (state.waiting, state.dropped)
+            state.waiting = state.spare
+            state.spare = []
             state.dropped = 0
             state.isScheduled = false
             return taken
         }
         if dropped > 0 { batch += report(dropped) }
-        let isWritten = write(batch)
+        let lost = write(batch) ? 0 : batch.count { $0 == 0x0a }
+        batch.removeAll(keepingCapacity: batch.capacity <= Self.keptOctets)
         state.withLock { state in
-            if !isWritten { state.dropped += batch.count { $0 == 0x0a } }
-            state.spare.removeAll(keepingCapacity: true)
+            state.dropped += lost
+            state.spare = batch
         }
     }
 

@@ -1,3 +1,4 @@
+internal import Cryptography
 internal import Glibc
 
 /// Why a file could not be read or written.
@@ -94,7 +95,8 @@ enum File {
     private static func install(
         _ content: [UInt8], at path: String, name: (String) throws(FileFault) -> Void
     ) throws(FileFault) {
-        let temporary = "\(path).\(getpid()).new"
+        // Random, because in containers that share a volume every process may be number 1.
+        let temporary = "\(path).\(Hex.encode(RandomBytes.make(8))).new"
         do throws(FileFault) {
             try writeNew(temporary, content: content)
             try name(temporary)

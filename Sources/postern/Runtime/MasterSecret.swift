@@ -1,3 +1,4 @@
+internal import AuthStorage
 internal import Cryptography
 internal import Glibc
 
@@ -8,6 +9,16 @@ internal import Glibc
 enum MasterSecret {
     static let octets = 32
     static let fileName = "master.secret"
+
+    /// The secret that this configuration means. A database in memory takes its signing keys with
+    /// it, so its secret needs no file.
+    static func find(for config: Config) throws(MasterSecretFault) -> SecretBytes {
+        if let path = ProcessEnvironment.variables[Environment.masterSecretFile] {
+            return try read(path, isOurs: false)
+        }
+        if config.databaseLocation == .memory { return SecretBytes(RandomBytes.make(octets)) }
+        return try inDirectory(config.storage.directory)
+    }
 
     /// Reads the secret that is there, or makes one: durable before it is first used, and of two
     /// servers that start at once both get the same.

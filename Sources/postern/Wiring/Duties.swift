@@ -7,6 +7,12 @@ internal import Logging
 struct Duties: Sendable {
     /// Marks removed at once: small enough that a signup waits a moment only.
     private static let sweepLimit = 1000
+    /// By how much the clocks of servers on one database may differ, or one may be set back: a mark
+    /// forgotten earlier would let its challenge be used again where it has not run out yet.
+    static let clockDifference: Duration = .seconds(600)
+
+    /// Within this time a server signs with a key that another has rotated to.
+    static let keyRefresh = Duration.seconds(60)
 
     let ledger: any ChallengeLedger
     let signingKeys: any SigningKeyStore
@@ -18,14 +24,14 @@ struct Duties: Sendable {
     func run() async {
         await withDiscardingTaskGroup { group in
             group.addTask { await repeatedly("sweep spent challenges", .seconds(60), sweep) }
-            // What another server on the same database rotated is used here within this time.
-            group.addTask { await repeatedly("refresh keys", .seconds(60), refreshKeys) }
+            group.addTask { await repeatedly("refresh keys", Self.keyRefresh, refreshKeys) }
         }
     }
 
     /// Forgets challenges that have run out, all of them, a few at a time.
     func sweep() async throws {
-        while try await ledger.sweep(before: clock(), limit: Self.sweepLimit) == Self.sweepLimit {
+        let past = clock().advanced(by: .zero - Self.clockDifference)
+        while try await ledger.sweep(before: past, limit: Self.sweepLimit) == Self.sweepLimit {
             try Task.checkCancellation()
         }
     }

@@ -25,7 +25,8 @@ struct House: Sendable {
         let store = try SQLiteStore.open(config.databaseLocation, at: SystemClock.now())
         do {
             let pools = Pools()
-            let keys = try await KeyRing.open(store, secret: secret, workers: pools.signing)
+            let keys = try KeyRing(store, secret: secret, workers: pools.signing)
+            try await keys.start()
             let auth = try AgentAuth(config, publicURL: publicURL, store, keys, pools)
             let agent = AgentAPI(
                 auth: auth, publicURL: publicURL,
@@ -68,16 +69,12 @@ struct Pools: Sendable {
 }
 
 extension KeyRing {
-    /// The keys of a store, opened with the master secret.
-    static func open(
-        _ store: SQLiteStore, secret: SecretBytes, workers: any Workers
-    ) async throws -> KeyRing {
-        let keys = KeyRing(
+    /// The keys of a store, to be opened with the master secret.
+    convenience init(_ store: SQLiteStore, secret: SecretBytes, workers: any Workers) throws {
+        self.init(
             store: store,
             sealer: try KeySealer(masterSecret: secret.bytes, random: RandomBytes.make),
             workers: workers, random: RandomBytes.make, clock: SystemClock.now)
-        try await keys.start()
-        return keys
     }
 }
 

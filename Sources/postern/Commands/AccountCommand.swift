@@ -1,0 +1,132 @@
+internal import ArgumentParser
+internal import AuthCore
+internal import AuthStorage
+
+/// `postern account`: the mailboxes.
+struct AccountCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "account",
+        abstract: "List, disable, enable, delete or free mailbox addresses.",
+        discussion: """
+            Examples:
+              postern account list
+              postern account disable spammer@mail.test
+              postern account delete spammer@mail.test
+              postern account free spammer@mail.test
+            """,
+        subcommands: [List.self, Disable.self, Enable.self, Delete.self, Free.self])
+
+    struct List: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "List the accounts: address, id, state, when made.")
+        private static let page = 500
+
+        @OptionGroup var options: ConfigOptions
+
+        func run() async throws {
+            try await options.withStore { store, _ in
+                var last: Address?
+                while true {
+                    let page = try await store.accounts(after: last, limit: Self.page)
+                    for account in page {
+                        Output.print(
+                            "\(account.address)  \(account.id)  \(account.state.rawValue)  "
+                                + account.created.rfc3339)
+                    }
+                    last = page.last?.address
+                    if page.count < Self.page { return }
+                }
+            }
+        }
+    }
+
+    struct Disable: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Lock an account: its API key and every session are refused from now on.")
+
+        @OptionGroup var options: ConfigOptions
+        @Argument(help: "name@domain", transform: parseAddress) var address: Address
+
+        func run() async throws {
+            try await options.withAccount(address) { store, account in
+                guard try await store.setState(of: account.id, to: .disabled) else { return false }
+                Output.print("disabled \(address)")
+                return true
+            }
+        }
+    }
+
+    struct Enable: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Unlock an account: its API key logs in again; old sessions stay dead.")
+
+        @OptionGroup var options: ConfigOptions
+        @Argument(help: "name@domain", transform: parseAddress) var address: Address
+
+        func run() async throws {
+            try await options.withAccount(address) { store, account in
+                guard try await store.setState(of: account.id, to: .active) else { return false }
+                Output.print("enabled \(address)")
+                return true
+            }
+        }
+    }
+
+    struct Delete: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Delete an account. Its address is not given out again until it is freed.")
+
+        @OptionGroup var options: ConfigOptions
+        @Argument(help: "name@domain", transform: parseAddress) var address: Address
+
+        func run() async throws {
+            try await options.withAccount(address) { store, account in
+                guard try await store.delete(account.id, at: nil) else { return false }
+                Output.print("deleted \(address)")
+                return true
+            }
+        }
+    }
+
+    struct Free: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Let the address of a deleted account be given out again.")
+
+        @OptionGroup var options: ConfigOptions
+        @Argument(help: "name@domain", transform: parseAddress) var address: Address
+
+        func run() async throws {
+            try await options.withStore { store, _ in
+                guard try await store.free(address) else {
+                    Output.complain("\(address) is not the address of a deleted account")
+                    throw ExitCode.failure
+                }
+                Output.print("freed \(address)")
+            }
+        }
+    }
+}
+
+private func parseAddress(_ text: String) throws -> Address {
+    guard let address = Address(parsing: text) else {
+        throw ValidationError("\(text.printable()) is not an address.")
+    }
+    return address
+}
+
+extension ConfigOptions {
+    /// - Parameter change: `false` when the account went away meanwhile.
+    fileprivate func withAccount(
+        _ address: Address, change: (SQLiteStore, Account) async throws -> Bool
+    ) async throws {
+        try await withStore { store, _ in
+            if let account = try await store.account(address: address),
+                try await change(store, account)
+            {
+                return
+            }
+            Output.complain("there is no account \(address)")
+            throw ExitCode.failure
+        }
+    }
+}

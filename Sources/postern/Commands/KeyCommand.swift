@@ -1,0 +1,75 @@
+internal import ArgumentParser
+internal import AuthCore
+internal import AuthStorage
+
+/// `postern key`: the signing keys.
+struct KeyCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "key", abstract: "List or rotate the signing keys.",
+        subcommands: [List.self, Rotate.self])
+
+    struct List: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "List the keys: use, id, when made, until when a retired one verifies.")
+
+        @OptionGroup var options: ConfigOptions
+
+        func run() async throws {
+            try await options.withStore { store, _ in
+                for key in try await store.keys() {
+                    let state = key.retired.map { "verifies until \($0.rfc3339)" } ?? "signs"
+                    Output.print("\(key.use.rawValue)  \(key.id)  \(key.created.rfc3339)  \(state)")
+                }
+            }
+        }
+    }
+
+    struct Rotate: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Make a new signing key; the old one goes on verifying what it signed.",
+            discussion: """
+                Running servers on the same database take the new key up within a minute. The old
+                one verifies as long as the longest-lived token that it may have signed, and a
+                little more for servers that have not noticed yet.
+
+                Example:
+                  postern key rotate --use capability
+                """)
+
+        @OptionGroup var options: ConfigOptions
+
+        @Option(
+            help: "agent (challenges and sessions) or capability.",
+            transform: { text in
+                guard let use = KeyUse(rawValue: text) else {
+                    throw ValidationError("--use takes agent or capability.")
+                }
+                return use
+            })
+        var use: KeyUse
+
+        func run() async throws {
+            try await options.withStore { store, config in
+                let secret = try MasterSecret.find(for: config)
+                let keys = try KeyRing(store, secret: secret, workers: Pools().signing)
+                // A key that the other secret cannot open must not be retired by one that it can.
+                try await keys.refresh()
+                let id = try await keys.rotate(use, grace: config.longestLifetime(of: use))
+                Output.print("\(use.rawValue)  \(id)  signs from now on")
+            }
+        }
+    }
+}
+
+extension Config {
+    /// How long after its retirement a key may still be asked to verify: the longest life of what
+    /// it signs, counted from when the slowest server has stopped signing with it.
+    func longestLifetime(of use: KeyUse) -> Duration {
+        let lifetime =
+            switch use {
+            case .agent: max(tokens.sessionLifetime, pow.agentLifetime)
+            case .capability: tokens.capabilityLifetime
+            }
+        return lifetime + Duties.keyRefresh * 2
+    }
+}

@@ -1,0 +1,31 @@
+import AuthCore
+import Testing
+
+@testable import AuthStorage
+
+@Suite struct PingTests {
+    @Test(arguments: [true, false])
+    func anOpenDatabaseAnswers(inMemory: Bool) async throws {
+        let directory = try TemporaryDirectory()
+        let store =
+            inMemory ? try SQLiteStore.open(.memory, at: .epoch) : try directory.open()
+        try await store.ping()
+    }
+
+    @Test func aDatabaseThatHangsIsUnresponsive() async throws {
+        var settings = SQLiteSettings()
+        settings.pingTimeout = .milliseconds(5)
+        let store = try SQLiteStore.open(.memory, settings: settings, at: .epoch)
+        let gate = Gate()
+        let held = Task {
+            try await store.write { _ in gate.hold() }
+        }
+        await gate.awaitArrival()
+        await #expect(throws: StorageError.unresponsive(after: .milliseconds(5))) {
+            try await store.ping()
+        }
+        gate.release()
+        try await held.value
+        try await store.ping()
+    }
+}

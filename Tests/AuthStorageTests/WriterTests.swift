@@ -1,0 +1,111 @@
+import AuthCore
+import Testing
+
+@testable import AuthStorage
+
+/// What waiting in one line for the disk must not change.
+@Suite struct WriterTests {
+    @Test func beyondItsDepthTheWriterTurnsCallersAway() async throws {
+        var settings = SQLiteSettings()
+        settings.depth = 4
+        let store = try SQLiteStore.open(.memory, settings: settings, at: .epoch)
+        let gate = Gate()
+        // The writer is held, so that what comes after has to wait.
+        let held = Task {
+            try await store.write { _ in gate.hold() }
+        }
+        await gate.awaitArrival()
+        let busy = try await withThrowingTaskGroup(of: Bool.self) { group in
+            for number in 0..<20 {
+                group.addTask {
+                    do {
+                        return try await !store.insert(account(number))
+                    } catch is StoreBusy {
+                        return true
+                    }
+                }
+            }
+            var busy = 0
+            for _ in 0..<16 {
+                // Sixteen of them are answered while the writer is still held.
+                if try await group.next() == true { busy += 1 }
+            }
+            gate.release()
+            for try await refused in group where refused { busy += 1 }
+            return busy
+        }
+        try await held.value
+        #expect(busy == 16)
+        #expect(try await store.accounts(after: nil, limit: 100).count == 4)
+    }
+
+    @Test func aWriteThatFailsUndoesItselfAndNothingElse() async throws {
+        let store = try SQLiteStore.open(.memory, at: .epoch)
+        let gate = Gate()
+        let held = Task {
+            try await store.write { _ in gate.hold() }
+        }
+        await gate.awaitArrival()
+        // All of these wait now and are committed together.
+        let outcomes = try await withThrowingTaskGroup(of: Bool.self) { group in
+            for number in 0..<10 {
+                group.addTask {
+                    do {
+                        return try await store.write { database in
+                            let id = "\(number)"
+                            try database.run(
+                                Query("half", "INSERT INTO spent_challenge VALUES (?1, 1)"),
+                                .text(id))
+                            if number % 2 == 1 { throw StorageError.duplicateKey(id: id) }
+                            return true
+                        }
+                    } catch StorageError.duplicateKey(let id) {
+                        return id != "\(number)"
+                    }
+                }
+            }
+            await eventually { store.waitingWrites == 10 }
+            gate.release()
+            return try await group.reduce(into: []) { $0.append($1) }
+        }
+        try await held.value
+        #expect(outcomes.filter { $0 }.count == 5)
+        for number in 0..<10 {
+            let free = try await store.spend("\(number)", expiry: .epoch)
+            #expect(free == (number % 2 == 1))
+        }
+    }
+
+    @Test func aLostTransactionIsAFailureForAllInIt() async throws {
+        let store = try SQLiteStore.open(.memory, at: .epoch)
+        let gate = Gate()
+        let held = Task { try await store.write { _ in gate.hold() } }
+        await gate.awaitArrival()
+        let failures = try await withThrowingTaskGroup(of: Bool.self) { group in
+            for number in 0..<3 {
+                group.addTask {
+                    do {
+                        try await store.write { database in
+                            try database.run(
+                                Query("in", "INSERT INTO spent_challenge VALUES (?1, 1)"),
+                                .text("\(number)"))
+                            guard number == 1 else { return }
+                            // What SQLite does by itself on a full disk.
+                            try database.execute(script: "ROLLBACK", name: "lose")
+                            throw StorageError.duplicateKey(id: "lost")
+                        }
+                        return false
+                    } catch StorageError.duplicateKey(id: "lost") {
+                        return true
+                    }
+                }
+                await eventually { store.waitingWrites == number + 1 }
+            }
+            gate.release()
+            return try await group.reduce(0) { $0 + ($1 ? 1 : 0) }
+        }
+        try await held.value
+        #expect(failures == 3)
+        for number in 0..<3 { #expect(try await store.spend("\(number)", expiry: .epoch)) }
+    }
+}

@@ -1,0 +1,79 @@
+internal import Testing
+
+@Outside
+struct HostileRequestTests {
+    @Test func aBodyOverTheLimitIsRefusedBeforeItIsSent() throws {
+        let place = try Place()
+        let program = try Program.serve(in: place)
+        for path in ["/api/v1/session", "/api/v1/challenge", "/api/v1/capability"] {
+            let wire = try Wire(port: program.port)
+            try wire.send("POST \(path) HTTP/1.1\r\nHost: a\r\nContent-Length: 65537\r\n\r\n")
+            let answer = try wire.answer()
+            #expect(answer.status == 413)
+            #expect(answer["connection"] == "close")
+            #expect(try answer.member("error.hint") != "")
+        }
+    }
+
+    /// Requests of a whole signup with octets changed, taken out, doubled and cut off.
+    @Test func noRequestHoweverBrokenIsAnsweredByAFaultOfOurs() throws {
+        let place = try Place()
+        let program = try Program.serve(in: place)
+        let agent = Agent(program)
+        let session = try Agent.token(in: try agent.signup("mutant"))
+        let sound = [
+            Agent.opening(try agent.solve(), "username", "mutated"),
+            Agent.request("POST", "/api/v1/challenge", body: Array("{}".utf8)),
+            Agent.request("POST", "/api/v1/capability", bearer: session),
+            Agent.request("GET", "/.well-known/jmap", bearer: session),
+            Agent.request("GET", "/llms.txt?x=%20#y"),
+            Array(
+                """
+                POST /api/v1/session HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n\
+                2;x=y\r\n{}\r\n0\r\nTrailer: x\r\n\r\n
+                """.utf8),
+        ]
+        var random = SplitMix(state: 2)
+        for round in 0..<600 {
+            var request = sound[round % sound.count]
+            for _ in 0...(round % 4) { mutate(&request, &random) }
+            let wire = try Wire(port: program.port)
+            // The server may refuse and close before it has everything.
+            try? wire.send(request)
+            wire.finish()
+            while let answer = try? wire.answer() {
+                let isOurs = answer.status == 500
+                #expect(!isOurs, "\(String(decoding: request, as: UTF8.self))")
+            }
+        }
+        #expect(try agent.call("GET", "/readyz").status == 200)
+        #expect(try program.stop() == .exited(0))
+        #expect(!program.log.contains("request failed"))
+    }
+
+    private func mutate(_ request: inout [UInt8], _ random: inout SplitMix) {
+        guard let at = request.indices.randomElement(using: &random) else { return }
+        let piece = at..<min(request.endIndex, at + Int.random(in: 1...40, using: &random))
+        switch Int.random(in: 0..<6, using: &random) {
+        case 0: request[at] ^= 1 << UInt8.random(in: 0..<8, using: &random)
+        case 1: request[at] = [0, 0x0a, 0x0d, 0x20, 0x22, 0x25, 0x7f, 0xff][at % 8]
+        case 2: request.removeSubrange(piece)
+        case 3: request.insert(contentsOf: request[piece], at: at)
+        case 4: request.removeLast(request.endIndex - at)
+        default: request.insert(contentsOf: Array("\r\n: {\"é%00".utf8), at: at)
+        }
+    }
+}
+
+/// Sebastiano Vigna's SplitMix64: the same numbers in every run.
+private struct SplitMix: RandomNumberGenerator {
+    var state: UInt64
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9e37_79b9_7f4a_7c15
+        var mixed = state
+        mixed = (mixed ^ mixed >> 30) &* 0xbf58_476d_1ce4_e5b9
+        mixed = (mixed ^ mixed >> 27) &* 0x94d0_49bb_1331_11eb
+        return mixed ^ mixed >> 31
+    }
+}

@@ -1,0 +1,54 @@
+internal import Glibc
+internal import Testing
+
+@Outside
+struct StoppingTests {
+    @Test func requestsInFlightAreAnsweredBeforeTheEnd() throws {
+        let place = try Place()
+        let program = try Program.serve(in: place)
+        let agent = Agent(program)
+        let wires = try (0..<6).map { number in
+            let solved = try agent.solve()
+            let wire = try Wire(port: program.port)
+            return (wire, Agent.opening(solved, "username", "flight-\(number)"))
+        }
+        for (wire, request) in wires { try wire.send(request) }
+        // With the first answer the others are known to be on their way.
+        #expect(try wires[0].0.answer().status == 201)
+        program.signal(SIGTERM)
+        for (wire, _) in wires.dropFirst() {
+            #expect(try wire.answer().status == 201)
+            #expect(try wire.ended())
+        }
+        #expect(try program.awaitEnd() == .exited(0))
+    }
+
+    @Test func whileDrainingItIsHealthyAndNotReady() throws {
+        let place = try Place()
+        let program = try Program.serve(
+            in: place, variables: ["POSTERN_SERVER_DRAIN_DELAY": "60s"])
+        let agent = Agent(program)
+        #expect(try agent.call("GET", "/readyz").status == 200)
+        program.signal(SIGTERM)
+        #expect(try draining(agent))
+        let health = try agent.call("GET", "/healthz")
+        #expect(health.status == 200)
+        #expect(health["connection"] == "close")
+    }
+
+    @Test func aSecondSignalEndsItAtOnce() throws {
+        let place = try Place()
+        let program = try Program.serve(
+            in: place, variables: ["POSTERN_SERVER_DRAIN_DELAY": "300s"])
+        program.signal(SIGTERM)
+        // Two signals of one kind that both wait are one to the kernel.
+        #expect(try draining(Agent(program)))
+        program.signal(SIGTERM)
+        #expect(try program.awaitEnd(seconds: 10) == .exited(128 + SIGTERM))
+    }
+
+    private func draining(_ agent: Agent) throws -> Bool {
+        for _ in 0..<5000 where try agent.call("GET", "/readyz").status == 503 { return true }
+        return false
+    }
+}

@@ -1,0 +1,70 @@
+import Dispatch
+import Glibc
+
+/// A server of one connection at a time, that sends what it was given and remembers what it got.
+final class Listener: Sendable {
+    let port: UInt16
+    private let descriptor: Int32
+    private let queue = DispatchQueue(label: "listener")
+
+    /// - Parameter serve: gets each accepted connection, which is closed when it returns.
+    init(_ serve: @escaping @Sendable (Int32) -> Void) {
+        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
+        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+        withUnsafeMutableBytes(of: &address) { raw in
+            let generic = raw.baseAddress?.assumingMemoryBound(to: sockaddr.self)
+            bind(descriptor, generic, length)
+            listen(descriptor, 16)
+            getsockname(descriptor, generic, &length)
+        }
+        port = UInt16(bigEndian: address.sin_port)
+        self.descriptor = descriptor
+        queue.async {
+            while true {
+                let connection = accept(descriptor, nil, nil)
+                guard connection >= 0 else { break }
+                serve(connection)
+                close(connection)
+            }
+            close(descriptor)
+        }
+    }
+
+    /// Answers every request with this text.
+    convenience init(answer: String) {
+        self.init { connection in
+            _ = Listener.readHead(connection)
+            Listener.send(answer, connection)
+        }
+    }
+
+    func url(_ path: String = "/") -> String { "http://127.0.0.1:\(port)\(path)" }
+
+    static func readHead(_ connection: Int32) -> String {
+        var text = ""
+        var byte: UInt8 = 0
+        while !text.hasSuffix("\r\n\r\n"), Glibc.read(connection, &byte, 1) == 1 {
+            text.unicodeScalars.append(Unicode.Scalar(byte))
+        }
+        return text
+    }
+
+    static func read(_ connection: Int32, count: Int) -> String {
+        var bytes = [UInt8](repeating: 0, count: count)
+        let got = recv(connection, &bytes, count, Int32(MSG_WAITALL))
+        return String(decoding: bytes.prefix(max(0, got)), as: UTF8.self)
+    }
+
+    static func send(_ text: String, _ connection: Int32) {
+        let bytes = Array(text.utf8)
+        _ = Glibc.send(connection, bytes, bytes.count, Int32(MSG_NOSIGNAL))
+    }
+
+    deinit {
+        // Wakes the accepting thread, which closes it.
+        shutdown(descriptor, Int32(SHUT_RDWR))
+    }
+}

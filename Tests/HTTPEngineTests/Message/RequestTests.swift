@@ -1,0 +1,74 @@
+import Testing
+
+@testable import HTTPEngine
+
+@Suite struct RequestTests {
+    @Test func segmentsAreSplitBeforeTheyAreDecoded() {
+        func segments(_ target: String) -> [String] {
+            Request(method: .get, target: target).pathSegments
+        }
+        #expect(segments("/a/b") == ["a", "b"])
+        #expect(segments("/a%2Fb/%C3%A9?x/y") == ["a/b", "é"])
+        #expect(segments("/") == [""])
+        #expect(segments("/a/") == ["a", ""])
+        #expect(segments("http://host:1/x/..") == ["x", ".."])
+    }
+
+    @Test func theQueryIsAListInOrder() {
+        let request = Request(method: .get, target: "/?a=1&b=2+3&a=%26&c&=d&e==f")
+        #expect(request.path == "/")
+        #expect(request.query.map(\.name) == ["a", "b", "a", "c", "", "e"])
+        #expect(request.query.map(\.value) == ["1", "2 3", "&", "", "d", "=f"])
+        #expect(Request(method: .get, target: "/").query.isEmpty)
+    }
+
+    @Test func headersAreComparedWithoutCaseAndKeptApart() {
+        let request = Request(
+            method: .get, target: "/", headers: [("X-One", "a"), ("x-one", "b"), ("Y", "")])
+        #expect(request.headers.first("X-ONE") == "a")
+        #expect(request.headers.all("x-One") == ["a", "b"])
+        #expect(request.headers.first("y")?.isEmpty == true)
+        #expect(request.headers.first("x") == nil)
+        #expect(request.headers.contains("Y"))
+        #expect(request.headers.count == 3)
+        #expect(request.headers.map(\.name) == ["X-One", "x-one", "Y"])
+    }
+
+    @Test func formBodiesAreDecoded() {
+        let pairs = FormCoding.pairs(Array("email=a%40b.test&&password=x%2By+z%zz".utf8))
+        #expect(pairs.map(\.name) == ["email", "password"])
+        #expect(pairs.map(\.value) == ["a@b.test", "x+y z%zz"])
+    }
+
+    @Test func requestIDsReadAsPrefixAndNumberInHex() {
+        #expect(RequestID(prefix: 0xdead_beef, number: 0).description == "deadbeef-0")
+        #expect(RequestID(prefix: 1, number: 0x1f0).description == "00000001-1f0")
+        #expect(RequestID(prefix: 1, number: .max).octets.count == RequestID.longest)
+    }
+}
+
+@Suite struct PeerAddressTests {
+    @Test(arguments: [
+        (PeerAddress(v4: 0xc000_0201, port: 80), "192.0.2.1:80"),
+        (PeerAddress(v6: 0, 1, port: 8080), "[::1]:8080"),
+        (PeerAddress(v6: 0, 0), "[::]:0"),
+        (PeerAddress(v6: 0x2001_0db8_0000_0000, 0x0001_0000_0000_0001), "[2001:db8::1:0:0:1]:0"),
+        (PeerAddress(v6: 0x2001_0db8_0000_0001, 0x0001_0001_0001_0001), "[2001:db8:0:1:1:1:1:1]:0"),
+        (PeerAddress(v6: 0x2001_0db8_0001_0000, 0), "[2001:db8:1::]:0"),
+    ])
+    func addressesReadAsTheRFCsWriteThem(address: PeerAddress, text: String) {
+        #expect(address.description == text)
+    }
+
+    @Test func anIPv4ClientOfADualStackListenerIsIPv4() {
+        let mapped = PeerAddress(v6: 0, 0xffff_7f00_0001, port: 5)
+        #expect(mapped == PeerAddress(v4: 0x7f00_0001, port: 5))
+        #expect(mapped.bytes == [127, 0, 0, 1])
+        #expect(mapped.host == .loopback)
+    }
+
+    @Test func bytesAreInNetworkOrder() {
+        let address = PeerAddress(v6: 0x2001_0db8_0000_0000, 0xff)
+        #expect(address.bytes == [0x20, 1, 0x0d, 0xb8] + Array(repeating: 0, count: 11) + [0xff])
+    }
+}

@@ -1,0 +1,138 @@
+import Testing
+
+@testable import HTTPEngine
+
+private struct Refusal: Error {}
+
+private let accountID = PathParameter("id") { UInt8($0) }
+
+private func renderer(_ surface: String) -> FaultRenderer {
+    { fault, context in
+        if case .thrown(let error) = fault, error is Refusal {
+            return .text("\(surface) refused", status: .forbidden)
+        }
+        return .text("\(surface) \(context.path ?? "-")", status: fault.status)
+    }
+}
+
+private func says(_ text: String) -> Handler {
+    { request in .text("\(text) \(request.route ?? "-")") }
+}
+
+private let router = Router(
+    groups: [
+        RouteGroup(
+            prefixes: ["/api"], faults: renderer("api"),
+            routes: [
+                Route(.get, "/api/things", handler: says("list")),
+                Route(.post, "/api/things", bodyLimit: 4, handler: says("make")),
+                Route(.get, "/api/things/{name}") { .text($0.parameters["name"] ?? "none") },
+                Route(.get, "/api/things/special", handler: says("special")),
+                Route(.delete, "/api/things/special/deep/part", handler: says("part")),
+                Route(.get, "/api/things/{name}/tail", handler: says("tail")),
+                Route(.get, "/api/accounts/{id}", accountID) { .text("\($1) of \($0.path)") },
+                Route(.get, "/api/refuse") { _ in throw Refusal() },
+                Route(.get, "/api/fail") { _ in throw SocketError(call: "x", code: 1) },
+                Route(.get, "/api/missing") { try .text("\($0.value(of: accountID))") },
+            ]),
+        RouteGroup(
+            prefixes: ["/api/v1"], faults: renderer("v1"),
+            routes: [Route(.get, "/api/v1/a", handler: says("a"))]),
+        RouteGroup(
+            prefixes: [], faults: renderer("root"), routes: [Route(.get, "/", handler: says("/"))]),
+    ],
+    fallback: renderer("fallback"))
+
+private func ask(_ method: Method, _ target: String, body: [UInt8] = []) async -> Response {
+    await router.respond(to: Request(method: method, target: target, body: body))
+}
+
+private func text(_ response: Response) -> String { String(decoding: response.body, as: UTF8.self) }
+
+@Suite struct RouterTests {
+    @Test(arguments: [
+        ("/", "/ /"), ("/api/things", "list /api/things"), ("/api/things/x", "x"),
+        ("/api/things?q=/", "list /api/things"), ("/api/things/a%2Fb", "a/b"),
+        ("/api/things/special", "special /api/things/special"),
+        ("/api/things/special/tail", "tail /api/things/{name}/tail"),
+        ("/%61pi/things", "list /api/things"), ("http://h/api/things", "list /api/things"),
+        ("/api/accounts/7", "7 of /api/accounts/7"), ("/api/things/..", ".."),
+    ])
+    func aPathFindsItsRoute(target: String, answer: String) async {
+        let response = await ask(.get, target)
+        #expect(response.status == .ok)
+        #expect(text(response) == answer)
+    }
+
+    @Test(arguments: [
+        "/api", "/api/", "/api/things/", "/api/things/x/", "/api//things", "/api/./things",
+        "/API/things", "/api/things/x/y", "/api/accounts/256", "/api%2Fthings",
+        "/api/missing",
+    ])
+    func anUnknownPathIsTheSurfaces404(target: String) async {
+        let response = await ask(.get, target)
+        #expect(response.status == .notFound)
+    }
+
+    @Test(arguments: [
+        ("/api/nope", "api"), ("/api/v1/nope", "v1"), ("/apiary", "fallback"), ("/x", "fallback"),
+        ("/api/v1", "v1"), ("/api/v12", "api"),
+    ])
+    func faultsAreRenderedByTheLongestPrefix(target: String, surface: String) async {
+        #expect(await text(ask(.get, target)) == "\(surface) \(target)")
+    }
+
+    @Test func anotherMethodIs405WithAllow() async {
+        let response = await ask(.put, "/api/things")
+        #expect(response.status == .methodNotAllowed)
+        #expect(response.header("allow") == "GET, HEAD, OPTIONS, POST")
+        #expect(await ask(Method("BREW"), "/api/things").status == .methodNotAllowed)
+        #expect(await ask(.trace, "/api/things").status == .methodNotAllowed)
+    }
+
+    @Test func theOrderIs404Then405Then413() async {
+        let large: [UInt8] = [1, 2, 3, 4, 5]
+        #expect(await ask(.post, "/nope", body: large).status == .notFound)
+        #expect(await ask(.put, "/api/things", body: large).status == .methodNotAllowed)
+        #expect(await ask(.post, "/api/things", body: large).status == .contentTooLarge)
+        #expect(await ask(.post, "/api/things", body: [1, 2, 3, 4]).status == .ok)
+    }
+
+    @Test func headIsAnsweredByGetWithoutABody() async {
+        let response = await ask(.head, "/api/things")
+        #expect(response.status == .ok)
+        #expect(response.body.isEmpty)
+    }
+
+    @Test func optionsIsAnsweredByTheTable() async {
+        let response = await ask(.options, "/api/accounts/7")
+        #expect(response.status == .noContent)
+        #expect(response.header("Allow") == "GET, HEAD, OPTIONS")
+        let all = await ask(.options, "*")
+        #expect(all.header("Allow") == "DELETE, GET, HEAD, OPTIONS, POST")
+    }
+
+    @Test func thrownErrorsAreRenderedByTheGroup() async {
+        let refused = await ask(.get, "/api/refuse")
+        #expect(refused.status == .forbidden)
+        #expect(text(refused) == "api refused")
+        #expect(await ask(.get, "/api/fail").status == .internalServerError)
+    }
+
+    @Test(arguments: ["", "x", "/%", "/\r\n", "*"])
+    func aTargetThatIsNoneIs400(target: String) async {
+        #expect(await ask(.get, target).status == .badRequest)
+    }
+
+    @Test func mountingAPathTwiceTraps() async {
+        await #expect(processExitsWith: .failure) {
+            let fault: FaultRenderer = { _, _ in Response(status: .notFound) }
+            let handler: Handler = { _ in Response(status: .ok) }
+            let routes = [
+                Route(.get, "/a/{x}", handler: handler), Route(.get, "/a/{y}", handler: handler),
+            ]
+            _ = Router(
+                groups: [RouteGroup(prefixes: [], faults: fault, routes: routes)], fallback: fault)
+        }
+    }
+}

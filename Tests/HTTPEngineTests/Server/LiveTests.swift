@@ -1,0 +1,168 @@
+import Glibc
+import Testing
+
+@testable import HTTPEngine
+
+/// Tests over real sockets, one after another: their clients block a thread while they wait.
+@Suite(.serialized) enum Live {}
+
+extension Live {
+    /// What many or hostile connections do to the server and to each other.
+    @Suite struct Pressure {
+        @Test func aHeadThatDripsIsAnswered408() async throws {
+            let live = try LiveServer { $0.headDeadline = .milliseconds(100) }
+            let client = live.client()
+            client.say("GET /now HT")
+            #expect(client.hearToEnd()?.hasPrefix("HTTP/1.1 408 ") == true)
+            client.close()
+            await live.server.drain()
+            #expect(live.records.access.map(\.status) == [408])
+        }
+
+        @Test func aBodyThatDoesNotComeIsAnswered408() async throws {
+            let live = try LiveServer { $0.bodyDeadline = .milliseconds(100) }
+            let client = live.client()
+            client.say("POST /echo HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nhe")
+            #expect(client.hearToEnd()?.hasPrefix("HTTP/1.1 408 ") == true)
+            client.close()
+            await live.server.drain()
+            #expect(live.records.access.map(\.route) == ["/echo"])
+        }
+
+        @Test func anIdleConnectionIsClosedInSilence() async throws {
+            let live = try LiveServer { $0.idleDeadline = .milliseconds(100) }
+            let client = live.client()
+            client.say("GET /now HTTP/1.1\r\nHost: a\r\n\r\n")
+            #expect(client.hearToEnd()?.hasSuffix("now \n") == true)
+            await live.server.drain()
+        }
+
+        @Test func aWaitingHandlerDelaysNobodyElse() async throws {
+            let live = try LiveServer { $0.loops = 1 }
+            let slow = live.client()
+            slow.say("GET /gate HTTP/1.1\r\nHost: a\r\n\r\n")
+            await live.gate.reached()
+            let half = live.client()
+            half.say("GET /no")
+            let quick = live.client()
+            quick.say("GET /now HTTP/1.1\r\nHost: a\r\n\r\n")
+            #expect(quick.hear(through: "now \n").hasPrefix("HTTP/1.1 200"))
+            await live.gate.open()
+            #expect(slow.hear(through: "gate\n").hasPrefix("HTTP/1.1 200"))
+            half.close()
+            await live.server.drain()
+        }
+
+        @Test func aClientThatNeverReadsIsNotReadEither() async throws {
+            let live = try LiveServer {
+                $0.outboxBytes = 1_000
+                $0.writeDeadline = .milliseconds(300)
+            }
+            let client = live.client(receiveBuffer: 4_096)
+            // 5 GB of answers are asked for; what the kernel holds of them is a few megabytes.
+            client.say(String(repeating: "GET /large HTTP/1.1\r\nHost: a\r\n\r\n", count: 50_000))
+            await live.server.drain()
+            #expect(live.records.access.count < 200)
+            #expect(live.server.connections == 0)
+        }
+
+        @Test func aConnectionOverTheCapIsTold503() async throws {
+            let live = try LiveServer { $0.maxConnectionsPerClient = 2 }
+            let first = [live.client(), live.client()]
+            for client in first {
+                client.say("GET /now HTTP/1.1\r\nHost: a\r\n\r\n")
+                _ = client.hear(through: "now \n")
+            }
+            let text = try #require(live.exchange("GET /now HTTP/1.1\r\nHost: a\r\n\r\n"))
+            #expect(text.hasPrefix("HTTP/1.1 503 ") && text.contains("Retry-After: 1\r\n"))
+            first[0].say("GET /now HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
+            _ = first[0].hearToEnd()
+            #expect(live.exchange("GET /now HTTP/1.0\r\n\r\n")?.hasPrefix("HTTP/1.1 200") == true)
+            first[1].close()
+            await live.server.drain()
+        }
+
+        @Test func aClientThatIsGoneTakesItsHandlerWithIt() async throws {
+            let live = try LiveServer()
+            let client = live.client()
+            client.say("GET /until-cancelled HTTP/1.1\r\nHost: a\r\n\r\n")
+            await live.gate.reached()
+            await live.gate.open()
+            client.reset()
+            await live.cancelled.reached()
+            await live.cancelled.open()
+            await live.server.drain()
+            #expect(live.records.faults.isEmpty)
+        }
+    }
+
+    /// How the server ends.
+    @Suite struct Draining {
+        @Test func drainingAnswersWhatIsInFlightAndClosesTheRest() async throws {
+            let live = try LiveServer()
+            let idle = live.client()
+            idle.say("GET /now HTTP/1.1\r\nHost: a\r\n\r\n")
+            _ = idle.hear(through: "now \n")
+            let busy = live.client()
+            busy.say("GET /gate HTTP/1.1\r\nHost: a\r\n\r\n")
+            await live.gate.reached()
+            async let drained: Void = live.server.drain()
+            #expect(idle.hearToEnd() == "")
+            await live.gate.open()
+            let text = try #require(busy.hearToEnd())
+            #expect(text.contains("Connection: close\r\n") && text.hasSuffix("gate\n"))
+            busy.close()
+            await drained
+            #expect(live.server.connections == 0)
+        }
+
+        @Test func beforeDrainingAnswersCloseButTheListenerStillAccepts() async throws {
+            let live = try LiveServer()
+            live.server.beginDraining()
+            let text = live.exchange("GET /now HTTP/1.1\r\nHost: a\r\n\r\n")
+            #expect(text?.contains("Connection: close\r\n") == true)
+            await live.server.drain()
+        }
+
+        @Test func afterItsPatienceTheServerCutsOff() async throws {
+            let live = try LiveServer { $0.drainDeadline = .milliseconds(50) }
+            let busy = live.client()
+            busy.say("GET /until-cancelled HTTP/1.1\r\nHost: a\r\n\r\n")
+            await live.gate.reached()
+            await live.gate.open()
+            await live.server.drain()
+            #expect(busy.hearToEnd() == "")
+        }
+
+        @Test func aStoppedServerIsNotConnectedTo() async throws {
+            let live = try LiveServer()
+            await live.server.drain()
+            #expect(!live.client().say("x") || live.client().hear() == nil)
+        }
+    }
+
+    /// Where a server listens.
+    @Suite struct Listening {
+        @Test(arguments: ["127.0.0.1", "0.0.0.0", "*", "::"])
+        func everyKindOfAddressIsListenedOn(host: String) async throws {
+            let live = try LiveServer { $0.host = host }
+            #expect(live.port != 0)
+            #expect(live.exchange("GET /now HTTP/1.0\r\n\r\n")?.hasPrefix("HTTP/1.1 200") == true)
+            await live.server.drain()
+            #expect(live.records.access.first?.peer.text == "127.0.0.1")
+        }
+
+        @Test func aTakenPortIsAnError() async throws {
+            let live = try LiveServer()
+            let error = #expect(throws: SocketError.self) {
+                try LiveServer { $0.port = live.port }
+            }
+            #expect(error?.code == EADDRINUSE)
+            await live.server.drain()
+        }
+
+        @Test func aNameIsNoAddress() {
+            #expect(throws: SocketError.self) { try LiveServer { $0.host = "localhost" } }
+        }
+    }
+}

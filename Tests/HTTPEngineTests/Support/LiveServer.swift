@@ -1,0 +1,100 @@
+import Synchronization
+
+@testable import HTTPEngine
+
+/// A gate that handlers wait at until a test opens it.
+actor Gate {
+    private var isOpen = false
+    private var waiters: [CheckedContinuation<Void, Never>] = []
+    private var watchers: [CheckedContinuation<Void, Never>] = []
+    private var arrivals = 0
+
+    func pass() async {
+        arrivals += 1
+        for watcher in watchers { watcher.resume() }
+        watchers = []
+        guard !isOpen else { return }
+        await withCheckedContinuation { waiters.append($0) }
+    }
+
+    func open() {
+        isOpen = true
+        for waiter in waiters { waiter.resume() }
+        waiters = []
+    }
+
+    /// Returns when somebody is waiting at the gate.
+    func reached() async {
+        guard arrivals == 0 else { return }
+        await withCheckedContinuation { watchers.append($0) }
+    }
+}
+
+/// A server of its own on a free port, with routes that show what the engine does.
+struct LiveServer: Sendable {
+    let server: Server
+    let port: UInt16
+    let gate = Gate()
+    let cancelled = Gate()
+    let records = Records()
+
+    final class Records: Sendable {
+        private let state = Mutex<(access: [AccessRecord], faults: [FaultRecord])>(([], []))
+
+        var access: [AccessRecord] { state.withLock { $0.access } }
+        var faults: [FaultRecord] { state.withLock { $0.faults } }
+
+        func add(_ record: AccessRecord) { state.withLock { $0.access.append(record) } }
+        func add(_ record: FaultRecord) { state.withLock { $0.faults.append(record) } }
+    }
+
+    init(_ adjust: (inout ServerConfiguration) -> Void = { _ in }) throws {
+        var configuration = ServerConfiguration()
+        configuration.port = 0
+        configuration.loops = 2
+        adjust(&configuration)
+        let faults: FaultRenderer = { fault, _ in
+            .text("fault \(fault.status.code)\n", status: fault.status)
+        }
+        let routes = RouteGroup(
+            prefixes: ["/"], faults: faults, routes: LiveServer.routes(gate, cancelled))
+        let records = records
+        server = Server(
+            configuration: configuration, router: Router(groups: [routes], fallback: faults),
+            hooks: ServerHooks(access: { records.add($0) }, fault: { records.add($0) }))
+        port = try server.start()[0].port
+    }
+
+    private static func routes(_ gate: Gate, _ cancelled: Gate) -> [Route] {
+        [
+            Route(.get, "/now") { .text("now \($0.query.first?.value ?? "")\n") },
+            Route(.get, "/gate") { _ in
+                await gate.pass()
+                return .text("gate\n")
+            },
+            Route(.get, "/large") { _ in
+                Response(status: .ok, body: [UInt8](repeating: 0x78, count: 100_000))
+            },
+            Route(.post, "/echo", bodyLimit: 10) { Response(status: .ok, body: $0.body) },
+            Route(.get, "/split") { _ in .text("x", headers: [("X", "a\r\nEvil: b")]) },
+            Route(.get, "/throw") { _ in throw SocketError(call: "nothing", code: 0) },
+            Route(.get, "/until-cancelled") { _ in
+                await gate.pass()
+                try? await Task.sleep(for: .seconds(60))
+                if Task.isCancelled { await cancelled.pass() }
+                return .text("cancelled\n")
+            },
+        ]
+    }
+
+    func client(receiveBuffer: Int32? = nil) -> RawClient {
+        RawClient(port: port, receiveBuffer: receiveBuffer)
+    }
+
+    /// Says something on a connection of its own and gives all that is answered until it closes.
+    func exchange(_ text: String) -> String? {
+        let client = client()
+        client.say(text)
+        return client.hearToEnd()
+    }
+}

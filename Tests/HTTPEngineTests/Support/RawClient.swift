@@ -1,0 +1,93 @@
+import CSocket
+import Glibc
+
+@testable import HTTPEngine
+
+/// A client that says exactly the octets it is told to, and reads with a time limit.
+final class RawClient {
+    private let descriptor: Int32
+    private var isOpen = true
+
+    init(port: UInt16, receiveBuffer: Int32? = nil) {
+        descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        var time = timeval(tv_sec: 10, tv_usec: 0)
+        let length = socklen_t(MemoryLayout<timeval>.size)
+        setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &time, length)
+        if var size = receiveBuffer {
+            setsockopt(descriptor, SOL_SOCKET, SO_RCVBUF, &size, 4)
+        }
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = port.bigEndian
+        address.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
+        _ = withUnsafePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+            }
+        }
+    }
+
+    deinit { close() }
+
+    @discardableResult
+    func say(_ text: String) -> Bool { say(Array(text.utf8)) }
+
+    /// - Returns: false when the server would not take it.
+    @discardableResult
+    func say(_ octets: [UInt8]) -> Bool {
+        var start = 0
+        while start < octets.count {
+            let count = octets.withUnsafeBytes {
+                send(
+                    descriptor, $0.baseAddress.map { $0 + start }, octets.count - start,
+                    Int32(MSG_NOSIGNAL))
+            }
+            guard count > 0 else { return false }
+            start += count
+        }
+        return true
+    }
+
+    /// "No more from me."
+    func endInput() { shutdown(descriptor, Int32(SHUT_WR)) }
+
+    /// Closes with a reset instead of an end.
+    func reset() {
+        var linger = linger(l_onoff: 1, l_linger: 0)
+        let length = socklen_t(MemoryLayout<linger>.size)
+        setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &linger, length)
+        close()
+    }
+
+    func close() {
+        guard isOpen else { return }
+        isOpen = false
+        Glibc.close(descriptor)
+    }
+
+    /// Some octets; empty at the end, nil when nothing came in time or the server reset.
+    func hear() -> [UInt8]? {
+        var buffer = [UInt8](repeating: 0, count: 65_536)
+        let count = recv(descriptor, &buffer, buffer.count, 0)
+        return count < 0 ? nil : Array(buffer[..<count])
+    }
+
+    /// Everything up to the server's end of the connection.
+    func hearToEnd() -> String? {
+        var all: [UInt8] = []
+        while let octets = hear() {
+            if octets.isEmpty { return String(decoding: all, as: UTF8.self) }
+            all += octets
+        }
+        return nil
+    }
+
+    /// Up to and with this text.
+    func hear(through text: String) -> String {
+        var all = ""
+        while !all.contains(text), let octets = hear(), !octets.isEmpty {
+            all += String(decoding: octets, as: UTF8.self)
+        }
+        return all
+    }
+}

@@ -1,0 +1,58 @@
+@testable import HTTPEngine
+
+/// What a parser makes of some octets, as text that can be compared.
+func transcript(
+    of input: [UInt8], pieces: [Int], limits: ParserLimits = ParserLimits(), bodyLimit: Int = 1_024
+) -> [String] {
+    var parser = RequestParser(limits: limits)
+    var lines: [String] = []
+    var start = 0
+    var pieces = pieces.makeIterator()
+    while start < input.count {
+        let end = min(input.count, start + max(1, pieces.next() ?? input.count))
+        input[start..<end].withUnsafeBytes { parser.append($0) }
+        start = end
+        drain(&parser, into: &lines, bodyLimit: bodyLimit)
+    }
+    return lines
+}
+
+/// The same, all at once.
+func transcript(of text: String, limits: ParserLimits = ParserLimits()) -> [String] {
+    transcript(of: Array(text.utf8), pieces: [], limits: limits)
+}
+
+private func drain(_ parser: inout RequestParser, into lines: inout [String], bodyLimit: Int) {
+    while true {
+        switch parser.next() {
+        case .needMore: return
+        case .head(let head):
+            lines.append(describe(head))
+            parser.readBody(limit: bodyLimit)
+        case .body(let body): lines.append("body \(body)")
+        case .tooLarge: lines.append("too large")
+        case .refused(let error, let head):
+            lines.append("refused \(error) \(head?.method.name ?? "-")")
+        }
+    }
+}
+
+private func describe(_ head: RequestHead) -> String {
+    let fields = HeaderFields(head: head).map { "\($0.name)=\($0.value)" }
+    return "\(head.method) \(head.path) \(fields) \(head.framing) 1.\(head.minorVersion)"
+        + (head.keepsAlive ? " keeps" : "") + (head.expectsContinue ? " expects" : "")
+}
+
+/// A small generator with a fixed seed (xorshift64*), so that a failure happens again.
+struct SeededGenerator: RandomNumberGenerator {
+    private var state: UInt64
+
+    init(seed: UInt64) { state = seed }
+
+    mutating func next() -> UInt64 {
+        state ^= state >> 12
+        state ^= state << 25
+        state ^= state >> 27
+        return state &* 0x2545_f491_4f6c_dd1d
+    }
+}

@@ -1,0 +1,82 @@
+"""The built program, started as an operator starts it and stopped by its process id."""
+
+import os
+import pathlib
+import re
+import select
+import signal
+import subprocess
+import time
+
+ROOT = pathlib.Path(__file__).parents[2]
+BINARY = pathlib.Path(os.environ.get("POSTERN_BINARY", ROOT / ".build/debug/postern")).resolve()
+READY = re.compile(r"listening on (http://(\S+):(\d+))\n")
+START_SECONDS = 30
+STOP_SECONDS = 40
+
+
+def environment(**variables):
+    """This process's, but for settings of Postern's that happen to be in it."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("POSTERN_")}
+    return {**kept, **variables}
+
+
+class Postern:
+    """One running server. Its log goes to `log`; leaving it running fails nothing, so stop it.
+
+    Settings are variables: `POSTERN_SERVER_DRAIN_DELAY="3s"`.
+    """
+
+    def __init__(self, directory, *flags, port=0, **settings):
+        self.log = pathlib.Path(directory) / f"log-{time.monotonic_ns()}.jsonl"
+        command = [str(BINARY), "serve", "--profile", "test", "--port", str(port), *flags]
+        with self.log.open("wb") as log:
+            self.process = subprocess.Popen(
+                command, cwd=directory, env=environment(**settings),
+                stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=log)
+        self.url, self.host, self.port = self._await_ready()
+
+    def _await_ready(self):
+        pipe, line = self.process.stdout.fileno(), b""
+        deadline = time.monotonic() + START_SECONDS
+        while not line.endswith(b"\n"):
+            readable, _, _ = select.select([pipe], [], [], max(0, deadline - time.monotonic()))
+            piece = os.read(pipe, 4096) if readable else b""
+            if not piece:
+                self.kill()
+                raise AssertionError(f"not ready; said {line!r} and logged {self.read_log()}")
+            line += piece
+        match = READY.fullmatch(line.decode())
+        assert match, f"the ready line is not as documented: {line!r}"
+        return match[1], match[2].strip("[]"), int(match[3])
+
+    def read_log(self):
+        return self.log.read_text(errors="replace")
+
+    def stop(self):
+        """Ends it gracefully, as a supervisor does. A second signal would end it at once."""
+        self.process.send_signal(signal.SIGTERM)
+        self.await_end()
+
+    def await_end(self):
+        """Holds it to the promise that after SIGTERM it exits with 0."""
+        code = self.process.wait(STOP_SECONDS)
+        self.process.stdout.close()
+        assert code == 0, f"exit code {code} after SIGTERM; log: {self.read_log()[-2000:]}"
+
+    def kill(self):
+        """The power cut: SIGKILL, nothing is said goodbye to."""
+        self.process.kill()
+        self.process.wait(STOP_SECONDS)
+        self.process.stdout.close()
+
+    @property
+    def running(self):
+        return self.process.poll() is None
+
+
+def run(*arguments, directory, stdin="", **settings):
+    """One command of the program, with what it said and how it ended."""
+    return subprocess.run(
+        [str(BINARY), *map(str, arguments)], cwd=directory, env=environment(**settings),
+        input=stdin, text=True, capture_output=True, timeout=120)

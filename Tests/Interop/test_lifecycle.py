@@ -1,0 +1,93 @@
+"""Starting and stopping, as a supervisor sees it."""
+
+import concurrent.futures
+import json
+import signal
+import time
+
+import requests
+
+from agent import Agent
+from program import run
+from wire import Wire
+
+HEALTH = b"GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n"
+READY = b"GET /readyz HTTP/1.1\r\nHost: a\r\n\r\n"
+
+
+def test_requests_in_flight_are_answered_after_sigterm(start):
+    server = start()
+    agent = Agent(server.url)
+    key = agent.session(username="in-flight").json()["apiKey"]
+    with concurrent.futures.ThreadPoolExecutor(4) as pool:
+        solved = list(pool.map(lambda _: agent.solve(), range(8)))
+    wires = [Wire(server, timeout=30) for _ in solved]
+    for wire, one in zip(wires, solved):
+        body = json.dumps({"powHex": one.digest, "nonce": one.nonce, "apiKey": key}).encode()
+        wire.send(b"POST /api/v1/session HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer %s\r\n"
+                  b"Content-Length: %d\r\n\r\n%s" % (one.token.encode(), len(body), body))
+    assert wires[0].answer().status == 200
+    server.process.send_signal(signal.SIGTERM)
+    assert [wire.answer().status for wire in wires[1:]] == [200] * 7
+    for wire in wires:
+        assert wire.ended()
+        wire.socket.close()
+    server.await_end()
+
+
+def test_the_end_is_graceful_however_soon_it_comes(start):
+    # Signing keys are still being made then, in the background of the first start.
+    for _ in range(12):
+        start().stop()
+
+
+def test_idle_connections_do_not_hold_up_the_end(start):
+    server = start()
+    with Wire(server) as wire:
+        wire.send(HEALTH)
+        assert wire.answer().status == 200
+        began = time.monotonic()
+        server.stop()
+        assert time.monotonic() - began < 5
+        assert wire.ended()
+
+
+def test_while_draining_it_is_healthy_but_not_ready(start):
+    server = start(POSTERN_SERVER_DRAIN_DELAY="3s")
+    server.process.send_signal(signal.SIGTERM)
+    deadline = time.monotonic() + 2
+    ready = 200
+    while ready == 200 and time.monotonic() < deadline:
+        with Wire(server) as wire:
+            wire.send(READY)
+            ready = wire.answer().status
+    assert ready == 503
+    with Wire(server) as wire:
+        wire.send(HEALTH + HEALTH)
+        answer = wire.answer()
+        assert answer.status == 200 and answer.one("connection") == "close"
+        assert wire.ended()
+    server.await_end()
+
+
+def test_a_port_in_use_is_said_and_not_shared(start, tmp_path):
+    server = start()
+    result = run("serve", "--profile", "test", "--port", server.port, directory=tmp_path)
+    assert result.returncode != 0
+    assert str(server.port) in result.stderr and result.stdout == ""
+    assert requests.get(server.url + "/healthz", timeout=5).status_code == 200
+
+
+def test_it_listens_on_ipv6_too(start):
+    server = start("--host", "::1")
+    with Wire(server) as wire:
+        wire.send(HEALTH)
+        assert wire.answer().status == 200
+
+
+def test_healthcheck_tells_a_supervisor_the_truth(start, tmp_path):
+    server = start()
+    port = {"POSTERN_SERVER_PORT": str(server.port)}
+    assert run("healthcheck", directory=tmp_path, **port).returncode == 0
+    server.stop()
+    assert run("healthcheck", directory=tmp_path, **port).returncode != 0

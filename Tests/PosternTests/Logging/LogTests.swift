@@ -1,0 +1,78 @@
+import Glibc
+import HTTPEngine
+import Logging
+import StrictJSON
+import Testing
+
+@testable import postern
+
+@Suite struct LogTests {
+    private struct Trouble: Error, CustomStringConvertible {
+        let description = "disk\nfull"
+    }
+
+    @Test func aRequestIsOneLineWithItsRouteAndNotItsPath() async throws {
+        let pipe = Pipe()
+        let log = Log(descriptor: pipe.writer, format: .json)
+        log.access(
+            AccessRecord(
+                method: .post, route: "/api/v1/session", status: 201, bytes: 512,
+                duration: .microseconds(1500), peer: .loopback,
+                id: RequestID(prefix: 1, number: 2)))
+        await log.writer.drain()
+        let object = try #require(try JSONValue.parse(Array(pipe.drained().utf8)).object)
+        #expect(object["message"] == .string("request"))
+        #expect(object["method"] == .string("POST"))
+        #expect(object["route"] == .string("/api/v1/session"))
+        #expect(object["status"] == .integer(201))
+        #expect(object["bytes"] == .integer(512))
+        #expect(object["microseconds"] == .integer(1500))
+        #expect(object["client"] == .string("127.0.0.1"))
+        #expect(object["id"] == .string("00000001-2"))
+    }
+
+    @Test func messagesCarryTheirMetadataAndErrors() async {
+        let pipe = Pipe()
+        let log = Log(descriptor: pipe.writer, format: .text)
+        var logger = log.logger
+        logger[metadataKey: "b"] = "2"
+        logger.error("broken", error: Trouble(), metadata: ["a": "1"])
+        logger.debug("not shown")
+        await log.writer.drain()
+        let text = pipe.drained()
+        #expect(text.hasSuffix("Z error    broken a=1 b=2 error=disk\\u000afull\n"))
+        #expect(!text.contains("not shown"))
+    }
+}
+
+@Suite struct LogWriterTests {
+    @Test func linesComeOutWholeAndInOrder() async {
+        let pipe = Pipe()
+        let writer = LogWriter(descriptor: pipe.writer) { _ in [] }
+        for number in 0..<100 { writer.append(Array("\(number)\n".utf8)) }
+        await writer.drain()
+        #expect(pipe.drained() == (0..<100).map { "\($0)\n" }.joined())
+    }
+
+    @Test func beyondItsCapacityLinesAreDroppedAndCounted() async {
+        let pipe = Pipe()
+        let writer = LogWriter(descriptor: pipe.writer, capacity: 10) { Array("lost \($0)\n".utf8) }
+        for _ in 0..<5 { writer.append(Array("12345\n".utf8)) }
+        await writer.drain()
+        writer.append(Array("after\n".utf8))
+        await writer.drain()
+        #expect(pipe.drained() == "12345\nlost 4\nafter\n")
+    }
+
+    @Test func aReaderThatIsGoneCostsTheLinesOnly() async {
+        let pipe = Pipe()
+        signal(SIGPIPE, SIG_IGN)
+        let writer = LogWriter(descriptor: pipe.writer) { _ in [] }
+        pipe.abandon()
+        writer.append(Array("x\n".utf8))
+        await writer.drain()
+        writer.append(Array("y\n".utf8))
+        await writer.drain()
+        close(pipe.writer)
+    }
+}

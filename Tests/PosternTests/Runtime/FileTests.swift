@@ -1,0 +1,39 @@
+import Testing
+
+@testable import postern
+
+@Suite struct FileTests {
+    @Test func createNeverReplaces() throws {
+        let scratch = Scratch()
+        let path = "\(scratch.path)/f"
+        try File.create(path, content: [1])
+        #expect(throws: FileFault.exists) { try File.create(path, content: [2]) }
+        #expect(try File.bytes(at: path, atMost: 10) == [1])
+        #expect(scratch.names == ["f"])
+    }
+
+    @Test func replaceReplacesAndLeavesNothingElse() throws {
+        let scratch = Scratch()
+        let path = scratch.write("f", [1], mode: 0o644)
+        try File.replace(path, content: [2])
+        #expect(try File.bytes(at: path, atMost: 10) == [2])
+        #expect(Scratch.mode(of: path) == 0o600)
+        #expect(scratch.names == ["f"])
+    }
+
+    @Test func moreThanTheLimitIsRefused() {
+        let scratch = Scratch()
+        let path = scratch.write("f", [UInt8](repeating: 1, count: 11))
+        #expect(throws: FileFault.tooLong(limit: 10)) { try File.bytes(at: path, atMost: 10) }
+    }
+
+    @Test func whatIsNotUTF8IsNoText() {
+        let scratch = Scratch()
+        let path = scratch.write("f", [0xff, 0xfe])
+        #expect(throws: FileFault.notText) { try File.text(at: path, atMost: 10) }
+    }
+
+    @Test func aFileInNoDirectoryIsMissing() {
+        #expect(throws: FileFault.missing) { try File.create("/no/such/f", content: []) }
+    }
+}
