@@ -4,6 +4,7 @@ public import HTTPEngine
 public func allRoutes(_ surfaces: Surfaces) -> [RouteGroup] {
     [
         surfaces.agent.routes,
+        surfaces.accounts.routes,
         surfaces.discovery.routes,
         surfaces.operations.routes,
     ]
@@ -12,11 +13,15 @@ public func allRoutes(_ surfaces: Surfaces) -> [RouteGroup] {
 /// The surfaces, built once by the program.
 public struct Surfaces: Sendable {
     public let agent: AgentAPI
+    public let accounts: AccountsAPI
     public let discovery: DiscoveryAPI
     public let operations: OperationsAPI
 
-    public init(agent: AgentAPI, discovery: DiscoveryAPI, operations: OperationsAPI) {
+    public init(
+        agent: AgentAPI, accounts: AccountsAPI, discovery: DiscoveryAPI, operations: OperationsAPI
+    ) {
         self.agent = agent
+        self.accounts = accounts
         self.discovery = discovery
         self.operations = operations
     }

@@ -4,10 +4,23 @@
 /// A refusal carries what the caller needs to mend it and nothing secret. Each API renders it in
 /// its own error shape through one exhaustive `switch`.
 public enum Refusal: Error, Equatable, Sendable {
+    // Of every surface.
+
     /// The body is not what the endpoint takes; the text says where and why.
     case malformedRequest(String)
     /// `Content-Type` was given and is not `expected`.
     case unsupportedMediaType(expected: String)
+    /// The proof of work does not hold.
+    case proofRejected(ProofFault)
+    /// The address belongs to somebody, or did, or is the operator's to give out.
+    case addressTaken
+    /// Too many of these from this client.
+    case tooManyRequests(retryAfter: Duration)
+    /// The work queue is full or the database is busy; nothing was done.
+    case busy(retryAfter: Duration)
+
+    // Of the agents' surface.
+
     /// The challenge token is missing, forged, expired, of another kind or already used.
     case invalidChallenge
     /// The session token is missing, forged or expired, or its account is gone, disabled or has
@@ -17,20 +30,41 @@ public enum Refusal: Error, Equatable, Sendable {
     case invalidCapability
     /// No account has this API key, or it is disabled.
     case unknownAPIKey
-    /// The proof of work does not hold.
-    case proofRejected(ProofFault)
     /// Not a valid username; the text says which rule it breaks.
     case invalidUsername(String)
     /// A valid username that only the operator may give out.
     case usernameNotAllowed
-    /// The address belongs to somebody, or did.
-    case addressTaken
-    /// Too many of these from this client.
-    case tooManyRequests(retryAfter: Duration)
-    /// The work queue is full or the database is busy; nothing was done.
-    case busy(retryAfter: Duration)
     /// No mail store is configured.
     case mailStoreMissing
+
+    // Of the accounts surface.
+
+    /// There is no token where one is needed.
+    case missingToken
+    /// The token is forged or expired, or what it stood for has changed.
+    case invalidToken
+    /// The token is good but not for this.
+    case forbidden
+    /// There is no such thing, or none that this caller may know of.
+    case notFound
+    /// The address and the password do not belong together.
+    case invalidCredentials
+    /// Not an address that a mailbox can have.
+    case invalidAddress
+    /// Not a domain, or not one that this caller may make mailboxes on.
+    case invalidDomain
+    case passwordTooShort
+    /// A free account needs a proof of work.
+    case proofRequired
+    case accountLimitReached
+    case registrationClosed
+    case invalidEmail
+    case emailTaken
+    case tokenLimitReached
+    case domainLimitReached
+    case domainAlreadyExists
+    /// Accounts are on the domain.
+    case domainInUse
 }
 
 /// What is wrong with a proof of work.

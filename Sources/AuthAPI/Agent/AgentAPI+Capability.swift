@@ -4,10 +4,9 @@ internal import StrictJSON
 
 extension AgentAPI {
     /// POST /api/v1/capability
-    func issueCapability(_ request: Request) async throws -> Response {
-        let now = clock()
-        let session = try await auth.admit(session: request.bearerToken, at: now)
-        let capability = try await auth.issueCapability(for: session, at: now)
+    func issueCapability(_ request: Request, by caller: Caller) async throws -> Response {
+        let session = try await auth.admit(session: request.bearerToken, at: caller.now)
+        let capability = try await auth.issueCapability(for: session, at: caller.now)
         let seconds = capability.lifetime.components.seconds
         return answer(.ok, token: capability.token, next: capabilitySteps(seconds)) { body in
             body.member("expiresIn", seconds)

@@ -5,8 +5,8 @@ internal import StrictJSON
 
 extension AgentAPI {
     /// POST /api/v1/challenge
-    func issueChallenge(_ request: Request) async throws -> Response {
-        let issued = try await auth.issueChallenge(to: request.client, at: clock())
+    func issueChallenge(_ request: Request, by caller: Caller) async throws -> Response {
+        let issued = try await auth.issueChallenge(to: caller)
         let scrypt = auth.settings.scrypt
         return answer(.ok, token: issued.token, next: challengeSteps) { body in
             body.member("difficulty", issued.challenge.difficulty)

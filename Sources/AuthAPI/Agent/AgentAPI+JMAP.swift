@@ -9,8 +9,8 @@ extension AgentAPI {
     private static let submission = "urn:ietf:params:jmap:submission"
 
     /// GET /.well-known/jmap: the session object (RFC 8620 §2) of the capability's account.
-    func jmapSession(_ request: Request) async throws -> Response {
-        let account = try await auth.mailAccount(capability: request.bearerToken, at: clock())
+    func jmapSession(_ request: Request, by caller: Caller) async throws -> Response {
+        let account = try await auth.mailAccount(capability: request.bearerToken, at: caller.now)
         return .json(.ok) { session in
             session.member("capabilities", writeCapabilities)
             session.member("accounts") { accounts in

@@ -5,23 +5,21 @@ internal import StrictJSON
 
 extension AgentAPI {
     /// POST /api/v1/session
-    func openSession(_ request: Request) async throws -> Response {
+    func openSession(_ request: Request, by caller: Caller) async throws -> Response {
         try request.requireJSON()
-        let now = clock()
-        let challenge = try await auth.admit(challenge: request.bearerToken, at: now)
+        let challenge = try await auth.admit(challenge: request.bearerToken, at: caller.now)
         let opening = try SessionOpening(request)
         switch opening.who {
         case .newcomer(let username):
             let (session, apiKey) = try await auth.signup(
-                username, challenge: challenge, proof: opening.proof, from: request.client,
-                at: now)
+                username, challenge: challenge, proof: opening.proof, by: caller)
             return answer(.created, token: session.token, next: signupSteps) { body in
                 body.member("apiKey", apiKey.secret)
                 write(session.account, to: &body)
             }
         case .member(let apiKey):
             let session = try await auth.login(
-                apiKey, challenge: challenge, proof: opening.proof, from: request.client, at: now)
+                apiKey, challenge: challenge, proof: opening.proof, by: caller)
             return answer(.ok, token: session.token, next: sessionSteps) { body in
                 write(session.account, to: &body)
             }

@@ -5,21 +5,23 @@ internal import StrictJSON
 /// The agents' surface (contract section 1): `/api/v1/…` and the JMAP session object.
 public struct AgentAPI: Sendable {
     let auth: AgentAuth
-    let clock: @Sendable () -> Instant
     let errors: AgentErrors
     let jmap: JMAPDirectory
+    let gate: Gate
 
     /// - Parameters:
     ///   - publicURL: this server as its clients see it, without a slash at the end.
     ///   - jmap: where the mail store is.
+    ///   - limiter: the one that all surfaces share.
     public init(
-        auth: AgentAuth, publicURL: String, jmap: JMAPDirectory,
+        auth: AgentAuth, publicURL: String, jmap: JMAPDirectory, limiter: RateLimiter,
         clock: @escaping @Sendable () -> Instant
     ) {
         self.auth = auth
-        self.clock = clock
         self.jmap = jmap
-        errors = AgentErrors(publicURL: publicURL)
+        let errors = AgentErrors(publicURL: publicURL)
+        self.errors = errors
+        gate = Gate(limiter: limiter, clock: clock, render: errors.render)
     }
 
     var publicURL: String { errors.publicURL }
@@ -30,13 +32,22 @@ public struct AgentAPI: Sendable {
         RouteGroup(
             prefixes: ["/api/v1", "/.well-known/jmap"], faults: errors.renderer,
             routes: [
-                Route(.post, "/api/v1/challenge", handler: issueChallenge),
-                Route(.post, "/api/v1/session", handler: openSession),
-                Route(.post, "/api/v1/capability", handler: issueCapability),
-                Route(.post, "/api/v1/api-key", handler: renewAPIKey),
-                Route(.delete, "/api/v1/account", handler: deleteAccount),
-                Route(.get, "/.well-known/jmap", handler: jmapSession),
+                Route(.post, "/api/v1/challenge", handler: counted(issueChallenge)),
+                Route(.post, "/api/v1/session", handler: counted(openSession)),
+                Route(.post, "/api/v1/capability", handler: counted(issueCapability)),
+                Route(.post, "/api/v1/api-key", handler: counted(renewAPIKey)),
+                Route(.delete, "/api/v1/account", handler: counted(deleteAccount)),
+                Route(.get, "/.well-known/jmap", handler: counted(jmapSession)),
             ] + missingMailStore)
+    }
+
+    /// Every endpoint of this surface is counted with the requests that have no verified token.
+    private func counted(
+        _ handler: @escaping @Sendable (Request, Caller) async throws -> Response
+    ) -> Handler {
+        { request in
+            try await gate.admit(request, as: .general) { try await handler(request, $0) }
+        }
     }
 
     /// An answer with a token in its `Authorization` header and next steps in its body.

@@ -45,18 +45,8 @@ extension AgentError {
                 hint: "Choose 5 to 21 characters of a-z, 0-9, `.`, `_`, `-`, and retry with the "
                     + "same challenge and proof: they are not spent.",
                 anchor: .usernames)
-        case .usernameNotAllowed:
-            self.init(
-                status: .badRequest, message: "Username not allowed",
-                hint: "The name is reserved for the operator. Choose another and retry with the "
-                    + "same challenge and proof: they are not spent.",
-                anchor: .usernames)
-        case .addressTaken:
-            self.init(
-                status: .conflict, message: "Username taken",
-                hint: "Choose another username, request a fresh challenge from POST "
-                    + "/api/v1/challenge, solve it, and retry.",
-                anchor: .usernames)
+        case .usernameNotAllowed: self = .usernameNotAllowed
+        case .addressTaken: self = .usernameTaken
         case .tooManyRequests(let wait):
             self.init(
                 status: .tooManyRequests, message: "Too many requests",
@@ -69,8 +59,26 @@ extension AgentError {
                     + "request again.",
                 anchor: .limitsAndRetries, retryAfter: wait.retryAfterSeconds)
         case .mailStoreMissing: self = .mailStoreMissing
+        case .missingToken, .invalidToken, .forbidden, .notFound, .invalidCredentials,
+            .invalidAddress, .invalidDomain, .passwordTooShort, .proofRequired,
+            .accountLimitReached, .registrationClosed, .invalidEmail, .emailTaken,
+            .tokenLimitReached, .domainLimitReached, .domainAlreadyExists, .domainInUse:
+            // No use case of this surface refuses so.
+            self = .unexpected
         }
     }
+
+    private static let usernameNotAllowed = AgentError(
+        status: .badRequest, message: "Username not allowed",
+        hint: "The name is reserved for the operator. Choose another and retry with the same "
+            + "challenge and proof: they are not spent.",
+        anchor: .usernames)
+
+    private static let usernameTaken = AgentError(
+        status: .conflict, message: "Username taken",
+        hint: "Choose another username, request a fresh challenge from POST /api/v1/challenge, "
+            + "solve it, and retry.",
+        anchor: .usernames)
 
     private static let mailStoreMissing = AgentError(
         status: .serviceUnavailable, message: "No mail store is configured",

@@ -12,22 +12,22 @@ public struct AgentErrors: Sendable {
         { fault, _ in
             switch fault {
             case .thrown(let error):
-                Refusal(error).map(render) ?? render(.unexpected)
-            case .malformed(let error): render(.malformed(error))
-            case .notFound: render(.notFound)
-            case .methodNotAllowed(let allowed): render(.methodNotAllowed(allowed))
-            case .bodyTooLarge(let limit): render(.bodyTooLarge(limit))
-            case .timeout: render(.timeout)
-            case .overloaded(let seconds): render(.overloaded(Int64(seconds)))
+                Refusal(error).map(render) ?? answer(.unexpected)
+            case .malformed(let error): answer(.malformed(error))
+            case .notFound: answer(.notFound)
+            case .methodNotAllowed(let allowed): answer(.methodNotAllowed(allowed))
+            case .bodyTooLarge(let limit): answer(.bodyTooLarge(limit))
+            case .timeout: answer(.timeout)
+            case .overloaded(let seconds): answer(.overloaded(Int64(seconds)))
             }
         }
     }
 
     func render(_ refusal: Refusal) -> Response {
-        render(AgentError(refusal, publicURL: publicURL))
+        answer(AgentError(refusal, publicURL: publicURL))
     }
 
-    private func render(_ error: AgentError) -> Response {
+    private func answer(_ error: AgentError) -> Response {
         var headers: [(String, String)] = []
         if error.status == .unauthorized { headers.append(("WWW-Authenticate", "Bearer")) }
         if let seconds = error.retryAfter { headers.append(("Retry-After", String(seconds))) }

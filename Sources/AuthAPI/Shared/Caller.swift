@@ -3,5 +3,5 @@ internal import HTTPEngine
 
 extension Request {
     /// Whose limits this request counts against.
-    var client: ClientAddress { ClientAddress(bytes: peer.bytes) }
+    var clientAddress: ClientAddress { ClientAddress(bytes: peer.bytes) }
 }

@@ -20,6 +20,19 @@ struct JSONBody {
         self.members = members
     }
 
+    private init(members: JSONObject) {
+        self.members = members
+    }
+
+    /// A nested object, or `nil` when the member is absent or `null`.
+    func object(_ name: String) throws(Refusal) -> JSONBody? {
+        switch members.present(name) {
+        case nil: return nil
+        case .object(let members): return JSONBody(members: members)
+        default: throw .malformedRequest("`\(name)` must be an object.")
+        }
+    }
+
     /// A string, or `nil` when the member is absent or `null`.
     func string(_ name: String) throws(Refusal) -> String? {
         switch members.present(name) {

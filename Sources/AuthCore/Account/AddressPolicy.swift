@@ -31,11 +31,23 @@ public struct AddressPolicy: Sendable {
     /// - Throws: ``Refusal/usernameNotAllowed`` for a reserved name,
     ///   ``Refusal/invalidUsername(_:)`` for one with the sub-address delimiter in it.
     public func address(for username: Username) throws(Refusal) -> Address {
-        if let subaddressDelimiter, username.localPart.text.contains(subaddressDelimiter) {
+        if let subaddressDelimiter, hasDelimiter(username.localPart) {
             throw .invalidUsername("it must not contain `\(subaddressDelimiter)`")
         }
         guard !reserved.contains(username.localPart.text) else { throw .usernameNotAllowed }
         return Address(localPart: username.localPart, domain: agentDomain)
+    }
+
+    /// - Throws: ``Refusal/invalidAddress`` for a local part that no new mailbox can have: one with
+    ///   the sub-address delimiter, or with a `+` whatever that is.
+    func checkNewName(_ name: LocalPart) throws(Refusal) {
+        guard !hasDelimiter(name), !name.text.utf8.contains(UInt8(ascii: "+")) else {
+            throw .invalidAddress
+        }
+    }
+
+    private func hasDelimiter(_ name: LocalPart) -> Bool {
+        subaddressDelimiter.map(name.text.contains) ?? false
     }
 }
 

@@ -37,14 +37,3 @@ public protocol HoldingStore: Sendable {
     /// How many accounts and domains the user has.
     func holdings(of owner: UserID) async throws -> (accounts: Int, domains: Int)
 }
-
-/// A place between two accounts of an owner.
-public struct AccountCursor: Equatable, Sendable {
-    public let created: Instant
-    public let id: AccountID
-
-    public init(created: Instant, id: AccountID) {
-        self.created = created
-        self.id = id
-    }
-}

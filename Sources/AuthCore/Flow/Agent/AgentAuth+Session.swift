@@ -28,7 +28,7 @@ extension AgentAuth {
             let event = AuditEvent(
                 .accountCreated, by: caller, actor: "account:\(account.id)",
                 subject: address.description)
-            let insertion = try await redeemed(challenge) {
+            let insertion = try await ledger.honouring(challenge.challenge.id) {
                 try await accounts.insert(account, limit: nil, recording: event)
             }
             guard insertion == .inserted else { throw Refusal.addressTaken }
@@ -42,7 +42,7 @@ extension AgentAuth {
         _ apiKey: APIKey, challenge: PresentedChallenge, proof: Proof, by caller: Caller
     ) async throws -> OpenSession {
         try await redeem(challenge, proof: proof, by: caller)
-        let found = try await redeemed(challenge) {
+        let found = try await ledger.honouring(challenge.challenge.id) {
             let account = try await accounts.account(apiKey: apiKey.digest)
             let active = account.flatMap { $0.state == .active ? $0 : nil }
             try await audit.append(loginEvent(of: account, succeeded: active != nil, by: caller))

@@ -67,17 +67,4 @@ extension AgentAuth {
             throw Refusal.proofRejected(.wrongDigest)
         }
     }
-
-    /// Does what a spent challenge paid for. Should the store be busy just then, the challenge is
-    /// given back before the caller is told to come again: a 503 spends nothing.
-    func redeemed<T: Sendable>(
-        _ presented: PresentedChallenge, _ work: () async throws -> T
-    ) async throws -> T {
-        do {
-            return try await work()
-        } catch let busy as StoreBusy {
-            try await ledger.restore(presented.challenge.id)
-            throw busy
-        }
-    }
 }

@@ -1,0 +1,58 @@
+internal import AuthCore
+internal import HTTPEngine
+
+/// The browser's copy of a Pro JWT. Read only under `/api/user`, and only where there is no
+/// `Authorization`.
+enum SessionCookie {
+    static let name = "postern_session"
+    private static let attributes = "HttpOnly; Secure; SameSite=Strict; Path=/api/user"
+
+    /// The value of `Set-Cookie` that hands out `token`.
+    static func holding(_ token: String) -> String { "\(name)=\(token); \(attributes)" }
+
+    /// The value of `Set-Cookie` that takes it back.
+    static var cleared: String { "\(name)=; Max-Age=0; \(attributes)" }
+}
+
+extension Request {
+    /// The token of a request under `/api/user`, and whether a browser sent it by itself.
+    var userToken: (token: String?, isCookie: Bool) {
+        guard !headers.contains("authorization") || bearerIsEmpty else {
+            return (bearerToken, false)
+        }
+        let cookies = headers.all("cookie").flatMap { $0.split(separator: ";") }
+        let values = cookies.compactMap { cookie -> Substring? in
+            let trimmed = cookie.drop { $0 == " " }
+            guard trimmed.hasPrefix("\(SessionCookie.name)=") else { return nil }
+            return trimmed.dropFirst(SessionCookie.name.count + 1)
+        }
+        // Two are a sign that somebody else planted one; neither can be believed.
+        guard values.count == 1, let value = values.first, !value.isEmpty else {
+            return (nil, false)
+        }
+        return (String(value), true)
+    }
+
+    /// `Authorization: Bearer` with nothing after it counts as absent.
+    private var bearerIsEmpty: Bool {
+        headers.all("authorization").allSatisfy { value in
+            value.lowercased().filter { $0 != " " && $0 != "\t" } == "bearer"
+        }
+    }
+
+    /// A browser sends its cookie whoever made it send the request; a write must come from a page
+    /// of this server's own origin, or from no page at all.
+    /// - Throws: ``Refusal/forbidden``.
+    func requireOwnOrigin() throws(Refusal) {
+        guard method != .get, method != .head else { return }
+        for site in headers.all("sec-fetch-site") {
+            guard site == "same-origin" || site == "none" else { throw .forbidden }
+        }
+        for origin in headers.all("origin") {
+            guard let host = headers.first("host"),
+                origin.lowercased() == "http://\(host.lowercased())"
+                    || origin.lowercased() == "https://\(host.lowercased())"
+            else { throw .forbidden }
+        }
+    }
+}

@@ -1,0 +1,38 @@
+internal import AuthCore
+internal import HTTPEngine
+
+/// Counts requests before anything else is looked at, and tells callers where they stand
+/// (contract section 2, "Rate limits"; field names as in draft-ietf-httpapi-ratelimit-headers-06).
+struct Gate: Sendable {
+    let limiter: RateLimiter
+    let clock: @Sendable () -> Instant
+    /// In the error shape of the surface that the gate belongs to.
+    let render: @Sendable (Refusal) -> Response
+
+    /// Takes one from the client's bucket and runs `handler`. What the handler refuses is rendered
+    /// here, so that refusals carry the fields too; anything else passes through.
+    func admit(
+        _ request: Request, as limit: RateLimiter.Class,
+        _ handler: (Caller) async throws -> Response
+    ) async throws -> Response {
+        let caller = self.caller(of: request)
+        let status = try limiter.take(limit, for: caller.client, at: caller.now)
+        var response: Response
+        do {
+            response = try await handler(caller)
+        } catch {
+            guard let refusal = Refusal(error) else { throw error }
+            response = render(refusal)
+        }
+        if let status {
+            response.headers.append(("RateLimit-Limit", String(status.limit)))
+            response.headers.append(("RateLimit-Remaining", String(status.remaining)))
+            response.headers.append(("RateLimit-Reset", String(status.secondsToReset)))
+        }
+        return response
+    }
+
+    func caller(of request: Request) -> Caller {
+        Caller(client: request.clientAddress, requestID: request.id, now: clock())
+    }
+}

@@ -1,0 +1,149 @@
+internal import Cryptography
+
+/// A domain on which anybody, or any Pro user, may make mailboxes.
+public struct SystemDomain: Equatable, Sendable {
+    public let id: DomainID
+    public let name: Domain
+    public let isProOnly: Bool
+}
+
+/// A DNS record that a domain's owner has to publish.
+public struct DNSRecord: Equatable, Sendable {
+    public enum Kind: String, Sendable { case txt = "TXT", mx = "MX" }
+
+    public let kind: Kind
+    public let host: String
+    public let value: String
+    /// Of an MX record.
+    public let priority: Int?
+}
+
+/// What a look at the DNS found.
+public struct DomainInspection: Equatable, Sendable {
+    public let verification: HostedDomain.Verification
+    public let hasText: Bool
+    public let hasMX: Bool
+}
+
+extension AccountsAuth {
+    /// The domains that accounts can be made on, the default one first.
+    public func systemDomains() async throws -> [SystemDomain] {
+        let configured = policy.domains.map { name in
+            SystemDomain(id: stableID(of: name), name: name, isProOnly: false)
+        }
+        let added = try await stores.domains.domains(of: nil).filter { domain in
+            !policy.domains.contains(domain.name)
+        }
+        return configured
+            + added.map { SystemDomain(id: $0.id, name: $0.name, isProOnly: $0.isProOnly) }
+    }
+
+    /// - Throws: ``Refusal/invalidAddress`` for a domain that could be nobody's,
+    ///   ``Refusal/invalidDomain`` for one that this caller may not make mailboxes on.
+    func checkDomain(of address: Address, for owner: User?) async throws {
+        let name = address.domain
+        if policy.domains.contains(name) { return }
+        guard let domain = try await stores.domains.domain(named: name) else {
+            guard name.text.utf8.contains(UInt8(ascii: ".")) else { throw Refusal.invalidAddress }
+            throw Refusal.invalidDomain
+        }
+        let mayUse =
+            domain.owner == nil
+            ? owner != nil || !domain.isProOnly
+            : domain.owner == owner?.id && domain.verification == .verified
+        guard mayUse else { throw Refusal.invalidDomain }
+    }
+
+    public func domains(of user: User) async throws -> [HostedDomain] {
+        try await stores.domains.domains(of: user.id)
+    }
+
+    /// Adds a domain of the user's own. Nothing can be made on it until it is verified.
+    public func addDomain(_ text: String, for user: User, by caller: Caller) async throws
+        -> HostedDomain
+    {
+        guard let name = Domain(parsing: text), name.text.utf8.contains(UInt8(ascii: ".")),
+            recordHost(of: name).utf8.count <= Domain.maximumOctets
+        else { throw Refusal.invalidDomain }
+        guard !policy.domains.contains(name) else { throw Refusal.domainAlreadyExists }
+        let domain = HostedDomain(
+            id: DomainID(random: random(16)), name: name, owner: user.id,
+            verifyToken: Base64URL.encode(random(24)), created: caller.now)
+        let event = AuditEvent(
+            .domainAdded, by: caller, actor: "user:\(user.id)", subject: name.text)
+        switch try await stores.domains.insert(
+            domain, limit: settings.maximumDomains, recording: event)
+        {
+        case .inserted: return domain
+        case .alreadyExists: throw Refusal.domainAlreadyExists
+        case .limitReached: throw Refusal.domainLimitReached
+        }
+    }
+
+    /// What the owner of `domain` has to publish: a TXT record that proves control, and an MX
+    /// record that brings the mail here.
+    public func records(for domain: HostedDomain) -> [DNSRecord] {
+        [
+            DNSRecord(
+                kind: .txt, host: recordHost(of: domain.name), value: recordValue(of: domain),
+                priority: nil),
+            DNSRecord(
+                kind: .mx, host: domain.name.text, value: settings.mailExchanger.text,
+                priority: 10),
+        ]
+    }
+
+    /// Looks at the DNS and notes what is there. A domain that is verified stays so when its
+    /// record goes: accounts are on it.
+    public func verifyDomain(
+        _ id: DomainID, of user: User, by caller: Caller
+    ) async throws -> (domain: HostedDomain, inspection: DomainInspection) {
+        guard let domain = try await stores.domains.domain(id: id, of: user.id),
+            let host = Domain(parsing: recordHost(of: domain.name))
+        else { throw Refusal.notFound }
+        let inspection: DomainInspection
+        do {
+            let hasText = try await resolver.texts(at: host).contains(recordValue(of: domain))
+            let hasMX = try await resolver.mailExchangers(of: domain.name)
+                .contains(settings.mailExchanger.text)
+            inspection = DomainInspection(
+                verification: hasText || domain.verification == .verified ? .verified : .failed,
+                hasText: hasText, hasMX: hasMX)
+        } catch is DomainResolverTimeout {
+            throw Refusal.busy(retryAfter: .seconds(5))
+        }
+        let event = AuditEvent(
+            .domainVerified, by: caller, actor: "user:\(user.id)", subject: domain.name.text)
+        let noted = try await stores.domains.setVerification(
+            of: id, to: inspection.verification, hasMX: inspection.hasMX, at: caller.now,
+            recording: event)
+        guard noted else { throw Refusal.notFound }
+        return (domain, inspection)
+    }
+
+    public func removeDomain(_ id: DomainID, of user: User, by caller: Caller) async throws {
+        let event = AuditEvent(
+            .domainRemoved, by: caller, actor: "user:\(user.id)", subject: id.text)
+        switch try await stores.domains.removeDomain(id, of: user.id, recording: event) {
+        case .removed: return
+        case .inUse: throw Refusal.domainInUse
+        case .absent: throw Refusal.notFound
+        }
+    }
+
+    private func recordHost(of name: Domain) -> String { "postern-verify.\(name)" }
+
+    private func recordValue(of domain: HostedDomain) -> String {
+        "postern-verify=\(domain.verifyToken)"
+    }
+
+    /// A configured domain has no row of its own, so its id follows from its name.
+    private func stableID(of name: Domain) -> DomainID {
+        DomainID(random: Array(SHA256.digest(Array("system-domain/\(name)".utf8)).prefix(16)))
+    }
+}
+
+/// The DNS did not answer in time.
+public struct DomainResolverTimeout: Error, Sendable {
+    public init() {}
+}

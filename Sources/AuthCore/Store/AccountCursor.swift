@@ -1,0 +1,26 @@
+internal import Cryptography
+
+/// A place between two accounts of an owner.
+public struct AccountCursor: Equatable, Sendable {
+    public let created: Instant
+    public let id: AccountID
+
+    public init(created: Instant, id: AccountID) {
+        self.created = created
+        self.id = id
+    }
+
+    /// - Returns: `nil` for what ``text`` did not make.
+    public init?(_ text: String) {
+        guard text.utf8.count <= 128, let bytes = Base64URL.decode(text.utf8) else { return nil }
+        let parts = String(decoding: bytes, as: UTF8.self).split(
+            separator: "/", omittingEmptySubsequences: false)
+        guard parts.count == 2, let created = Int64(parts[0]), String(created) == parts[0],
+            let id = AccountID(String(parts[1]))
+        else { return nil }
+        self.init(created: Instant(milliseconds: created), id: id)
+    }
+
+    /// Opaque to clients; safe in a query string.
+    public var text: String { Base64URL.encode(Array("\(created.milliseconds)/\(id)".utf8)) }
+}

@@ -1,0 +1,35 @@
+public import StrictJSON
+
+/// What opens everything that a Pro user owns: a Pro JWT, seven days.
+public struct ProToken: TokenKind, Equatable {
+    public static let use = KeyUse.accounts
+    public static let type = "pro+jwt"
+    public static func audience(in realm: Realm) -> String { realm.issuer + "/api/user" }
+
+    public let id: String
+    /// `sub`.
+    public let userID: UserID
+    /// `ver`: the credential version that it was made under; another one ends it.
+    public let credentialVersion: Int64
+
+    public init(id: String, user: User) {
+        self.id = id
+        userID = user.id
+        credentialVersion = user.credentialVersion
+    }
+
+    public init?(claims: JSONObject) {
+        guard let id = claims.string("jti"), let subject = claims.string("sub"),
+            let userID = UserID(subject), let version = claims.integer("ver")
+        else { return nil }
+        self.id = id
+        self.userID = userID
+        credentialVersion = version
+    }
+
+    public func write(to claims: inout JSONWriter) {
+        claims.member("sub", userID.text)
+        claims.member("ver", credentialVersion)
+        claims.member("jti", id)
+    }
+}
