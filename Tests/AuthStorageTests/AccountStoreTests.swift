@@ -29,7 +29,7 @@ import Testing
         let strange = Account(
             id: accountID(7), address: try address("a.b_c-d+e@x.mail.test"), state: .disabled,
             credential: .apiKey(digest(9)), credentialVersion: 4_000_000_000_000,
-            created: Instant(milliseconds: -1))
+            quota: .max, used: .min, created: Instant(milliseconds: -1))
         #expect(try await store.insert(strange))
         #expect(try await store.account(id: strange.id) == strange)
     }

@@ -23,12 +23,67 @@ private func bytes(_ number: Int, count: Int) -> [UInt8] {
 }
 
 func account(
-    _ number: Int, _ text: String? = nil, key: Int? = nil, state: Account.State = .active
+    _ number: Int, _ text: String? = nil, key: Int? = nil, state: Account.State = .active,
+    owner: UserID? = nil, created: Int64? = nil
 ) throws -> Account {
     Account(
         id: accountID(number), address: try address(text ?? "user\(number)@mail.test"),
-        state: state, credential: .apiKey(digest(key ?? number)),
-        created: Instant(milliseconds: 1_700_000_000_000 + Int64(number)))
+        state: state, credential: .apiKey(digest(key ?? number)), owner: owner, quota: 1000,
+        created: Instant(milliseconds: created ?? 1_700_000_000_000 + Int64(number)))
+}
+
+func userID(_ number: Int) -> UserID {
+    UserID(random: bytes(number, count: 16))
+}
+
+func email(_ text: String) throws -> Email {
+    try #require(Email(parsing: text))
+}
+
+func hash(_ text: String) -> PasswordHash {
+    PasswordHash(encoded: "$argon2id$\(text)")
+}
+
+func user(_ number: Int, _ text: String? = nil, state: User.State = .active) throws -> User {
+    User(
+        id: userID(number), email: try email(text ?? "user\(number)@example.test"), state: state,
+        password: hash("\(number)"), created: Instant(milliseconds: 500 + Int64(number)))
+}
+
+func tokenID(_ number: Int) -> APITokenID {
+    APITokenID(random: bytes(number, count: 16))
+}
+
+func token(
+    _ number: Int, of owner: Int = 1, created: Int64? = nil, revoked: Int64? = nil
+) -> APIToken {
+    APIToken(
+        id: tokenID(number), owner: userID(owner), name: "token \(number)",
+        digest: digest(number), created: Instant(milliseconds: created ?? Int64(number)),
+        revoked: revoked.map(Instant.init(milliseconds:)))
+}
+
+func domainID(_ number: Int) -> DomainID {
+    DomainID(random: bytes(number, count: 16))
+}
+
+func domainName(_ text: String) throws -> Domain {
+    try #require(Domain(parsing: text))
+}
+
+func domain(
+    _ number: Int, _ name: String? = nil, of owner: Int? = 1, created: Int64? = nil
+) throws -> HostedDomain {
+    HostedDomain(
+        id: domainID(number), name: try domainName(name ?? "domain\(number).test"),
+        owner: owner.map(userID), verifyToken: owner == nil ? "" : "prove \(number)",
+        created: Instant(milliseconds: created ?? Int64(number)))
+}
+
+func event(
+    _ kind: AuditEvent.Kind = .accountCreated, _ subject: String = "any", time: Int64 = 1
+) -> AuditEvent {
+    AuditEvent(kind, time: Instant(milliseconds: time), actor: "operator", subject: subject)
 }
 
 func key(

@@ -190,7 +190,12 @@ import Testing
             }
         }
         try await store.write { database in
-            try database.execute(script: "UPDATE account SET api_key_digest = NULL", name: "damage")
+            try database.execute(
+                script: """
+                    PRAGMA ignore_check_constraints = ON;
+                    UPDATE account SET api_key_digest = NULL;
+                    """,
+                name: "damage")
         }
         await #expect(throws: StorageError.unreadable(column: "api_key_digest")) {
             try await store.account(id: accountID(1))

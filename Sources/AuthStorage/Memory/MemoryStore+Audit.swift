@@ -8,7 +8,8 @@ extension MemoryStore: AuditLog {
 
     public func events(after sequence: Int64?, limit: Int) async throws -> [AuditRecord] {
         state.withLock { state in
-            let rest = state.events.drop { record in sequence.map { record.sequence <= $0 } ?? false }
+            let rest = state.events.drop { record in sequence.map { record.sequence <= $0 } ?? false
+            }
             return Array(rest.prefix(max(0, limit)))
         }
     }

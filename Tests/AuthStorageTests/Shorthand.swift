@@ -1,0 +1,93 @@
+import AuthCore
+
+/// The protocols' methods for tests that look at neither limits nor events.
+extension AccountStore {
+    func insert(_ account: Account) async throws -> Bool {
+        try await insert(account, limit: nil, recording: event(.accountCreated)) == .inserted
+    }
+
+    func replaceCredential(
+        of id: AccountID, at version: Int64, with credential: Credential
+    ) async throws -> Bool {
+        try await replaceCredential(
+            of: id, at: version, with: credential, recording: event(.credentialReset))
+    }
+
+    func delete(_ id: AccountID, at version: Int64?) async throws -> Bool {
+        try await delete(id, at: version, recording: event(.accountDeleted))
+    }
+}
+
+extension AccountDirectory {
+    func setState(of id: AccountID, to state: Account.State) async throws -> Bool {
+        try await setState(of: id, to: state, recording: event(.accountDisabled))
+    }
+
+    func free(_ address: Address) async throws -> Bool {
+        try await free(address, recording: event(.addressFreed))
+    }
+}
+
+extension UserStore {
+    func insert(_ user: User) async throws -> Bool {
+        try await insert(user, recording: event(.userCreated))
+    }
+
+    func replacePassword(
+        of id: UserID, at version: Int64, with password: PasswordHash
+    ) async throws -> Bool {
+        try await replacePassword(
+            of: id, at: version, with: password, recording: event(.credentialReset))
+    }
+
+    func endSessions(of id: UserID, at version: Int64) async throws -> Bool {
+        try await endSessions(of: id, at: version, recording: event(.userLoggedOut))
+    }
+
+    func setState(of id: UserID, to state: User.State) async throws -> Bool {
+        try await setState(of: id, to: state, recording: event(.userDisabled))
+    }
+}
+
+extension APITokenStore {
+    func insert(_ token: APIToken) async throws -> Bool {
+        try await insert(token, limit: .max, recording: event(.tokenCreated))
+    }
+
+    func revoke(_ id: APITokenID, of owner: UserID, at now: Int64) async throws -> Bool {
+        try await revoke(
+            id, of: owner, at: Instant(milliseconds: now), recording: event(.tokenRevoked))
+    }
+}
+
+extension DomainStore {
+    func insert(_ domain: HostedDomain) async throws -> DomainInsertion {
+        try await insert(domain, limit: nil, recording: event(.domainAdded))
+    }
+
+    func setVerification(
+        of id: DomainID, to verification: HostedDomain.Verification, hasMX: Bool = true,
+        at now: Int64
+    ) async throws -> Bool {
+        try await setVerification(
+            of: id, to: verification, hasMX: hasMX, at: Instant(milliseconds: now),
+            recording: event(.domainVerified))
+    }
+
+    func removeDomain(_ id: DomainID, of owner: UserID?) async throws -> DomainRemoval {
+        try await removeDomain(id, of: owner, recording: event(.domainRemoved))
+    }
+}
+
+extension SigningKeyStore {
+    func rotate(to key: SealedKey, retiring: Instant) async throws {
+        try await rotate(to: key, retiring: retiring, recording: event(.keyRotated))
+    }
+}
+
+extension AuditLog {
+    /// The subjects of all events, oldest first.
+    var subjects: [String] {
+        get async throws { try await events(after: nil, limit: .max).map(\.event.subject) }
+    }
+}
