@@ -12,9 +12,9 @@ public enum PasswordVerdict: Equatable, Sendable {
 ///
 /// One call takes one place in the pool and does everything in one job, so a full pool refuses
 /// (``Refusal/busy(retryAfter:)``) before anything is done. A missing account costs what a wrong
-/// password costs, also where the stored hash is cheaper than the settings. What remains: after
-/// the operator has lowered the settings, hashes from before take longer than a missing account,
-/// until their owners log in no more with them than they did.
+/// password costs, to within the accuracy of `spendRest` where the stored hash is cheaper than the
+/// settings. What remains: once the operator has lowered the settings, older hashes take longer
+/// than a missing account.
 public struct PasswordHasher: Sendable {
     /// What the operator sets.
     public struct Settings: Equatable, Sendable {
