@@ -10,6 +10,7 @@ struct APIWorld {
     let world: AgentWorld
     let router: Router
     let agent: AgentAPI
+    let surfaces: Surfaces
 
     init(
         _ world: AgentWorld? = nil, mailStoreURL: String? = nil, isDraining: Bool = false,
@@ -23,9 +24,11 @@ struct APIWorld {
             jmap: JMAPDirectory(
                 mailStoreURL: mailStoreURL, publicURL: AgentWorld.issuer,
                 paths: JMAPDirectory.Paths()),
-            clock: clock)
-        let surfaces = Surfaces(
+            limiter: world.limiter, clock: clock)
+        surfaces = Surfaces(
             agent: agent,
+            accounts: AccountsAPI(
+                auth: world.accounts, limiter: world.limiter, clock: clock),
             discovery: DiscoveryAPI(
                 agent: agent, keys: world.keys, difficulty: 6, bodyLimit: 65_536, clock: clock),
             operations: OperationsAPI(
@@ -47,8 +50,7 @@ struct APIWorld {
 
     /// A challenge token with a proof that solves it.
     func solvedChallenge() async throws -> (token: String, proof: Proof) {
-        let issued = try await world.auth.issueChallenge(
-            to: AgentWorld.client, at: world.clock.now)
+        let issued = try await world.auth.issueChallenge(to: world.caller)
         return (issued.token, try AgentWorld.solve(issued.challenge))
     }
 

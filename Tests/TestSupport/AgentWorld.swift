@@ -11,23 +11,35 @@ public final class AgentWorld: Sendable {
     public static let issuer = "https://auth.mail.test"
     public static let client = ClientAddress(bytes: [192, 0, 2, 7])
 
+    /// A request from that client, now.
+    public var caller: Caller {
+        Caller(client: Self.client, requestID: "test-1", now: clock.now)
+    }
+
     public let store: MemoryStore
     public let ledger: any ChallengeLedger
     public let clock = TestClock()
     public let keys: KeyRing
     public let tokens: TokenAuthority
     public let auth: AgentAuth
+    /// The accounts surface's use cases on the same stores.
+    public let accounts: AccountsAuth
+    public let resolver = TestResolver()
     public let random = SeededBytes(seed: 1)
+    public let limiter: RateLimiter
 
     /// - Parameters:
     ///   - hashing: where scrypt runs; at once and in place unless given.
     ///   - accounts: wraps the memory store where a test needs it to misbehave.
+    ///   - registrationIsOpen: whether anybody may become a Pro user.
     public init(
         difficulty: Int = 2, store: MemoryStore = MemoryStore(),
         hashing: any Workers = InlineWorkers(), accounts: (any AccountStore)? = nil,
         ledger: (any ChallengeLedger)? = nil, capabilityKeyID: Bool = true,
-        mailSubject: MailSubject = .address
+        mailSubject: MailSubject = .address, limits: Bool = false,
+        registrationIsOpen: Bool = false
     ) throws {
+        limiter = RateLimiter(settings: .init(isEnabled: limits))
         self.store = store
         self.ledger = ledger ?? store
         let random = self.random
@@ -46,7 +58,18 @@ public final class AgentWorld: Sendable {
             policy: Self.policy,
             governor: DifficultyGovernor(settings: .init(base: difficulty, maximum: difficulty)),
             falseProofs: FalseProofLimiter(), tokens: tokens, accounts: accounts ?? store,
-            ledger: self.ledger, hashing: hashing, random: random.make)
+            ledger: self.ledger, audit: store, limiter: limiter, hashing: hashing,
+            random: random.make)
+        self.accounts = AccountsAuth(
+            settings: AccountsSettings(
+                difficulty: 4, pageSize: 3, registrationIsOpen: registrationIsOpen,
+                maximumAccounts: 7, maximumDomains: 2, mailExchanger: Self.policy.agentDomain),
+            policy: Self.policy, tokens: tokens, stores: AccountsAuth.Stores(store),
+            hasher: PasswordHasher(
+                settings: .init(memoryKiB: 8, iterations: 1, parallelism: 1), workers: hashing,
+                random: random.make),
+            limiter: limiter, throttle: LoginThrottle(random: random.make), resolver: resolver,
+            random: random.make)
     }
 
     public static let masterSecret = [UInt8](repeating: 7, count: 32)
@@ -54,6 +77,13 @@ public final class AgentWorld: Sendable {
     public static var policy: AddressPolicy {
         guard let domain = Domain(parsing: "mail.test") else { preconditionFailure() }
         return AddressPolicy(domains: [domain])
+    }
+
+    /// A Pro user with a password, put there by the operator.
+    public func addUser(_ email: String, password: String = "propassword") async throws -> User {
+        guard let email = Email(parsing: email) else { throw Unsolved() }
+        return try await accounts.addUser(
+            email, password: Array(password.utf8), by: caller, actor: "operator")
     }
 
     /// Finds a proof for `challenge` the way a client does.

@@ -85,15 +85,9 @@ struct DiscoveryAPITests {
                 documented.insert("\(method.uppercased()) \(path.name)")
             }
         }
-        let surfaces = Surfaces(
-            agent: api.agent,
-            discovery: DiscoveryAPI(
-                agent: api.agent, keys: api.world.keys, difficulty: 6, bodyLimit: 1,
-                clock: { Instant(seconds: 0) }),
-            operations: OperationsAPI(agent: api.agent, isDraining: { false }, pingDatabase: {}))
         // The place of a mail store that is not there is no endpoint of ours.
         let served = Set(
-            allRoutes(surfaces).flatMap(\.routes).filter { !$0.template.hasPrefix("/jmap") }
+            allRoutes(api.surfaces).flatMap(\.routes).filter { !$0.template.hasPrefix("/jmap") }
                 .map { "\($0.method) \($0.template)" })
         #expect(documented == served)
     }

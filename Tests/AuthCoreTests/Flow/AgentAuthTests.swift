@@ -137,7 +137,7 @@ struct AgentAuthTests {
         await expect(.busy(retryAfter: .seconds(1))) {
             _ = try await world.auth.signup(
                 Username(parsing: "myagent"), challenge: challenge, proof: proof,
-                from: AgentWorld.client, at: world.clock.now)
+                by: world.caller)
         }
         let spent = try await world.store.sweep(before: Instant(milliseconds: .max), limit: 10)
         #expect(spent == 0)
@@ -150,7 +150,7 @@ struct AgentAuthTests {
         let signup: @Sendable () async throws -> Void = {
             _ = try await world.auth.signup(
                 Username(parsing: "myagent"), challenge: challenge, proof: proof,
-                from: AgentWorld.client, at: world.clock.now)
+                by: world.caller)
         }
         await #expect(throws: StoreBusy.self) { try await signup() }
         busy.isBusy = false
@@ -166,7 +166,9 @@ struct AgentAuthTests {
         let (session, key) = try await signup("myagent")
         let presented = try await world.auth.admit(session: session.token, at: world.clock.now)
         let capability = try await world.auth.issueCapability(for: presented, at: world.clock.now)
-        #expect(try await world.store.setState(of: session.account.id, to: .disabled))
+        #expect(try await world.store.setState(
+                of: session.account.id, to: .disabled,
+                recording: AuditEvent(.accountDisabled, time: world.clock.now, actor: "operator", subject: "")))
         await expect(.invalidSession) {
             _ = try await world.auth.admit(session: session.token, at: world.clock.now)
         }
@@ -180,11 +182,11 @@ struct AgentAuthTests {
     @Test func aNewKeyEndsTheOldOneAndEverySession() async throws {
         let (session, old) = try await signup("myagent")
         let presented = try await world.auth.admit(session: session.token, at: world.clock.now)
-        let new = try await world.auth.renewAPIKey(of: presented)
+        let new = try await world.auth.renewAPIKey(of: presented, by: world.caller)
         await expect(.invalidSession) {
             _ = try await world.auth.admit(session: session.token, at: world.clock.now)
         }
-        await expect(.invalidSession) { _ = try await world.auth.renewAPIKey(of: presented) }
+        await expect(.invalidSession) { _ = try await world.auth.renewAPIKey(of: presented, by: world.caller) }
         await expect(.unknownAPIKey) { _ = try await login(old) }
         #expect(try await login(new).account.id == session.account.id)
     }
@@ -192,19 +194,20 @@ struct AgentAuthTests {
     @Test func aDeletedAccountIsGoneAndItsAddressIsNotGivenOutAgain() async throws {
         let (session, key) = try await signup("myagent")
         let presented = try await world.auth.admit(session: session.token, at: world.clock.now)
-        try await world.auth.deleteAccount(of: presented)
+        try await world.auth.deleteAccount(of: presented, by: world.caller)
         await expect(.invalidSession) {
             _ = try await world.auth.admit(session: session.token, at: world.clock.now)
         }
         await expect(.unknownAPIKey) { _ = try await login(key) }
         await expect(.addressTaken) { _ = try await signup("myagent") }
-        #expect(try await world.store.free(session.account.address))
+        #expect(try await world.store.free(
+                session.account.address,
+                recording: AuditEvent(.addressFreed, time: world.clock.now, actor: "operator", subject: "")))
         _ = try await signup("myagent")
     }
 
     @Test func anExpiredChallengeIsNotAdmitted() async throws {
-        let issued = try await world.auth.issueChallenge(
-            to: AgentWorld.client, at: world.clock.now)
+        let issued = try await world.auth.issueChallenge(to: world.caller)
         world.clock.advance(by: .seconds(180))
         await expect(.invalidChallenge) {
             _ = try await world.auth.admit(challenge: issued.token, at: world.clock.now)
@@ -222,8 +225,7 @@ struct AgentAuthTests {
         in other: AgentWorld? = nil
     ) async throws -> (PresentedChallenge, Proof) {
         let world = other ?? self.world
-        let issued = try await world.auth.issueChallenge(
-            to: AgentWorld.client, at: world.clock.now)
+        let issued = try await world.auth.issueChallenge(to: world.caller)
         let proof = try AgentWorld.solve(issued.challenge)
         return (try await world.auth.admit(challenge: issued.token, at: world.clock.now), proof)
     }
@@ -233,8 +235,7 @@ struct AgentAuthTests {
         _ username: Username, _ challenge: PresentedChallenge, _ proof: Proof
     ) async throws -> (session: OpenSession, apiKey: APIKey) {
         try await world.auth.signup(
-            username, challenge: challenge, proof: proof, from: AgentWorld.client,
-            at: world.clock.now)
+            username, challenge: challenge, proof: proof, by: world.caller)
     }
 
     private func signup(
@@ -244,13 +245,13 @@ struct AgentAuthTests {
         let (challenge, proof) = try await solvedChallenge(in: world)
         return try await world.auth.signup(
             Username(parsing: name), challenge: challenge, proof: proof,
-            from: AgentWorld.client, at: world.clock.now)
+            by: world.caller)
     }
 
     private func login(_ key: APIKey) async throws -> OpenSession {
         let (challenge, proof) = try await solvedChallenge()
         return try await world.auth.login(
-            key, challenge: challenge, proof: proof, from: AgentWorld.client, at: world.clock.now)
+            key, challenge: challenge, proof: proof, by: world.caller)
     }
 }
 
@@ -272,9 +273,11 @@ private final class BusyAccounts: AccountStore {
         if isBusy { throw StoreBusy() }
     }
 
-    func insert(_ account: Account) async throws -> Bool {
+    func insert(
+        _ account: Account, limit: Int?, recording event: AuditEvent
+    ) async throws -> AccountInsertion {
         try answer()
-        return try await inner.insert(account)
+        return try await inner.insert(account, limit: limit, recording: event)
     }
 
     func account(id: AccountID) async throws -> Account? {
@@ -293,24 +296,23 @@ private final class BusyAccounts: AccountStore {
     }
 
     func replaceCredential(
-        of id: AccountID, at version: Int64, with credential: Credential
+        of id: AccountID, at version: Int64, with credential: Credential,
+        recording event: AuditEvent
     ) async throws -> Bool {
         try answer()
-        return try await inner.replaceCredential(of: id, at: version, with: credential)
+        return try await inner.replaceCredential(
+            of: id, at: version, with: credential, recording: event)
     }
 
-    func setState(of id: AccountID, to state: Account.State) async throws -> Bool {
+    func rehash(_ id: AccountID, from old: PasswordHash, to new: PasswordHash) async throws -> Bool {
         try answer()
-        return try await inner.setState(of: id, to: state)
+        return try await inner.rehash(id, from: old, to: new)
     }
 
-    func delete(_ id: AccountID, at version: Int64?) async throws -> Bool {
+    func delete(
+        _ id: AccountID, at version: Int64?, recording event: AuditEvent
+    ) async throws -> Bool {
         try answer()
-        return try await inner.delete(id, at: version)
-    }
-
-    func free(_ address: Address) async throws -> Bool {
-        try answer()
-        return try await inner.free(address)
+        return try await inner.delete(id, at: version, recording: event)
     }
 }

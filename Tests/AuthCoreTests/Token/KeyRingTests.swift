@@ -137,8 +137,10 @@ private final class CountingStore: SigningKeyStore {
 
     func insertFirst(_ key: SealedKey) async throws -> Bool { try await inner.insertFirst(key) }
 
-    func rotate(to key: SealedKey, retiring: Instant) async throws {
-        try await inner.rotate(to: key, retiring: retiring)
+    func rotate(
+        to key: SealedKey, retiring: Instant, recording event: AuditEvent
+    ) async throws {
+        try await inner.rotate(to: key, retiring: retiring, recording: event)
     }
 
     func removeRetired(before instant: Instant) async throws -> Int {

@@ -16,7 +16,7 @@ struct TokenAuthorityTests {
         account = Account(
             id: AccountID(random: [UInt8](repeating: 1, count: 16)),
             address: try #require(Address(parsing: "agent@mail.test")),
-            credential: .apiKey(APIKeyDigest(bytes: [UInt8](repeating: 2, count: 32))),
+            credential: .apiKey(APIKeyDigest(bytes: [UInt8](repeating: 2, count: 32))), quota: 1,
             created: world.clock.now)
     }
 
