@@ -4,7 +4,7 @@ internal import Glibc
 // What goes out: exchanges to their handlers, answers to the outbox, the outbox to the socket.
 extension Connection {
     func begin(_ exchange: Exchange, on loop: isolated Loop) {
-        state.answerBegan()
+        state.answerBegan(octets: exchange.octets)
         switch exchange.answerer {
         case .undecided: break
         case .ready(let outcome): finish(exchange, outcome, on: loop)

@@ -29,6 +29,8 @@ public struct ServerConfiguration: Sendable {
     public var trailerBytes = 8_192
     /// Requests read ahead on one connection beyond the one being answered.
     public var pipelinedRequests = 16
+    /// Octets of those requests, heads and bodies; beyond it nothing more is read ahead.
+    public var pipelinedBytes = 65_536
     /// Octets of replies that wait for a client to read; beyond that its requests are not read.
     public var outboxBytes = 262_144
 
