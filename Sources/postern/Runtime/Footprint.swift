@@ -21,8 +21,10 @@ enum Footprint {
     /// `nil` for every other line. Read-only data is left alone: the loader may have fixed it up
     /// before it was locked, and that would be lost.
     static func codeRange(_ line: Substring) -> Range<UInt>? {
-        let fields = line.split(separator: " ", maxSplits: 5, omittingEmptySubsequences: true)
-        guard fields.count == 6, fields[1] == "r-xp", fields[5].hasPrefix("/") else { return nil }
+        let fields = line.split(separator: " ", maxSplits: 5)
+        guard fields.count == 6, fields[1] == "r-xp",
+            fields[5].drop(while: { $0 == " " }).hasPrefix("/")
+        else { return nil }
         let ends = fields[0].split(separator: "-").map { UInt($0, radix: 16) }
         guard ends.count == 2, let begin = ends[0], let end = ends[1], begin < end else {
             return nil
