@@ -5,6 +5,8 @@ public struct ServerConfiguration: Sendable {
     public var host = "127.0.0.1"
     /// 0 lets the kernel pick; ``Server/start()`` says which.
     public var port: UInt16 = 8080
+    /// Proxies whose `X-Forwarded-For` is believed; a connection is theirs all the same.
+    public var trustedProxies: [AddressBlock] = []
     /// Connections the kernel holds for us before they are accepted.
     public var backlog: Int32 = 1024
     /// Event loops, each a serial queue; nil is one per core.
