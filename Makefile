@@ -34,8 +34,8 @@ bench: release ## Measure against nginx, openssl and bare libscrypt (ARGS=--quic
 	@.ci/install-packages nginx-light wrk openssl gcc
 	python3 Tests/Bench/bench.py --binary .build/postern $(ARGS)
 
-fuzz: swift packages ## Fuzz the request parser (ARGS=-max_total_time=60)
-	.ci/fuzz $(ARGS)
+fuzz: swift packages ## Fuzz the request parser for a minute (ARGS=600 for ten)
+	Tests/Fuzz/run.sh $(ARGS)
 
 clean: ## Remove what was built; ./data stays
 	rm -rf .build .venv

@@ -48,11 +48,13 @@ struct JSONOutput {
         var value = value
         bytes.append(UInt8(ascii: "\""))
         value.withUTF8 { text in
-            if text.contains(where: Self.mustBeEscaped) {
-                for byte in text { escaped(byte) }
-            } else {
-                bytes.append(contentsOf: text)
+            var plain = 0
+            for index in text.indices where Self.mustBeEscaped(text[index]) {
+                bytes.append(contentsOf: text[plain..<index])
+                escape(text[index])
+                plain = index + 1
             }
+            bytes.append(contentsOf: text[plain...])
         }
         bytes.append(UInt8(ascii: "\""))
     }
@@ -62,8 +64,7 @@ struct JSONOutput {
         byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\")
     }
 
-    private mutating func escaped(_ byte: UInt8) {
-        guard Self.mustBeEscaped(byte) else { return bytes.append(byte) }
+    private mutating func escape(_ byte: UInt8) {
         switch byte {
         case UInt8(ascii: "\""): literal("\\\"")
         case UInt8(ascii: "\\"): literal("\\\\")

@@ -64,4 +64,16 @@ struct LogTests {
         #expect(mine.first?["status"]?.integer == 201)
         #expect(mine.first?["client"]?.string == "127.0.0.1")
     }
+
+    @Test func behindATrustedProxyTheClientIsWhomItAsksFor() throws {
+        let place = try Place()
+        let program = try Program.serve(
+            in: place, variables: ["POSTERN_SERVER_TRUSTED_PROXIES": "127.0.0.0/8,::1"])
+        let wire = try Wire(port: program.port)
+        let list = "X-Forwarded-For: 198.51.100.7, 203.0.113.9"
+        try wire.send("GET /healthz HTTP/1.1\r\nHost: a\r\n\(list)\r\n\r\n")
+        #expect(try wire.answer().status == 200)
+        let clients = try lines(program).compactMap { $0["client"]?.string }
+        #expect(clients == ["203.0.113.9"])
+    }
 }

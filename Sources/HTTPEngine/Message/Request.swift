@@ -5,7 +5,7 @@
 public struct Request: Sendable {
     let head: RequestHead
     public let body: [UInt8]
-    /// Who is at the other end of the socket.
+    /// Who asks: the other end of the socket or, behind a trusted proxy, its client.
     public let peer: PeerAddress
     let requestID: RequestID
     /// The values of the route's `{…}`, percent-decoded.

@@ -110,7 +110,7 @@ extension Connection {
     ) {
         exchange.isLast = head.expectsContinue || head.framing.exceeds(most)
         queue.append(exchange)
-        state.enqueued()
+        state.enqueued(octets: exchange.octets)
         if exchange.isLast {
             state.endInput(lingers: true)
         } else {
@@ -135,7 +135,7 @@ extension Connection {
             exchange.body = body
             incoming = nil
             queue.append(exchange)
-            state.enqueued()
+            state.enqueued(octets: exchange.octets)
         }
         owesContinue = false
         requestBegan = loop.now
@@ -155,6 +155,6 @@ extension Connection {
         let faults = exchange.mounted?.faults ?? router.renderer(for: exchange.head)
         exchange.answerer = .ready(router.render(fault, by: faults, for: exchange.context))
         queue.append(exchange)
-        state.enqueued()
+        state.enqueued(octets: exchange.octets)
     }
 }

@@ -4,14 +4,15 @@ internal import Glibc
 // What goes out: exchanges to their handlers, answers to the outbox, the outbox to the socket.
 extension Connection {
     func begin(_ exchange: Exchange, on loop: isolated Loop) {
-        state.answerBegan()
+        state.answerBegan(octets: exchange.octets)
         switch exchange.answerer {
         case .undecided: break
         case .ready(let outcome): finish(exchange, outcome, on: loop)
         case .handler(let mounted, let parameters):
             guard let head = exchange.head else { return }
             let request = Request(
-                head: head, body: exchange.body, peer: peer, requestID: exchange.id)
+                head: head, body: exchange.body, peer: client(of: head, on: loop),
+                requestID: exchange.id)
             // Begins at once and on the loop: a handler that never waits costs no turn of the
             // queue, and its answer goes out with the others of this batch.
             let started = Task.immediate {
@@ -81,7 +82,15 @@ extension Connection {
             AccessRecord(
                 method: exchange.head?.method, route: exchange.mounted?.route.template ?? "-",
                 status: status.code, bytes: octets, duration: now.duration(since: exchange.began),
-                peer: peer, id: exchange.id))
+                peer: client(of: exchange.head, on: loop), id: exchange.id))
+    }
+
+    /// Who asks: the peer, or whom it asks for if it is a proxy that is trusted.
+    private func client(of head: RequestHead?, on loop: isolated Loop) -> PeerAddress {
+        let proxies = loop.context.configuration.trustedProxies
+        guard !proxies.isEmpty, let head else { return peer }
+        return ForwardedFor.client(
+            of: HeaderFields(head: head), from: peer, trusting: proxies)
     }
 
     func sendContinue() {

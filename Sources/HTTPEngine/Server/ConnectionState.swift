@@ -7,6 +7,7 @@
 struct ConnectionState {
     struct Limits: Sendable {
         var pipelinedRequests = 16
+        var pipelinedBytes = 65_536
         var outboxBytes = 262_144
         var head = Moment.Span(.seconds(10))
         var body = Moment.Span(.seconds(30))
@@ -52,6 +53,8 @@ struct ConnectionState {
     private(set) var closing = Closing.none
     /// Complete requests and ready answers that wait for their turn.
     private(set) var waiting = 0
+    /// Octets of heads and bodies that wait with them.
+    private(set) var waitingOctets = 0
     private(set) var isAnswering = false
     private(set) var unsent = 0
     private var writeDeadline: Moment?
@@ -68,7 +71,8 @@ struct ConnectionState {
 
     /// Whether another request may be parsed from what has been read.
     var takesRequests: Bool {
-        input != .ended && waiting < limits.pipelinedRequests && !isOutboxFull
+        input != .ended && waiting < limits.pipelinedRequests
+            && waitingOctets <= limits.pipelinedBytes && !isOutboxFull
     }
 
     /// The peer reads more slowly than it asks.
@@ -107,7 +111,10 @@ struct ConnectionState {
     }
 
     /// A request, or an answer that needs no handler, waits for its turn.
-    mutating func enqueued() { waiting += 1 }
+    mutating func enqueued(octets: Int = 0) {
+        waiting += 1
+        waitingOctets += octets
+    }
 
     /// The peer or we ask for this to be the last answer.
     /// - Parameter lingers: false only if the peer asked and everything it sent has been read.
@@ -118,8 +125,10 @@ struct ConnectionState {
         if closing == .none { closing = .afterReplies }
     }
 
-    mutating func answerBegan() {
+    /// The first of those that wait is handed to its handler, with as many octets as it came.
+    mutating func answerBegan(octets: Int = 0) {
         waiting -= 1
+        waitingOctets -= octets
         isAnswering = true
     }
 
@@ -129,6 +138,7 @@ struct ConnectionState {
         unsent += octets
         if isLast {
             waiting = 0
+            waitingOctets = 0
             endInput(lingers: false)
         }
         if case .idle = input { input = .idle(until: now + limits.idle) }

@@ -28,6 +28,9 @@ final class Exchange {
         self.head = head
     }
 
+    /// What it holds of the client's octets.
+    var octets: Int { (head?.bytes.count ?? 0) + body.count }
+
     var context: FaultContext { FaultContext(id: id, method: head?.method, path: head?.path) }
 }
 

@@ -5,6 +5,8 @@ public struct ServerConfiguration: Sendable {
     public var host = "127.0.0.1"
     /// 0 lets the kernel pick; ``Server/start()`` says which.
     public var port: UInt16 = 8080
+    /// Proxies whose `X-Forwarded-For` is believed; a connection is theirs all the same.
+    public var trustedProxies: [AddressBlock] = []
     /// Connections the kernel holds for us before they are accepted.
     public var backlog: Int32 = 1024
     /// Event loops, each a serial queue; nil is one per core.
@@ -29,6 +31,8 @@ public struct ServerConfiguration: Sendable {
     public var trailerBytes = 8_192
     /// Requests read ahead on one connection beyond the one being answered.
     public var pipelinedRequests = 16
+    /// Octets of those requests, heads and bodies; beyond it nothing more is read ahead.
+    public var pipelinedBytes = 65_536
     /// Octets of replies that wait for a client to read; beyond that its requests are not read.
     public var outboxBytes = 262_144
 

@@ -21,7 +21,7 @@ struct ServerContext: Sendable {
             trailerBytes: configuration.trailerBytes)
         connectionLimits = ConnectionState.Limits(
             pipelinedRequests: max(1, configuration.pipelinedRequests),
-            outboxBytes: configuration.outboxBytes,
+            pipelinedBytes: configuration.pipelinedBytes, outboxBytes: configuration.outboxBytes,
             head: .init(configuration.headDeadline), body: .init(configuration.bodyDeadline),
             idle: .init(configuration.idleDeadline), write: .init(configuration.writeDeadline),
             linger: .init(configuration.lingerDeadline))

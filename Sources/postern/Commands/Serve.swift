@@ -80,6 +80,9 @@ struct Service: Sendable {
         logger.info(
             "started", metadata: ["profile": "\(config.profile)", "public_url": "\(publicURL)"])
         let duties = Task {
+            // Later than the first requests and the making of keys, which need what starting did.
+            try? await Task.sleep(for: .seconds(1))
+            Footprint.trim()
             await Duties(
                 ledger: house.store, signingKeys: house.store, keys: house.keys, logger: logger,
                 clock: SystemClock.now

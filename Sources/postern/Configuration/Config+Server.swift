@@ -1,3 +1,5 @@
+internal import HTTPEngine
+
 extension Config {
     /// The listener, and what one client may cost.
     struct Server: Sendable {
@@ -8,6 +10,9 @@ extension Config {
         /// The URL that clients reach this server by, the issuer of its tokens. Outside production
         /// it defaults to `http://127.0.0.1:<port>`; production refuses to start without one.
         var publicURL: BaseURL?
+        /// Proxies whose `X-Forwarded-For` is believed; without any, the client is whoever is at
+        /// the other end of the connection.
+        var trustedProxies: [AddressBlock] = []
 
         /// Event loops, each a thread; 0 means one per core.
         var loops = 0
@@ -57,6 +62,11 @@ extension Config {
             Setting("server.host", \.server.host, .host),
             Setting("server.port", \.server.port, .integer(0...65_535)),
             Setting("server.public_url", \.server.publicURL, Syntax.baseURL.optional),
+            Setting(
+                "server.trusted_proxies", \.server.trustedProxies,
+                .list(
+                    of: .addressBlock, 0...1000,
+                    accepts: "at most 1,000 addresses or blocks (10.0.0.0/8, ::1)")),
             Setting("server.loops", \.server.loops, .integer(0...1024)),
             Setting("server.backlog", \.server.backlog, .integer(1...65_535)),
             Setting("server.max_connections", \.server.maxConnections, .integer(1...1_000_000)),
@@ -87,4 +97,9 @@ extension Config {
 extension ClosedRange<Duration> {
     /// What a deadline on the wire may be.
     fileprivate static let deadlines = Duration.milliseconds(100)...Duration.seconds(3600)
+}
+
+extension Syntax<AddressBlock> {
+    fileprivate static let addressBlock = Syntax.string(
+        "an address or a block of them", read: { AddressBlock($0) }, write: \.description)
 }

@@ -5,6 +5,7 @@ extension ServerConfiguration {
         self.init()
         host = settings.host
         port = UInt16(clamping: settings.port)
+        trustedProxies = settings.trustedProxies
         backlog = Int32(clamping: settings.backlog)
         loops = settings.loops == 0 ? nil : settings.loops
         maxConnections = settings.maxConnections

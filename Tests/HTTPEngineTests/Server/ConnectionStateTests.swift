@@ -9,7 +9,8 @@ import Testing
 
     /// Head 100, body 200, idle 300, write 400, linger 50 milliseconds.
     private static let limits = ConnectionState.Limits(
-        pipelinedRequests: 2, outboxBytes: 1_000, head: .init(.milliseconds(100)),
+        pipelinedRequests: 2, pipelinedBytes: 500, outboxBytes: 1_000,
+        head: .init(.milliseconds(100)),
         body: .init(.milliseconds(200)), idle: .init(.milliseconds(300)),
         write: .init(.milliseconds(400)), linger: .init(.milliseconds(50)))
 
@@ -101,6 +102,19 @@ import Testing
         state.answerBegan()
         #expect(state.takesRequests)
         #expect(!state.mayAnswer)
+    }
+
+    @Test mutating func noMoreOctetsAreReadAheadThanAllowed() {
+        state.octetsArrived(at: Self.at(0))
+        state.enqueued(octets: 500)
+        state.requestEnded(more: true, at: Self.at(0))
+        #expect(state.takesRequests)
+        state.answerBegan(octets: 500)
+        state.enqueued(octets: 501)
+        #expect(!state.takesRequests && !state.wantsOctets)
+        state.answered(octets: 1, isLast: false, at: Self.at(0))
+        state.answerBegan(octets: 501)
+        #expect(state.takesRequests)
     }
 
     @Test mutating func afterTheLastAnswerNothingWaitsAndNothingIsRead() {

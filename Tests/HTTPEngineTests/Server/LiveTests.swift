@@ -82,6 +82,22 @@ extension Live {
             await live.server.drain()
         }
 
+        @Test func outOfDescriptorsTheServerTurnsClientsAwayAndRecovers() async throws {
+            await #expect(processExitsWith: .success) {
+                var limit = rlimit(rlim_cur: 64, rlim_max: 64)
+                setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+                let live = try LiveServer()
+                var clients: [RawClient] = []
+                for _ in 0..<100 { clients.append(live.client()) }
+                clients = []
+                let client = live.client()
+                client.say("GET /now HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
+                #expect(client.hearToEnd()?.hasPrefix("HTTP/1.1 200") == true)
+                #expect(live.records.faults.contains { $0.error as? SocketError != nil })
+                await live.server.drain()
+            }
+        }
+
         @Test func aClientThatIsGoneTakesItsHandlerWithIt() async throws {
             let live = try LiveServer()
             let client = live.client()

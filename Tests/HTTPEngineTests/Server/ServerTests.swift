@@ -75,6 +75,34 @@ extension Live {
             await live.server.drain()
         }
 
+        @Test func aChunkedBodyArrivesWhole() async throws {
+            let live = try LiveServer()
+            let client = live.client()
+            client.say("POST /echo HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n")
+            for piece in ["5\r", "\nhel", "lo\r\n5\r\n wor", "l\r\n0\r\nX: y\r\n", "\r\n" + last] {
+                client.say(piece)
+            }
+            let text = try #require(client.hearToEnd())
+            #expect(text.contains("\r\n\r\nhello worl" + "HTTP/1.1 200 OK"))
+            await live.server.drain()
+        }
+
+        @Test func earlierAnswersComeBeforeTheInterimReply() async throws {
+            let live = try LiveServer()
+            let client = live.client()
+            client.say("GET /gate HTTP/1.1\r\nHost: a\r\n\r\n")
+            await live.gate.reached()
+            client.say(
+                "POST /echo HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\n"
+            )
+            await live.gate.open()
+            let text = client.hear(through: "100 Continue\r\n\r\n")
+            #expect(text.hasPrefix("HTTP/1.1 200 OK") && text.contains("gate\nHTTP/1.1 100 "))
+            client.say("hi" + last)
+            #expect(client.hearToEnd()?.contains("\r\n\r\nhi" + "HTTP/1.1 200") == true)
+            await live.server.drain()
+        }
+
         @Test(arguments: ["Expect: 100-continue\r\n", ""])
         func aBodyTooLargeIsRefusedBeforeItComes(expectation: String) async throws {
             let live = try LiveServer()

@@ -1,0 +1,22 @@
+internal import CSQLite
+internal import Testing
+
+@Outside
+struct BusyDatabaseTests {
+    @Test func aDatabaseThatAnotherProgramHoldsIsBusyAndNothingIsSpent() throws {
+        let place = try Place()
+        let agent = Agent(try Program.serveData(in: place))
+        let solved = try agent.solve()
+        var database: OpaquePointer?
+        #expect(sqlite3_open(place.file("data/postern.db"), &database) == SQLITE_OK)
+        defer { sqlite3_close(database) }
+
+        #expect(sqlite3_exec(database, "BEGIN IMMEDIATE", nil, nil, nil) == SQLITE_OK)
+        let refused = try agent.open(solved, "username", "patient")
+        #expect(refused.status == 503)
+        #expect(try #require(refused["retry-after"].flatMap { Int($0) }) >= 1)
+        #expect(sqlite3_exec(database, "ROLLBACK", nil, nil, nil) == SQLITE_OK)
+
+        #expect(try agent.open(solved, "username", "patient").status == 201)
+    }
+}
