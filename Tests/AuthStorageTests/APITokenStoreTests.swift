@@ -1,0 +1,144 @@
+import AuthCore
+import AuthStorage
+import Testing
+
+/// What every engine promises about API tokens.
+@Suite struct APITokenStoreTests {
+    private func withUsers(_ engine: Engine) async throws -> any Stores {
+        let store = try engine.open()
+        for number in 1...2 { #expect(try await store.insert(user(number))) }
+        return store
+    }
+
+    @Test(arguments: Engine.allCases)
+    func everyFieldComesBackAsItWasGiven(engine: Engine) async throws {
+        let store = try await withUsers(engine)
+        let full = APIToken(
+            id: tokenID(1), owner: userID(1), name: "caf\u{e9} \u{1f511}\0\n'", digest: digest(1),
+            created: Instant(milliseconds: -5), expiry: Instant(milliseconds: .max),
+            lastUsed: .epoch, revoked: Instant(milliseconds: 7))
+        #expect(try await store.insert(full))
+        #expect(try await store.insert(token(2)))
+        #expect(try await store.token(digest: digest(1)) == full)
+        #expect(try await store.token(digest: digest(2)) == token(2))
+        #expect(try await store.token(digest: digest(3)) == nil)
+    }
+
+    @Test(arguments: Engine.allCases)
+    func aTokenOfNobodyIsAFailure(engine: Engine) async throws {
+        let store = try engine.open()
+        await #expect(throws: StorageError.unknownOwner) { try await store.insert(token(1)) }
+        #expect(try await store.token(digest: digest(1)) == nil)
+        #expect(try await store.subjects.isEmpty)
+    }
+
+    @Test(arguments: Engine.allCases)
+    func aDigestOrAnIdInUseIsNotInsertedAgain(engine: Engine) async throws {
+        let store = try await withUsers(engine)
+        #expect(try await store.insert(token(1)))
+        let sameDigest = APIToken(
+            id: tokenID(2), owner: userID(2), name: "", digest: digest(1), created: .epoch)
+        let sameID = APIToken(
+            id: tokenID(1), owner: userID(2), name: "", digest: digest(2), created: .epoch)
+        #expect(try await !store.insert(sameDigest))
+        #expect(try await !store.insert(sameID))
+        #expect(try await store.tokens(of: userID(2)).isEmpty)
+        #expect(try await store.token(digest: digest(1)) == token(1))
+    }
+
+    @Test(arguments: Engine.allCases)
+    func onlyTokensThatAreNotRevokedCountAgainstTheLimit(engine: Engine) async throws {
+        let store = try await withUsers(engine)
+        for number in 1...2 {
+            #expect(try await store.insert(token(number), limit: 2, recording: event()))
+        }
+        #expect(try await !store.insert(token(3), limit: 2, recording: event()))
+        #expect(try await store.insert(token(4, of: 2), limit: 2, recording: event()))
+        #expect(try await store.revoke(tokenID(1), of: userID(1), at: 9))
+        #expect(try await store.insert(token(3), limit: 2, recording: event()))
+        for limit in [0, -1, .min] {
+            #expect(try await !store.insert(token(5, of: 2), limit: limit, recording: event()))
+        }
+    }
+
+    @Test(arguments: Engine.allCases)
+    func howeverManyRaceAnOwnerNeverGetsPastTheLimit(engine: Engine) async throws {
+        let store = try await withUsers(engine)
+        let won = try await winners(of: 50) { number in
+            try await store.insert(token(number), limit: 5, recording: event())
+        }
+        #expect(won == 5)
+        #expect(try await store.tokens(of: userID(1)).count == 5)
+    }
+
+    @Test(arguments: Engine.allCases)
+    func aTokenIsRevokedOnceByItsOwnerAndStaysToBeFound(engine: Engine) async throws {
+        let store = try await withUsers(engine)
+        #expect(try await store.insert(token(1)))
+        #expect(try await !store.revoke(tokenID(1), of: userID(2), at: 5))
+        #expect(try await !store.revoke(tokenID(2), of: userID(1), at: 5))
+        #expect(try await store.token(digest: digest(1)) == token(1))
+        #expect(try await store.revoke(tokenID(1), of: userID(1), at: 5))
+        #expect(try await !store.revoke(tokenID(1), of: userID(1), at: 6))
+        #expect(try await store.token(digest: digest(1)) == token(1, revoked: 5))
+        #expect(try await store.tokens(of: userID(1)) == [token(1, revoked: 5)])
+    }
+
+    @Test(arguments: Engine.allCases)
+    func ofConcurrentRevocationsExactlyOneRevokes(engine: Engine) async throws {
+        let store = try await withUsers(engine)
+        #expect(try await store.insert(token(1)))
+        let won = try await winners(of: 50) { number in
+            try await store.revoke(tokenID(1), of: userID(1), at: Int64(number))
+        }
+        #expect(won == 1)
+    }
+
+    @Test(arguments: Engine.allCases)
+    func tokensAreListedOldestFirst(engine: Engine) async throws {
+        let store = try await withUsers(engine)
+        let all = [
+            token(3, created: 30), token(1, created: 50), token(2, created: 30),
+            token(4, created: 40, revoked: 99),
+        ]
+        for one in all { #expect(try await store.insert(one)) }
+        #expect(try await store.insert(token(9, of: 2)))
+        #expect(try await store.tokens(of: userID(1)) == [all[2], all[0], all[3], all[1]])
+        #expect(try await store.tokens(of: userID(3)).isEmpty)
+    }
+
+    @Test(arguments: Engine.allCases)
+    func allThatLiveAreListedAndTheLatestHundredOfTheRevoked(engine: Engine) async throws {
+        let store = try await withUsers(engine)
+        for number in 0..<105 {
+            #expect(try await store.insert(token(number, revoked: Int64(1000 + number))))
+        }
+        for number in 200..<303 { #expect(try await store.insert(token(number))) }
+        let listed = try await store.tokens(of: userID(1))
+        #expect(listed.map(\.id) == (5..<105).map(tokenID) + (200..<303).map(tokenID))
+        // The oldest token of all, revoked just now, is among the latest.
+        #expect(try await store.insert(token(400, created: -1)))
+        #expect(try await store.revoke(tokenID(400), of: userID(1), at: 5000))
+        let after = try await store.tokens(of: userID(1))
+        #expect(after.first?.id == tokenID(400))
+        #expect(after.count == 203)
+    }
+
+    @Test(arguments: Engine.allCases)
+    func aUseIsNotedUnlessOneWasNotedSince(engine: Engine) async throws {
+        let store = try await withUsers(engine)
+        #expect(try await store.insert(token(1)))
+        func use(at now: Int64, since: Int64) async throws -> Int64? {
+            try await store.noteUse(
+                of: tokenID(1), at: Instant(milliseconds: now),
+                unlessSince: Instant(milliseconds: since))
+            return try await store.token(digest: digest(1))?.lastUsed?.milliseconds
+        }
+        #expect(try await use(at: 100, since: 40) == 100)
+        #expect(try await use(at: 130, since: 70) == 100)
+        #expect(try await use(at: 160, since: 100) == 100)
+        #expect(try await use(at: 161, since: 101) == 161)
+        try await store.noteUse(of: tokenID(2), at: .epoch, unlessSince: .epoch)
+        #expect(try await store.token(digest: digest(2)) == nil)
+    }
+}

@@ -1,0 +1,109 @@
+import AuthCore
+import Testing
+
+/// What every engine promises about the record of events.
+@Suite struct AuditLogTests {
+    private func filled(_ engine: Engine, times: [Int64]) async throws -> any Stores {
+        let store = try engine.open()
+        for (index, time) in times.enumerated() {
+            try await store.append(event(.loginFailed, "\(index + 1)", time: time))
+        }
+        return store
+    }
+
+    @Test(arguments: Engine.allCases)
+    func everyKindOfEventComesBackAsItWasGiven(engine: Engine) async throws {
+        let store = try engine.open()
+        var expected: [AuditRecord] = []
+        for (index, kind) in AuditEvent.Kind.allCases.enumerated() {
+            let one = AuditEvent(
+                kind, time: Instant(milliseconds: -Int64(index)), actor: "user:\(index)",
+                subject: "caf\u{e9}\n\0'", client: "192.0.2.\(index)", requestID: "r\(index)")
+            try await store.append(one)
+            expected.append(AuditRecord(sequence: Int64(index) + 1, event: one))
+        }
+        #expect(try await store.events(after: nil, limit: 100) == expected)
+    }
+
+    @Test(arguments: Engine.allCases)
+    func eventsAreReadOldestFirstPageByPage(engine: Engine) async throws {
+        let store = try await filled(engine, times: [5, 1, 9, 1, 2])
+        #expect(try await store.subjects == ["1", "2", "3", "4", "5"])
+        var seen: [Int64] = []
+        while let page = Optional(try await store.events(after: seen.last, limit: 2)),
+            !page.isEmpty
+        {
+            seen += page.map(\.sequence)
+        }
+        #expect(seen == [1, 2, 3, 4, 5])
+        #expect(try await store.events(after: .max, limit: 9).isEmpty)
+        #expect(try await store.events(after: .min, limit: 9).count == 5)
+    }
+
+    @Test(arguments: Engine.allCases)
+    func theLatestAreGivenOldestFirst(engine: Engine) async throws {
+        let store = try await filled(engine, times: [1, 2, 3, 4])
+        #expect(try await store.latestEvents(limit: 2).map(\.sequence) == [3, 4])
+        #expect(try await store.latestEvents(limit: .max).map(\.sequence) == [1, 2, 3, 4])
+    }
+
+    @Test(arguments: Engine.allCases)
+    func aLimitOfNothingOrLessGivesAndTrimsNothing(engine: Engine) async throws {
+        let store = try await filled(engine, times: [1])
+        for limit in [0, -1, .min] {
+            #expect(try await store.events(after: nil, limit: limit).isEmpty)
+            #expect(try await store.latestEvents(limit: limit).isEmpty)
+            #expect(try await store.trim(before: Instant(milliseconds: 9), limit: limit) == 0)
+        }
+        #expect(try await store.subjects == ["1"])
+    }
+
+    @Test(arguments: Engine.allCases)
+    func numbersRiseByOneHoweverManyAppendAtOnce(engine: Engine) async throws {
+        let store = try engine.open()
+        _ = try await winners(of: 50) { number in
+            try await store.append(event(.loginSucceeded, "\(number)"))
+            return true
+        }
+        let all = try await store.events(after: nil, limit: 100)
+        #expect(all.map(\.sequence) == Array(1...50))
+        #expect(Set(all.map(\.event.subject)).count == 50)
+    }
+
+    @Test(arguments: Engine.allCases)
+    func trimmingTakesOnlyWhatIsOlder(engine: Engine) async throws {
+        let store = try await filled(engine, times: [1, 2, 3, 4, 5])
+        #expect(try await store.trim(before: Instant(milliseconds: 3), limit: 100) == 2)
+        #expect(try await store.trim(before: Instant(milliseconds: 3), limit: 100) == 0)
+        #expect(try await store.subjects == ["3", "4", "5"])
+    }
+
+    @Test(arguments: Engine.allCases)
+    func trimmingTakesNoMoreThanItsLimitAndTheOldestFirst(engine: Engine) async throws {
+        let store = try await filled(engine, times: [1, 1, 1, 1, 1])
+        let later = Instant(milliseconds: 9)
+        #expect(try await store.trim(before: later, limit: 2) == 2)
+        #expect(try await store.subjects == ["3", "4", "5"])
+        #expect(try await store.trim(before: later, limit: .max) == 3)
+        #expect(try await store.trim(before: later, limit: .max) == 0)
+    }
+
+    @Test(arguments: Engine.allCases)
+    func trimmingLeavesNoGapInsideTheRecord(engine: Engine) async throws {
+        // The clock of one server was ahead when the third was written.
+        let store = try await filled(engine, times: [1, 2, 9, 3, 4, 5])
+        #expect(try await store.trim(before: Instant(milliseconds: 5), limit: 100) == 2)
+        #expect(try await store.subjects == ["3", "4", "5", "6"])
+        #expect(try await store.trim(before: Instant(milliseconds: 10), limit: 100) == 4)
+    }
+
+    @Test(arguments: Engine.allCases)
+    func aNumberIsNotGivenOutAgain(engine: Engine) async throws {
+        let store = try await filled(engine, times: [1, 2, 3])
+        #expect(try await store.trim(before: Instant(milliseconds: 9), limit: 9) == 3)
+        #expect(try await store.events(after: nil, limit: 9).isEmpty)
+        try await store.append(event())
+        #expect(try await store.events(after: nil, limit: 9).map(\.sequence) == [4])
+        #expect(try await store.events(after: 2, limit: 9).map(\.sequence) == [4])
+    }
+}

@@ -1,0 +1,193 @@
+import AuthCore
+import AuthStorage
+import Testing
+
+/// What every engine promises about domains.
+@Suite struct DomainStoreTests {
+    private func withUsers(_ engine: Engine) async throws -> any Stores {
+        let store = try engine.open()
+        for number in 1...2 { #expect(try await store.insert(user(number))) }
+        return store
+    }
+
+    private func insert(
+        _ domain: HostedDomain, limit: Int?, in store: any Stores
+    ) async throws -> DomainInsertion {
+        try await store.insert(domain, limit: limit, recording: event())
+    }
+
+    @Test(arguments: Engine.allCases)
+    func everyFieldComesBackAsItWasGiven(engine: Engine) async throws {
+        let store = try await withUsers(engine)
+        let full = HostedDomain(
+            id: domainID(1), name: try domainName("x.y.test"), owner: userID(1), isProOnly: true,
+            verification: .failed, verifyToken: "prove", verified: Instant(milliseconds: -1),
+            hasMX: true, created: Instant(milliseconds: .max))
+        #expect(try await store.insert(full) == .inserted)
+        let mine = try domain(2, of: nil)
+        #expect(try await store.insert(mine) == .inserted)
+        #expect(try await store.domain(named: full.name) == full)
+        #expect(try await store.domain(named: mine.name) == mine)
+        #expect(try await store.domain(id: full.id, of: userID(1)) == full)
+        #expect(try await store.domain(named: domainName("y.test")) == nil)
+    }
+
+    @Test(arguments: Engine.allCases)
+    func aDomainIsFoundByIdForItsOwnerOnly(engine: Engine) async throws {
+        let store = try await withUsers(engine)
+        #expect(try await store.insert(domain(1)) == .inserted)
+        #expect(try await store.insert(domain(2, of: nil)) == .inserted)
+        #expect(try await store.domain(id: domainID(1), of: userID(2)) == nil)
+        #expect(try await store.domain(id: domainID(2), of: userID(1)) == nil)
+        #expect(try await store.domain(id: domainID(3), of: userID(1)) == nil)
+    }
+
+    @Test(arguments: Engine.allCases)
+    func aNameIsThereOnceWhoeversItIs(engine: Engine) async throws {
+        let store = try await withUsers(engine)
+        #expect(try await store.insert(domain(1, "same.test")) == .inserted)
+        #expect(try await store.insert(domain(2, "same.test")) == .alreadyExists)
+        #expect(try await store.insert(domain(2, "same.test", of: 2)) == .alreadyExists)
+        #expect(try await store.insert(domain(2, "same.test", of: nil)) == .alreadyExists)
+        #expect(try await store.insert(domain(1, "other.test")) == .alreadyExists)
+        #expect(try await store.domain(named: domainName("other.test")) == nil)
+    }
+
+    @Test(arguments: Engine.allCases)
+    func ofConcurrentInsertsOfOneNameExactlyOneWins(engine: Engine) async throws {
+        let store = try await withUsers(engine)
+        let won = try await winners(of: 50) { number in
+            try await store.insert(domain(number, "wanted.test", of: 1 + number % 2)) == .inserted
+        }
+        #expect(won == 1)
+    }
+
+    @Test(arguments: Engine.allCases)
+    func anOwnerGetsToTheLimitAndNotPastIt(engine: Engine) async throws {
+        let store = try await withUsers(engine)
+        for number in 1...2 {
+            #expect(try await insert(domain(number), limit: 2, in: store) == .inserted)
+        }
+        #expect(try await insert(domain(3), limit: 2, in: store) == .limitReached)
+        // Before the name is looked at.
+        #expect(try await insert(domain(1), limit: 2, in: store) == .limitReached)
+        #expect(try await insert(domain(3, of: 2), limit: 2, in: store) == .inserted)
+        #expect(try await insert(domain(4, of: nil), limit: 0, in: store) == .inserted)
+        #expect(try await insert(domain(5), limit: nil, in: store) == .inserted)
+        for limit in [0, -1, .min] {
+            #expect(try await insert(domain(6, of: 2), limit: limit, in: store) == .limitReached)
+        }
+    }
+
+    @Test(arguments: Engine.allCases)
+    func howeverManyRaceAnOwnerNeverGetsPastTheLimit(engine: Engine) async throws {
+        let store = try await withUsers(engine)
+        let won = try await winners(of: 50) { number in
+            try await insert(domain(number), limit: 3, in: store) == .inserted
+        }
+        #expect(won == 3)
+        #expect(try await store.holdings(of: userID(1)).domains == 3)
+    }
+
+    @Test(arguments: Engine.allCases)
+    func aDomainOfNobodyIsAFailure(engine: Engine) async throws {
+        let store = try await withUsers(engine)
+        await #expect(throws: StorageError.unknownOwner) {
+            try await store.insert(domain(1, of: 3))
+        }
+        #expect(try await store.domain(named: domainName("domain1.test")) == nil)
+    }
+
+    @Test(arguments: Engine.allCases)
+    func domainsAreListedInOrderOfCreation(engine: Engine) async throws {
+        let store = try await withUsers(engine)
+        let all = try [domain(3, created: 5), domain(1, created: 9), domain(2, created: 5)]
+        for one in all { #expect(try await store.insert(one) == .inserted) }
+        let system = try [domain(5, of: nil, created: 2), domain(4, of: nil, created: 1)]
+        for one in system { #expect(try await store.insert(one) == .inserted) }
+        #expect(try await store.domains(of: userID(1)) == [all[2], all[0], all[1]])
+        #expect(try await store.domains(of: nil) == [system[1], system[0]])
+        #expect(try await store.domains(of: userID(2)).isEmpty)
+    }
+
+    @Test(arguments: Engine.allCases)
+    func whatALookFoundIsWritten(engine: Engine) async throws {
+        let store = try await withUsers(engine)
+        var one = try domain(1)
+        #expect(try await store.insert(one) == .inserted)
+        func look(
+            _ verification: HostedDomain.Verification, _ hasMX: Bool, _ now: Int64
+        ) async throws -> HostedDomain? {
+            #expect(
+                try await store.setVerification(
+                    of: one.id, to: verification, hasMX: hasMX, at: now))
+            one.verification = verification
+            one.hasMX = hasMX
+            return try await store.domain(named: one.name)
+        }
+        #expect(try await look(.failed, true, 10) == one)
+        var found = try await look(.verified, false, 20)
+        one.verified = Instant(milliseconds: 20)
+        #expect(found == one)
+        // A domain that stays verified keeps the time at which it became so.
+        #expect(try await look(.verified, true, 30) == one)
+        found = try await look(.failed, true, 40)
+        one.verified = nil
+        #expect(found == one)
+        #expect(try await !store.setVerification(of: domainID(2), to: .verified, at: 1))
+    }
+
+    @Test(arguments: Engine.allCases)
+    func becomingVerifiedIsToldOnce(engine: Engine) async throws {
+        let store = try await withUsers(engine)
+        #expect(try await store.insert(domain(1)) == .inserted)
+        let told = try await store.subjects.count
+        let looked = try await winners(of: 20) { number in
+            try await store.setVerification(
+                of: domainID(1), to: .verified, at: Int64(number))
+        }
+        #expect(looked == 20)
+        #expect(try await store.subjects.count == told + 1)
+        #expect(try await store.setVerification(of: domainID(1), to: .pending, at: 50))
+        #expect(try await store.subjects.count == told + 1)
+    }
+
+    @Test(arguments: Engine.allCases)
+    func aDomainGoesWithItsOwnersWordOnly(engine: Engine) async throws {
+        let store = try await withUsers(engine)
+        #expect(try await store.insert(domain(1)) == .inserted)
+        #expect(try await store.insert(domain(2, of: nil)) == .inserted)
+        #expect(try await store.removeDomain(domainID(1), of: userID(2)) == .absent)
+        #expect(try await store.removeDomain(domainID(1), of: nil) == .absent)
+        #expect(try await store.removeDomain(domainID(2), of: userID(1)) == .absent)
+        #expect(try await store.removeDomain(domainID(3), of: userID(1)) == .absent)
+        #expect(try await store.removeDomain(domainID(1), of: userID(1)) == .removed)
+        #expect(try await store.removeDomain(domainID(1), of: userID(1)) == .absent)
+        #expect(try await store.removeDomain(domainID(2), of: nil) == .removed)
+        #expect(try await store.insert(domain(3, "domain1.test", of: 2)) == .inserted)
+    }
+
+    @Test(arguments: Engine.allCases)
+    func aDomainStaysWhileAnAccountIsOnIt(engine: Engine) async throws {
+        let store = try await withUsers(engine)
+        #expect(try await store.insert(domain(1, "in.test")) == .inserted)
+        #expect(try await store.insert(account(1, "a@in.test")))
+        #expect(try await store.insert(account(2, "b@in.test", owner: userID(1))))
+        #expect(try await store.removeDomain(domainID(1), of: userID(2)) == .absent)
+        for number in 1...2 {
+            #expect(try await store.removeDomain(domainID(1), of: userID(1)) == .inUse)
+            #expect(try await store.delete(accountID(number), at: nil))
+        }
+        #expect(try await store.removeDomain(domainID(1), of: userID(1)) == .removed)
+    }
+
+    @Test(arguments: Engine.allCases)
+    func accountsOnOtherDomainsDoNotHoldIt(engine: Engine) async throws {
+        let store = try await withUsers(engine)
+        #expect(try await store.insert(domain(1, "in.test")) == .inserted)
+        for (number, name) in ["a@x.in.test", "a@xin.test", "in.test@other.test"].enumerated() {
+            #expect(try await store.insert(account(number, name)))
+        }
+        #expect(try await store.removeDomain(domainID(1), of: userID(1)) == .removed)
+    }
+}

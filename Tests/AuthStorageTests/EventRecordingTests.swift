@@ -1,0 +1,216 @@
+import AuthCore
+import AuthStorage
+import Testing
+
+/// What every engine promises about events: each is there exactly when its change is.
+@Suite struct EventRecordingTests {
+    /// One call of a changing method, and whether it is to change anything.
+    private struct Step {
+        let name: String
+        let changes: Bool
+        let call: (AuditEvent) async throws -> Void
+
+        init(_ name: String, changes: Bool, _ call: @escaping (AuditEvent) async throws -> Void) {
+            self.name = name
+            self.changes = changes
+            self.call = call
+        }
+    }
+
+    /// Runs the steps in order; what is recorded has to be the names of those that change.
+    private func hold(_ store: any Stores, to steps: [Step]) async throws {
+        for step in steps {
+            let before = try await store.subjects
+            try await step.call(event(.accountCreated, step.name))
+            let after = try await store.subjects
+            #expect(after == before + (step.changes ? [step.name] : []), "\(step.name)")
+        }
+    }
+
+    @Test(arguments: Engine.allCases)
+    func eventsOfAccounts(engine: Engine) async throws {
+        let store = try engine.open()
+        let owner = userID(1)
+        #expect(try await store.insert(user(1)))
+        let id = accountID(1)
+        let one = try account(1, owner: owner)
+        try await hold(
+            store,
+            to: [
+                Step("insert", changes: true) {
+                    _ = try await store.insert(one, limit: 1, recording: $0)
+                },
+                Step("insert past the limit", changes: false) {
+                    _ = try await store.insert(
+                        account(2, owner: owner), limit: 1, recording: $0)
+                },
+                Step("insert what is taken", changes: false) {
+                    _ = try await store.insert(one, limit: nil, recording: $0)
+                },
+                Step("replace", changes: true) {
+                    _ = try await store.replaceCredential(
+                        of: id, at: 1, with: .password(hash("a")), recording: $0)
+                },
+                Step("replace at an old version", changes: false) {
+                    _ = try await store.replaceCredential(
+                        of: id, at: 1, with: .password(hash("b")), recording: $0)
+                },
+                Step("disable", changes: true) {
+                    _ = try await store.setState(
+                        of: id, to: Account.State.disabled, recording: $0)
+                },
+                Step("disable again", changes: false) {
+                    _ = try await store.setState(
+                        of: id, to: Account.State.disabled, recording: $0)
+                },
+                Step("disable nobody", changes: false) {
+                    _ = try await store.setState(
+                        of: accountID(9), to: Account.State.disabled, recording: $0)
+                },
+                Step("replace of a disabled one", changes: false) {
+                    _ = try await store.replaceCredential(
+                        of: id, at: 3, with: .password(hash("b")), recording: $0)
+                },
+                Step("delete at another version", changes: false) {
+                    _ = try await store.delete(id, at: 1, recording: $0)
+                },
+                Step("delete", changes: true) {
+                    _ = try await store.delete(id, at: 3, recording: $0)
+                },
+                Step("delete again", changes: false) {
+                    _ = try await store.delete(id, at: nil, recording: $0)
+                },
+                Step("insert what is retired", changes: false) {
+                    _ = try await store.insert(one, limit: nil, recording: $0)
+                },
+                Step("free", changes: true) {
+                    _ = try await store.free(one.address, recording: $0)
+                },
+                Step("free again", changes: false) {
+                    _ = try await store.free(one.address, recording: $0)
+                },
+            ])
+    }
+
+    @Test(arguments: Engine.allCases)
+    func eventsOfUsersAndTokens(engine: Engine) async throws {
+        let store = try engine.open()
+        let id = userID(1)
+        try await hold(
+            store,
+            to: [
+                Step("insert", changes: true) {
+                    _ = try await store.insert(user(1), recording: $0)
+                },
+                Step("insert again", changes: false) {
+                    _ = try await store.insert(user(1), recording: $0)
+                },
+                Step("replace", changes: true) {
+                    _ = try await store.replacePassword(
+                        of: id, at: 1, with: hash("a"), recording: $0)
+                },
+                Step("replace at an old version", changes: false) {
+                    _ = try await store.replacePassword(
+                        of: id, at: 1, with: hash("b"), recording: $0)
+                },
+                Step("logout", changes: true) {
+                    _ = try await store.endSessions(of: id, at: 2, recording: $0)
+                },
+                Step("logout at an old version", changes: false) {
+                    _ = try await store.endSessions(of: id, at: 2, recording: $0)
+                },
+                Step("enable an active one", changes: false) {
+                    _ = try await store.setState(of: id, to: User.State.active, recording: $0)
+                },
+                Step("disable", changes: true) {
+                    _ = try await store.setState(of: id, to: User.State.disabled, recording: $0)
+                },
+                Step("token", changes: true) {
+                    _ = try await store.insert(token(1), limit: 1, recording: $0)
+                },
+                Step("token past the limit", changes: false) {
+                    _ = try await store.insert(token(2), limit: 1, recording: $0)
+                },
+                Step("revoke another's", changes: false) {
+                    _ = try await store.revoke(
+                        tokenID(1), of: userID(2), at: .epoch, recording: $0)
+                },
+                Step("revoke", changes: true) {
+                    _ = try await store.revoke(tokenID(1), of: id, at: .epoch, recording: $0)
+                },
+                Step("revoke again", changes: false) {
+                    _ = try await store.revoke(tokenID(1), of: id, at: .epoch, recording: $0)
+                },
+            ])
+    }
+
+    @Test(arguments: Engine.allCases)
+    func eventsOfDomainsAndKeys(engine: Engine) async throws {
+        let store = try engine.open()
+        let owner = userID(1)
+        #expect(try await store.insert(user(1)))
+        func verify(_ event: AuditEvent) async throws {
+            _ = try await store.setVerification(
+                of: domainID(1), to: .verified, hasMX: true, at: .epoch, recording: event)
+        }
+        try await hold(
+            store,
+            to: [
+                Step("verify nothing", changes: false, verify),
+                Step("insert", changes: true) {
+                    _ = try await store.insert(domain(1), limit: 1, recording: $0)
+                },
+                Step("insert past the limit", changes: false) {
+                    _ = try await store.insert(domain(2), limit: 1, recording: $0)
+                },
+                Step("insert again", changes: false) {
+                    _ = try await store.insert(domain(1), limit: nil, recording: $0)
+                },
+                Step("verify", changes: true, verify),
+                Step("verify again", changes: false, verify),
+                Step("remove another's", changes: false) {
+                    _ = try await store.removeDomain(domainID(1), of: nil, recording: $0)
+                },
+                Step("remove", changes: true) {
+                    _ = try await store.removeDomain(domainID(1), of: owner, recording: $0)
+                },
+                Step("remove again", changes: false) {
+                    _ = try await store.removeDomain(domainID(1), of: owner, recording: $0)
+                },
+                Step("rotate", changes: true) {
+                    try await store.rotate(to: key("a"), retiring: .epoch, recording: $0)
+                },
+                Step("rotate to one that is there", changes: false) { event in
+                    await #expect(throws: StorageError.duplicateKey(id: "a")) {
+                        try await store.rotate(to: key("a"), retiring: .epoch, recording: event)
+                    }
+                },
+            ])
+    }
+
+    @Test(arguments: Engine.allCases)
+    func aDomainInUseThatStaysIsNotTold(engine: Engine) async throws {
+        let store = try engine.open()
+        #expect(try await store.insert(user(1)))
+        #expect(try await store.insert(domain(1)) == .inserted)
+        #expect(try await store.insert(account(1, "a@domain1.test")))
+        let before = try await store.subjects
+        #expect(try await store.removeDomain(domainID(1), of: userID(1)) == .inUse)
+        #expect(try await store.subjects == before)
+    }
+
+    @Test(arguments: Engine.allCases)
+    func ofARaceOnlyTheWinnersEventIsThere(engine: Engine) async throws {
+        let store = try engine.open()
+        let won = try await winners(of: 50) { number in
+            try await store.insert(
+                account(number, "wanted@mail.test"), limit: nil,
+                recording: event(.accountCreated, "\(number)")) == .inserted
+        }
+        #expect(won == 1)
+        let winner = try #require(
+            try await store.account(address: address("wanted@mail.test")))
+        let subjects = try await store.subjects
+        #expect(subjects.map { Int($0).map(accountID) } == [winner.id])
+    }
+}

@@ -1,0 +1,186 @@
+import AuthCore
+import Testing
+
+@testable import AuthStorage
+
+/// What the SQLite engine's own tables promise.
+@Suite struct SQLiteSchemaTests {
+    private func withEvents(_ count: Int) async throws -> SQLiteStore {
+        let store = try SQLiteStore.open(.memory, at: .epoch)
+        for number in 0..<count { try await store.append(event(.loginFailed, "\(number)")) }
+        return store
+    }
+
+    @Test(arguments: [
+        "UPDATE audit SET subject = 'x'", "UPDATE audit SET sequence = sequence + 10",
+        "DELETE FROM audit WHERE sequence = 2", "DELETE FROM audit WHERE sequence > 1",
+    ])
+    func theRecordCanBeNeitherChangedNorHolesBeMadeInIt(script: String) async throws {
+        let store = try await withEvents(3)
+        // SQLITE_CONSTRAINT_TRIGGER
+        await #expect(throws: StorageError.failed(statement: "forge", code: 1811)) {
+            try await store.write { try $0.run(Query("forge", script)) }
+        }
+        #expect(try await store.subjects == ["0", "1", "2"])
+    }
+
+    @Test func aDamagedEventIsAnErrorAndNotAnAbsence() async throws {
+        let store = try await withEvents(1)
+        try await store.write { database in
+            try database.execute(
+                script: "INSERT INTO audit VALUES (9, 'weird', 1, '', '', '', '')", name: "damage")
+        }
+        await #expect(throws: StorageError.unreadable(column: "kind")) {
+            try await store.latestEvents(limit: 9)
+        }
+    }
+
+    @Test(arguments: [
+        ("user", "email", "'none' || id"), ("user", "state", "'weird'"),
+        ("domain", "name", "'a b'"),
+        ("domain", "verification", "'weird'"), ("domain", "id", "'none'"),
+        ("api_token", "id", "'none'"), ("account", "owner", "'none'"),
+    ])
+    func aDamagedRowIsAnErrorAndNotAnAbsence(
+        table: String, column: String, value: String
+    ) async throws {
+        let store = try SQLiteStore.open(.memory, at: .epoch)
+        #expect(try await store.insert(user(1)))
+        #expect(try await store.insert(domain(1)) == .inserted)
+        #expect(try await store.insert(token(1)))
+        #expect(try await store.insert(account(1, owner: userID(1))))
+        // So that an owner with this id is there.
+        let nobody = "INSERT INTO user SELECT 'none', 'x', state, password_hash, 1, 1 FROM user"
+        try await store.write { database in
+            try database.execute(
+                script: "\(nobody); UPDATE \(table) SET \(column) = \(value)",
+                name: "damage")
+        }
+        await #expect(throws: StorageError.unreadable(column: column)) {
+            switch table {
+            case "user": _ = try await store.user(id: userID(1))
+            case "domain": _ = try await store.domains(of: userID(1))
+            case "api_token": _ = try await store.token(digest: digest(1))
+            default: _ = try await store.account(id: accountID(1))
+            }
+        }
+    }
+
+    @Test func aFailedWriteOfACommonCommitLeavesNeitherItselfNorItsEvent() async throws {
+        let store = try SQLiteStore.open(.memory, at: .epoch)
+        #expect(try await store.insert(user(1)))
+        let before = try await store.subjects
+        let gate = Gate()
+        let held = Task {
+            try await store.write { _ in gate.hold() }
+        }
+        await gate.awaitArrival()
+        // All of these wait now and are committed together; every other one has no owner.
+        let inserted = try await withThrowingTaskGroup(of: Int.self) { group in
+            for number in 0..<10 {
+                group.addTask {
+                    do {
+                        let one = try account(number, owner: userID(1 + number % 2))
+                        _ = try await store.insert(
+                            one, limit: 100, recording: event(.accountCreated, "\(number)"))
+                        return 1
+                    } catch StorageError.unknownOwner {
+                        return 0
+                    }
+                }
+            }
+            gate.release()
+            return try await group.reduce(0, +)
+        }
+        try await held.value
+        #expect(inserted == 5)
+        let told = try await store.subjects.dropFirst(before.count)
+        #expect(Set(told) == ["0", "2", "4", "6", "8"])
+        #expect(told.count == 5)
+        let all = try await store.events(after: nil, limit: 100)
+        #expect(all.map(\.sequence) == Array(1...Int64(all.count)))
+    }
+
+    @Test func anEventThatCannotBeWrittenUndoesItsChange() async throws {
+        let store = try SQLiteStore.open(.memory, at: .epoch)
+        try await store.write { database in
+            try database.execute(
+                script: """
+                    CREATE TRIGGER refuse BEFORE INSERT ON audit WHEN NEW.subject = 'refused'
+                    BEGIN SELECT RAISE(ABORT, 'refused'); END;
+                    """,
+                name: "refuse")
+        }
+        let refused = event(.accountCreated, "refused")
+        await #expect(throws: StorageError.failed(statement: "recordEvent", code: 1811)) {
+            try await store.insert(account(1), limit: nil, recording: refused)
+        }
+        #expect(try await store.account(id: accountID(1)) == nil)
+        #expect(try await store.insert(account(1)))
+        await #expect(throws: StorageError.failed(statement: "recordEvent", code: 1811)) {
+            try await store.delete(accountID(1), at: nil, recording: refused)
+        }
+        #expect(try await store.account(id: accountID(1)) == account(1))
+    }
+
+    @Test func ofTwoStoresOnOneFileNoneGetsPastTheOwnersLimit() async throws {
+        let directory = try TemporaryDirectory()
+        var patient = SQLiteSettings()
+        patient.busyTimeout = .seconds(30)
+        let stores = [try directory.open(patient), try directory.open(patient)]
+        #expect(try await stores[0].insert(user(1)))
+        let won = try await winners(of: 50) { number in
+            try await stores[number % 2].insert(
+                account(number, owner: userID(1)), limit: 7, recording: event()) == .inserted
+        }
+        #expect(won == 7)
+        let told = try await stores[1].events(after: nil, limit: 100)
+        #expect(told.map(\.sequence) == Array(1...8))
+    }
+}
+
+/// A database that the first release made.
+@Suite struct SQLiteUpgradeTests {
+    @Test func accountsOfTheFirstMigrationComeThroughTheSecond() async throws {
+        let directory = try TemporaryDirectory()
+        let location = SQLiteLocation.file(directory.database)
+        let first = Migrator(
+            location, settings: SQLiteSettings(), known: Array(Migration.sqlite.prefix(1)))
+        #expect(try first.migrate(at: .epoch).applied.count == 1)
+        let old = try Database(path: directory.database, busyTimeout: .zero)
+        for number in 1...3 {
+            let one = try account(number)
+            try old.run(
+                Query("old", "INSERT INTO account VALUES (?1, ?2, 'active', ?3, 4, ?4)"),
+                .text(one.id.text), .text(one.address.description), .blob(digest(number).bytes),
+                .integer(one.created.milliseconds))
+        }
+        try old.execute(
+            script: """
+                INSERT INTO retired_address VALUES ('gone@mail.test');
+                INSERT INTO spent_challenge VALUES ('spent', 5);
+                INSERT INTO signing_key VALUES ('k', 'agent', x'01', 1, NULL);
+                """,
+            name: "old")
+
+        let store = try directory.open()
+        for number in 1...3 {
+            let before = try account(number)
+            let expected = Account(
+                id: before.id, address: before.address, credential: before.credential,
+                credentialVersion: 4, quota: 41_943_040, created: before.created)
+            #expect(try await store.account(id: before.id) == expected)
+            #expect(try await store.account(address: before.address) == expected)
+            #expect(try await store.account(apiKey: digest(number)) == expected)
+        }
+        #expect(try await store.accounts(after: nil, limit: 9).count == 3)
+        #expect(try await !store.insert(account(4, "gone@mail.test")))
+        #expect(try await !store.insert(account(4, "user1@mail.test")))
+        #expect(try await !store.spend("spent", expiry: .epoch))
+        #expect(try await store.keys().map(\.id) == ["k"])
+        #expect(try await store.events(after: nil, limit: 9).isEmpty)
+        // Old accounts are on their domain too.
+        #expect(try await store.insert(domain(1, "mail.test", of: nil)) == .inserted)
+        #expect(try await store.removeDomain(domainID(1), of: nil) == .inUse)
+    }
+}
