@@ -39,10 +39,10 @@ struct KeyCommand: AsyncParsableCommand {
         @OptionGroup var options: ConfigOptions
 
         @Option(
-            help: "agent (challenges and sessions) or capability.",
+            help: "agent (challenges and sessions), accounts (Email and Pro JWTs) or capability.",
             transform: { text in
                 guard let use = KeyUse(rawValue: text) else {
-                    throw ValidationError("--use takes agent or capability.")
+                    throw ValidationError("--use takes agent, accounts or capability.")
                 }
                 return use
             })
@@ -68,6 +68,7 @@ extension Config {
         let lifetime =
             switch use {
             case .agent: max(tokens.sessionLifetime, pow.agentLifetime)
+            case .accounts: max(tokens.accountLifetime, pow.accountsLifetime)
             case .capability: tokens.capabilityLifetime
             }
         return lifetime + Duties.keyRefresh * 2

@@ -9,6 +9,9 @@ extension Config {
         var subaddressDelimiter = SubaddressDelimiter(character: "+")
         /// Local parts that only the operator may give out.
         var reservedLocalParts = AddressPolicy.defaultReserved.sorted()
+        /// The host that MX records of users' domains must name; `mx.` and the first domain unless
+        /// given.
+        var exchanger: Domain?
 
         /// Where the JMAP server is; without one, JMAP calls are answered 503 with a hint.
         var jmapURL: BaseURL?
@@ -32,6 +35,7 @@ extension Config {
             Setting(
                 "mail.reserved_local_parts", \.mail.reservedLocalParts,
                 .list(of: .localPart, 0...10_000, accepts: "at most 10,000 local parts")),
+            Setting("mail.exchanger", \.mail.exchanger, Syntax.domain.optional),
             Setting("mail.jmap_url", \.mail.jmapURL, Syntax.baseURL.optional),
             Setting("mail.jmap_api_path", \.mail.jmapAPIPath, .template()),
             Setting("mail.jmap_upload_path", \.mail.jmapUploadPath, .template("accountId")),

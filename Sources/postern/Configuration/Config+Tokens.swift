@@ -1,5 +1,5 @@
 extension Config {
-    /// The agents' proof of work.
+    /// The agents' and the accounts' proof of work.
     struct ProofOfWork: Sendable {
         /// Leading zero bits asked of a quiet client; each more doubles the work.
         var agentDifficulty = 6
@@ -9,6 +9,10 @@ extension Config {
         var agentSalt = "0b980734412c292d6549110276b604ab1dea4883bd460d77d1b984adf8bca083"
         /// How long a challenge may take to solve.
         var agentLifetime = Duration.seconds(180)
+        /// Leading zero bits of the accounts' SHA-256 proof of work.
+        var accountsDifficulty = 20
+        /// How long an accounts' challenge may take to solve.
+        var accountsLifetime = Duration.seconds(300)
 
         static let settings = [
             Setting("pow.agent_difficulty", \.pow.agentDifficulty, .integer(1...24)),
@@ -16,6 +20,10 @@ extension Config {
             Setting("pow.agent_salt", \.pow.agentSalt, .salt),
             Setting(
                 "pow.agent_lifetime", \.pow.agentLifetime,
+                .duration(.seconds(10) ... .seconds(86_400))),
+            Setting("pow.accounts_difficulty", \.pow.accountsDifficulty, .integer(1...40)),
+            Setting(
+                "pow.accounts_lifetime", \.pow.accountsLifetime,
                 .duration(.seconds(10) ... .seconds(86_400))),
         ]
     }
@@ -30,6 +38,8 @@ extension Config {
         var capabilityLifetime = Duration.seconds(120)
         /// How long an agent's session is good for.
         var sessionLifetime = Duration.seconds(3600)
+        /// How long Email JWTs and Pro JWTs are good for.
+        var accountLifetime = Duration.seconds(604_800)
 
         static let settings = [
             Setting("tokens.capability_audience", \.tokens.capabilityAudience, .visible(1...200)),
@@ -40,6 +50,9 @@ extension Config {
             Setting(
                 "tokens.session_lifetime", \.tokens.sessionLifetime,
                 .duration(.seconds(60) ... .seconds(604_800))),
+            Setting(
+                "tokens.account_lifetime", \.tokens.accountLifetime,
+                .duration(.seconds(60) ... .seconds(31_536_000))),
         ]
     }
 }

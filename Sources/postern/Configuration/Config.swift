@@ -14,11 +14,16 @@ struct Config: Sendable {
     var mail = Mail()
     var pow = ProofOfWork()
     var tokens = Tokens()
+    var passwords = Passwords()
+    var accounts = Accounts()
+    var users = Users()
+    var limits = Limits()
 
     /// Every setting there is.
     static let settings: [Setting] =
         [Setting("profile", \.profile, .oneOf)] + Server.settings + Storage.settings
-        + Mail.settings + ProofOfWork.settings + Tokens.settings
+        + Mail.settings + ProofOfWork.settings + Tokens.settings + Passwords.settings
+        + Accounts.settings + Users.settings + Limits.settings
 
     /// The defaults of a profile.
     init(profile: Profile = .development) {
@@ -30,6 +35,8 @@ struct Config: Sendable {
             pow.agentDifficulty = 1
             // A suite that signs up a hundred agents must not find the last ones slower.
             pow.agentMaxDifficulty = 1
+            pow.accountsDifficulty = 8
+            limits.enabled = false
             storage.url = .memory
         }
     }

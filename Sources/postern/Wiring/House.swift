@@ -27,12 +27,18 @@ struct House: Sendable {
             let pools = Pools()
             let keys = try KeyRing(store, secret: secret, workers: pools.signing)
             try await keys.start()
-            let auth = try AgentAuth(config, publicURL: publicURL, store, keys, pools)
+            let tokens = TokenAuthority(
+                realm: Realm(config, publicURL: publicURL), keys: keys, signers: pools.signing)
+            let limiter = RateLimiter(settings: RateLimiter.Settings(config.limits))
             let agent = AgentAPI(
-                auth: auth, publicURL: publicURL,
-                jmap: JMAPDirectory(config.mail, publicURL: publicURL), clock: SystemClock.now)
+                auth: try AgentAuth(config, tokens, store, limiter, pools), publicURL: publicURL,
+                jmap: JMAPDirectory(config.mail, publicURL: publicURL), limiter: limiter,
+                clock: SystemClock.now)
             let surfaces = Surfaces(
                 agent: agent,
+                accounts: AccountsAPI(
+                    auth: AccountsAuth(config, tokens, store, limiter, pools), limiter: limiter,
+                    clock: SystemClock.now),
                 discovery: DiscoveryAPI(
                     agent: agent, keys: keys, difficulty: config.pow.agentDifficulty,
                     bodyLimit: config.server.bodyLimit, clock: SystemClock.now),
@@ -75,33 +81,6 @@ extension KeyRing {
             store: store,
             sealer: try KeySealer(masterSecret: secret.bytes, random: RandomBytes.make),
             workers: workers, random: RandomBytes.make, clock: SystemClock.now)
-    }
-}
-
-extension AgentAuth {
-    fileprivate init(
-        _ config: Config, publicURL: String, _ store: SQLiteStore, _ keys: KeyRing, _ pools: Pools
-    ) throws {
-        let realm = Realm(
-            issuer: publicURL, capabilityAudience: config.tokens.capabilityAudience,
-            capabilityKeyID: config.tokens.capabilityKeyID)
-        self.init(
-            settings: AgentAuth.Settings(
-                salt: config.pow.agentSalt,
-                scrypt: try Scrypt.Parameters(n: 16_384, r: 8, p: 1, outputBytes: 64),
-                challengeLifetime: config.pow.agentLifetime,
-                sessionLifetime: config.tokens.sessionLifetime,
-                capabilityLifetime: config.tokens.capabilityLifetime,
-                mailSubject: config.mail.subject),
-            policy: AddressPolicy(
-                domains: config.mail.domains, reserved: Set(config.mail.reservedLocalParts),
-                subaddressDelimiter: config.mail.subaddressDelimiter.character),
-            governor: DifficultyGovernor(
-                settings: DifficultyGovernor.Settings(
-                    base: config.pow.agentDifficulty, maximum: config.pow.agentMaxDifficulty)),
-            falseProofs: FalseProofLimiter(),
-            tokens: TokenAuthority(realm: realm, keys: keys, signers: pools.signing),
-            accounts: store, ledger: store, hashing: pools.hashing, random: RandomBytes.make)
     }
 }
 

@@ -1,0 +1,101 @@
+internal import AuthCore
+internal import AuthStorage
+internal import Cryptography
+
+// From the configuration to AuthCore's own settings, surface by surface.
+
+extension Realm {
+    init(_ config: Config, publicURL: String) {
+        self.init(
+            issuer: publicURL, capabilityAudience: config.tokens.capabilityAudience,
+            capabilityKeyID: config.tokens.capabilityKeyID)
+    }
+}
+
+extension AddressPolicy {
+    init(_ mail: Config.Mail) {
+        self.init(
+            domains: mail.domains, reserved: Set(mail.reservedLocalParts),
+            subaddressDelimiter: mail.subaddressDelimiter.character)
+    }
+}
+
+extension RateLimiter.Settings {
+    init(_ limits: Config.Limits) {
+        self.init(
+            isEnabled: limits.enabled,
+            rates: [
+                .general: .init(limits.generalPerSecond, per: .seconds(1)),
+                .pro: .init(limits.proPerSecond, per: .seconds(1)),
+                .creation: .init(1, per: limits.creationInterval),
+                .proCreation: .init(limits.proCreationsPerSecond, per: .seconds(1)),
+            ])
+    }
+}
+
+extension AgentAuth {
+    init(
+        _ config: Config, _ tokens: TokenAuthority, _ store: SQLiteStore, _ limiter: RateLimiter,
+        _ pools: Pools
+    ) throws {
+        self.init(
+            settings: AgentAuth.Settings(
+                salt: config.pow.agentSalt,
+                scrypt: try Scrypt.Parameters(n: 16_384, r: 8, p: 1, outputBytes: 64),
+                challengeLifetime: config.pow.agentLifetime,
+                sessionLifetime: config.tokens.sessionLifetime,
+                capabilityLifetime: config.tokens.capabilityLifetime,
+                mailSubject: config.mail.subject, quota: Int64(config.accounts.freeQuota)),
+            policy: AddressPolicy(config.mail),
+            governor: DifficultyGovernor(
+                settings: DifficultyGovernor.Settings(
+                    base: config.pow.agentDifficulty, maximum: config.pow.agentMaxDifficulty)),
+            falseProofs: FalseProofLimiter(allowance: config.limits.enabled ? 10 : .max),
+            tokens: tokens, accounts: store, ledger: store,
+            audit: store, limiter: limiter, hashing: pools.hashing, random: RandomBytes.make)
+    }
+}
+
+extension AccountsAuth {
+    init(
+        _ config: Config, _ tokens: TokenAuthority, _ store: SQLiteStore, _ limiter: RateLimiter,
+        _ pools: Pools
+    ) {
+        self.init(
+            settings: AccountsSettings(config), policy: AddressPolicy(config.mail), tokens: tokens,
+            stores: Stores(store),
+            hasher: PasswordHasher(
+                settings: PasswordHasher.Settings(
+                    memoryKiB: config.passwords.memoryKiB,
+                    iterations: config.passwords.iterations,
+                    parallelism: config.passwords.parallelism),
+                workers: pools.hashing, random: RandomBytes.make),
+            limiter: limiter,
+            throttle: LoginThrottle(
+                settings: LoginThrottle.Settings(isEnabled: config.limits.enabled),
+                random: RandomBytes.make),
+            resolver: SystemResolver(), random: RandomBytes.make)
+    }
+}
+
+extension AccountsSettings {
+    init(_ config: Config) {
+        self.init(
+            difficulty: config.pow.accountsDifficulty,
+            challengeLifetime: config.pow.accountsLifetime,
+            tokenLifetime: config.tokens.accountLifetime,
+            freeQuota: Int64(config.accounts.freeQuota),
+            proQuota: Int64(config.accounts.proQuota), pageSize: config.accounts.pageSize,
+            registrationIsOpen: config.users.registration == .open,
+            maximumAccounts: config.users.maximumAccounts,
+            maximumDomains: config.users.maximumDomains,
+            mailExchanger: config.mail.mailExchanger)
+    }
+}
+
+extension Config.Mail {
+    /// The host that MX records must name.
+    var mailExchanger: Domain {
+        exchanger ?? Domain(parsing: "mx.\(domains[0])") ?? domains[0]
+    }
+}
