@@ -21,6 +21,18 @@ struct ClientAddressTests {
         #expect(v6(sixth: 1, last: 1).site != v6(sixth: 2, last: 1).site)
     }
 
+    @Test func aRegionIsAnIPv4Slash16OrAnIPv6Slash32() {
+        #expect(v4(192, 0, 2, 7).region == v4(192, 0, 3, 7).region)
+        #expect(v4(192, 0, 2, 7).region != v4(192, 1, 2, 7).region)
+        #expect(v6(sixth: 1, last: 1).region == v6(sixth: 2, last: 1).region)
+        #expect(v6(third: 1, last: 1).region != v6(third: 2, last: 1).region)
+    }
+
+    @Test func networksOfDifferentSizesAreDifferent() {
+        let zero = v4(0, 0, 0, 0)
+        #expect(Set([zero.subscriber, zero.site, zero.region]).count == 3)
+    }
+
     @Test func equalPrefixesOfDifferentFamiliesAreDifferentNetworks() {
         let four = ClientAddress(bytes: [0x20, 1, 0xd, 0xb8])
         #expect(four.subscriber != v6(last: 0).subscriber)
@@ -30,8 +42,10 @@ struct ClientAddressTests {
         ClientAddress(bytes: [a, b, c, d])
     }
 
-    private func v6(sixth: UInt8 = 0, seventh: UInt8 = 0, last: UInt8) -> ClientAddress {
+    private func v6(third: UInt8 = 0xd, sixth: UInt8 = 0, seventh: UInt8 = 0, last: UInt8)
+        -> ClientAddress
+    {
         ClientAddress(
-            bytes: [0x20, 1, 0xd, 0xb8, 0, sixth, seventh, 0] + [0, 0, 0, 0, 0, 0, 0, last])
+            bytes: [0x20, 1, third, 0xb8, 0, sixth, seventh, 0] + [0, 0, 0, 0, 0, 0, 0, last])
     }
 }

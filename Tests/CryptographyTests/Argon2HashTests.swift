@@ -49,7 +49,9 @@ import Testing
         #expect(read(text()) != nil)
     }
 
-    @Test(arguments: ["argon2d", "argon2", "argon2ID", "argon2id ", " argon2id", "argon2i\u{0}", ""])
+    @Test(arguments: [
+        "argon2d", "argon2", "argon2ID", "argon2id ", " argon2id", "argon2i\u{0}", "",
+    ])
     func otherVariantsAndSpellingsAreRefused(name: String) {
         #expect(read(text(name: name)) == nil)
     }

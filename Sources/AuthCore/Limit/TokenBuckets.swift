@@ -52,9 +52,11 @@ struct TokenBuckets: Sendable {
         let time = Self.microseconds(now)
         var bucket = found ?? Bucket(busySince: time, fullAt: time)
         if bucket.fullAt <= time { bucket = Bucket(busySince: time, fullAt: time) }
-        // A clock that stepped back must not leave a bucket empty for longer than filling takes.
-        bucket.busySince = min(bucket.busySince, time)
-        bucket.fullAt = min(bucket.fullAt, time + depth)
+        if bucket.fullAt > time + depth || bucket.busySince > time {
+            // A clock that stepped back must not leave it empty for longer than filling takes.
+            bucket = Bucket(busySince: time, fullAt: min(bucket.fullAt, time + depth))
+            buckets[network] = bucket
+        }
         let fullAt = bucket.fullAt + interval
         guard fullAt - time <= depth else { return .empty(wait: fullAt - time - depth) }
         bucket.fullAt = fullAt

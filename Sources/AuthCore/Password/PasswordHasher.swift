@@ -83,15 +83,12 @@ public struct PasswordHasher: Sendable {
         }
     }
 
-    /// Argon2 takes time in proportion to memory times iterations. What a stored hash of an older
-    /// setting took less than a missing account is made up, or its quick answer would tell that
-    /// the account exists.
+    /// What a stored hash of an older setting took less than a missing account is made up, or its
+    /// quick answer would tell that the account exists.
     private static func spendRest(
         of cost: Argon2Hash.Cost, after spent: Argon2Hash.Cost, salt: [UInt8]
     ) throws {
-        var rest = cost
-        rest.memoryKiB -= spent.memoryKiB * spent.iterations / cost.iterations
-        guard rest.memoryKiB >= 8 * rest.parallelism else { return }
+        guard let rest = cost.rest(after: spent) else { return }
         _ = try Argon2Hash(password: [], cost: rest, salt: salt)
     }
 }
@@ -106,5 +103,13 @@ extension Argon2Hash.Cost {
     fileprivate func isBelow(_ wanted: Self) -> Bool {
         memoryKiB < wanted.memoryKiB || iterations < wanted.iterations
             || parallelism < wanted.parallelism
+    }
+
+    /// What is left of this cost when `spent` has been paid; Argon2 takes time in proportion to
+    /// memory times iterations. `nil` when that is less than any hash costs.
+    func rest(after spent: Self) -> Self? {
+        var rest = self
+        rest.memoryKiB -= spent.memoryKiB * spent.iterations / iterations
+        return rest.memoryKiB >= 8 * rest.parallelism ? rest : nil
     }
 }
