@@ -1,0 +1,168 @@
+import AuthCore
+import HTTPEngine
+import StrictJSON
+import TestSupport
+import Testing
+
+@testable import AuthAPI
+
+/// Section 2 of the contract: the stated order of checks, code by code.
+struct AccountsErrorsTests {
+    private let api: APIWorld
+
+    init() throws {
+        api = try APIWorld()
+    }
+
+    @Test func creationChecksInTheContractsOrder() async throws {
+        let taken = try await api.account("taken@mail.test")
+        let hex = String(repeating: "0", count: 64)
+        // Each body is wrong in this step and in every later one.
+        let steps: [(json: String, bearer: String?, status: Int, code: String)] = [
+            ("{", "dead", 400, "invalid_request"),
+            (#"{"address":1,"password":"x"}"#, "dead", 400, "invalid_request"),
+            (#"{"address":"nonsense"}"#, "dead", 400, "invalid_request"),
+            (#"{"address":"nonsense","auth_key":"zz"}"#, "dead", 400, "invalid_request"),
+            (#"{"address":"nonsense","password":"x","pow":7}"#, "dead", 400, "invalid_request"),
+            (#"{"address":"nonsense","password":"x"}"#, "dead", 401, "invalid_or_expired_token"),
+            (#"{"address":"nonsense","password":"x"}"#, nil, 400, "invalid_address"),
+            (#"{"address":"a@localhost","password":"x"}"#, nil, 400, "invalid_address"),
+            (#"{"address":"a@foreign.test","password":"x"}"#, nil, 400, "invalid_domain"),
+            (#"{"address":"a+b@mail.test","password":"x"}"#, nil, 400, "invalid_address"),
+            (#"{"address":"taken@mail.test","password":"x"}"#, nil, 400, "password_too_short"),
+            (
+                #"{"address":"taken@mail.test","auth_key":"\#(hex)"}"#, nil, 400,
+                "proof of work required"
+            ),
+            (
+                #"{"address":"taken@mail.test","auth_key":"\#(hex)","pow":{"id":"x","nonce":"y"}}"#,
+                nil, 403, "challenge not found or expired"
+            ),
+        ]
+        for step in steps {
+            let response = await api.call(
+                .post, "/api/accounts", bearer: step.bearer, json: step.json)
+            #expect(response.status.code == step.status, "\(step.json)")
+            #expect(try response.code == step.code, "\(step.json)")
+        }
+        let bearer = taken.token
+        #expect(!bearer.isEmpty)
+    }
+
+    @Test func theProofIsCheckedBeforeTheAddress() async throws {
+        _ = try await api.account("taken@mail.test")
+        let id = try #require(try await api.call(.get, "/api/challenge").json.text("id"))
+        // Of sixteen nonces one solves four bits; none of these does.
+        var refused = 0
+        for nonce in ["no", "nope", "never"] {
+            let response = await api.call(
+                .post, "/api/accounts",
+                json:
+                    #"{"address":"taken@mail.test","password":"supersecret","pow":{"id":"\#(id)","nonce":"\#(nonce)"}}"#
+            )
+            let code = try response.code
+            if code == "invalid proof of work" { refused += 1 }
+            #expect(response.status == .forbidden || response.status == .conflict)
+        }
+        #expect(refused <= 1)
+        let again = await api.call(
+            .post, "/api/accounts",
+            json:
+                #"{"address":"free@mail.test","password":"supersecret","pow":{"id":"\#(id)","nonce":"0"}}"#
+        )
+        try expectRefusal(again, 403, "challenge not found or expired")
+    }
+
+    @Test func aSpentChallengeIsSpent() async throws {
+        let work = try await api.pow()
+        func body(_ name: String) -> String {
+            #"{"address":"\#(name)@mail.test","password":"supersecret","pow":\#(work)}"#
+        }
+        #expect(await api.call(.post, "/api/accounts", json: body("one")).status == .created)
+        try expectRefusal(
+            await api.call(.post, "/api/accounts", json: body("two")), 403,
+            "challenge not found or expired")
+    }
+
+    @Test func anExpiredChallengeIsNotFound() async throws {
+        let work = try await api.pow()
+        api.world.clock.advance(by: .seconds(300))
+        let response = await api.call(
+            .post, "/api/accounts",
+            json: #"{"address":"demo@mail.test","password":"supersecret","pow":\#(work)}"#)
+        try expectRefusal(response, 403, "challenge not found or expired")
+    }
+
+    @Test func anAgentsChallengeIsNone() async throws {
+        let agents = try await api.call(.post, "/api/v1/challenge").bearer
+        let response = await api.call(
+            .post, "/api/accounts",
+            json:
+                #"{"address":"demo@mail.test","password":"supersecret","pow":{"id":"\#(agents)","nonce":"0"}}"#
+        )
+        try expectRefusal(response, 403, "challenge not found or expired")
+    }
+
+    @Test func reservedNamesAreTaken() async throws {
+        for name in ["postmaster", "ADMIN", "mailer-daemon"] {
+            try expectRefusal(try await api.create("\(name)@mail.test"), 409, "address_taken")
+        }
+    }
+
+    @Test(arguments: [
+        "demo@mail.test\\u000d\\u000aX: y", "d\\u00e9mo@mail.test", "demo@mail\\u3002test",
+        "demo\\u0000@mail.test", "demo @mail.test", "@mail.test", "demo@", "", "demo@@mail.test",
+    ])
+    func hostileAddressesAreInvalid(address: String) async throws {
+        try expectRefusal(try await api.create(address), 400, "invalid_address")
+    }
+
+    @Test func wrongAddressAndWrongPasswordAreAnsweredAlike() async throws {
+        _ = try await api.account("demo@mail.test")
+        let wrongPassword = await api.login("demo@mail.test", password: "wrongwrong")
+        let wrongAddress = await api.login("nobody@mail.test", password: "wrongwrong")
+        let noAddress = await api.login("nonsense", password: "wrongwrong")
+        for response in [wrongPassword, wrongAddress, noAddress] {
+            try expectRefusal(response, 401, "invalid_credentials")
+            #expect(response.body == wrongPassword.body)
+        }
+    }
+
+    @Test func everySurfacePathHasTheSurfacesShape() async throws {
+        try expectRefusal(await api.call(.get, "/api/nothing"), 404, "not_found")
+        try expectRefusal(await api.call(.put, "/api/token"), 405, "method_not_allowed")
+        let type = await api.call(
+            .post, "/api/token", headers: [("Content-Type", "text/plain")])
+        try expectRefusal(type, 415, "unsupported_media_type")
+        let large = await api.call(
+            .post, "/api/token", json: String(repeating: " ", count: 65_537))
+        try expectRefusal(large, 413, "payload_too_large")
+        #expect(await api.call(.get, "/api/v1/nothing").status == .notFound)
+        #expect(try await api.call(.get, "/api/v1/nothing").json.object("error") != nil)
+    }
+
+    @Test func aFullPoolIsBusyAndSpendsNothing() async throws {
+        let busy = try APIWorld(AgentWorld(hashing: FullWorkers()))
+        let work = try await busy.pow()
+        let json = #"{"address":"demo@mail.test","password":"supersecret","pow":\#(work)}"#
+        for _ in 0..<2 {
+            let response = await busy.call(.post, "/api/accounts", json: json)
+            try expectRefusal(response, 503, "server_busy")
+            #expect(response.header("Retry-After") != nil)
+        }
+    }
+
+    @Test func idsThatArePathsOrVeryLongAreRefused() async throws {
+        let (_, token) = try await api.account("demo@mail.test")
+        let pro = try await api.pro()
+        for id in [
+            "..%2f..%2fetc", "%00", "a%2Fb", String(repeating: "x", count: 3000), "*", "' OR 1=1",
+        ] {
+            let path = "/api/accounts/" + id.replacing(" ", with: "%20")
+            let free = await api.call(.get, path, bearer: token)
+            #expect([400, 403].contains(free.status.code), "\(id.prefix(20))")
+            let owner = await api.call(.get, path, bearer: pro)
+            #expect([400, 404].contains(owner.status.code), "\(id.prefix(20))")
+        }
+    }
+}

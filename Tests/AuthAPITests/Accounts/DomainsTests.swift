@@ -1,0 +1,134 @@
+import AuthCore
+import HTTPEngine
+import StrictJSON
+import TestSupport
+import Testing
+
+@testable import AuthAPI
+
+/// Domains that Pro users bring.
+struct DomainsTests {
+    private let api: APIWorld
+
+    init() throws {
+        api = try APIWorld()
+    }
+
+    @Test func aDomainIsUsableOnceItsTextIsPublished() async throws {
+        let pro = try await api.pro()
+        let (id, records) = try await add("Brought.Example", pro)
+        #expect(try await api.create("a@brought.example", bearer: pro).status == .badRequest)
+        let before = try await verify(id, pro)
+        #expect(before.text("verify_status") == "failed")
+        #expect(before["txt_record"] == .bool(false) && before["mx_record"] == .bool(false))
+        api.world.resolver.publish(text: records.value, at: records.host)
+        let after = try await verify(id, pro)
+        #expect(after.text("verify_status") == "verified")
+        #expect(after["txt_record"] == .bool(true) && after["mx_record"] == .bool(false))
+        #expect(try await api.create("a@brought.example", bearer: pro).status == .created)
+        api.world.resolver.publish(exchanger: "mail.test", of: "brought.example")
+        #expect(try await verify(id, pro)["mx_record"] == .bool(true))
+    }
+
+    @Test func noOtherUserAndNoFreeAccountIsMadeOnIt() async throws {
+        let pro = try await api.pro()
+        let other = try await api.pro("other@example.com")
+        let (id, records) = try await add("brought.example", pro)
+        api.world.resolver.publish(text: records.value, at: records.host)
+        _ = try await verify(id, pro)
+        try expectRefusal(
+            try await api.create("a@brought.example", bearer: other), 400, "invalid_domain")
+        try expectRefusal(try await api.create("a@brought.example"), 400, "invalid_domain")
+        try expectRefusal(
+            await api.call(.post, "/api/user/domains/\(id)/verify", bearer: other), 404,
+            "not_found")
+    }
+
+    @Test func domainsAreListedWithTheirState() async throws {
+        let pro = try await api.pro()
+        _ = try await add("brought.example", pro)
+        let body = try await api.call(.get, "/api/user/domains", bearer: pro).json
+        guard case .object(let domain)? = try #require(body.list("domains")).first else {
+            Issue.record("no domain")
+            return
+        }
+        #expect(
+            domain.names == [
+                "id", "domain", "verify_status", "verify_token", "verified_at", "mx_configured",
+                "created_at",
+            ])
+        #expect(domain.text("verify_status") == "pending")
+        #expect(domain["verified_at"] == .null)
+    }
+
+    @Test func addingIsRefusedInWords() async throws {
+        let pro = try await api.pro()
+        let other = try await api.pro("other@example.com")
+        _ = try await add("one.example", pro)
+        for (domain, status, code) in [
+            ("localhost", 400, "invalid_domain"), ("-x.example", 400, "invalid_domain"),
+            ("b\\u00fccher.example", 400, "invalid_domain"), ("", 400, "invalid_domain"),
+            ("mail.test", 409, "domain_already_exists"),
+            ("one.example", 409, "domain_already_exists"),
+        ] {
+            let response = await api.call(
+                .post, "/api/user/domains", bearer: other, json: #"{"domain":"\#(domain)"}"#)
+            try expectRefusal(response, status, code)
+        }
+        _ = try await add("two.example", pro)
+        let third = await api.call(
+            .post, "/api/user/domains", bearer: pro, json: #"{"domain":"three.example"}"#)
+        try expectRefusal(third, 403, "domain_limit_reached")
+    }
+
+    @Test func aDomainInUseStays() async throws {
+        let pro = try await api.pro()
+        let (id, records) = try await add("brought.example", pro)
+        api.world.resolver.publish(text: records.value, at: records.host)
+        _ = try await verify(id, pro)
+        _ = try await api.create("a@brought.example", bearer: pro)
+        try expectRefusal(
+            await api.call(.delete, "/api/user/domains/\(id)", bearer: pro), 409, "domain_in_use")
+        _ = await api.call(.delete, "/api/user/accounts/a@brought.example", bearer: pro)
+        let gone = await api.call(.delete, "/api/user/domains/\(id)", bearer: pro)
+        #expect(gone.status == .noContent)
+        try expectRefusal(
+            await api.call(.delete, "/api/user/domains/\(id)", bearer: pro), 404, "not_found")
+    }
+
+    @Test func aDNSThatDoesNotAnswerIsBusyNotFailed() async throws {
+        let pro = try await api.pro()
+        let (id, _) = try await add("brought.example", pro)
+        api.world.resolver.goDown()
+        let response = await api.call(.post, "/api/user/domains/\(id)/verify", bearer: pro)
+        try expectRefusal(response, 503, "server_busy")
+    }
+
+    private func add(
+        _ name: String, _ pro: String
+    ) async throws -> (id: String, text: (host: String, value: String)) {
+        let response = await api.call(
+            .post, "/api/user/domains", bearer: pro, json: #"{"domain":"\#(name)"}"#)
+        #expect(response.status == .created)
+        let body = try response.json
+        #expect(body.names == ["id", "domain", "verify_token", "dns_records"])
+        let records = try #require(body.list("dns_records")).compactMap { record in
+            if case .object(let record) = record { record } else { nil }
+        }
+        #expect(records.map { $0.text("type") } == ["TXT", "MX"])
+        #expect(records[1].number("priority") == 10)
+        return (
+            try #require(body.text("id")),
+            (try #require(records[0].text("host")), try #require(records[0].text("value")))
+        )
+    }
+
+    private func verify(_ id: String, _ pro: String) async throws -> JSONObject {
+        let response = await api.call(.post, "/api/user/domains/\(id)/verify", bearer: pro)
+        #expect(response.status == .ok)
+        let body = try response.json
+        #expect(
+            body.names == ["verify_status", "txt_record", "mx_record", "dns_records", "message"])
+        return body
+    }
+}
