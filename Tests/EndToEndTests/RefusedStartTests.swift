@@ -24,6 +24,16 @@ struct RefusedStartTests {
         #expect(try Agent(first).call("GET", "/healthz").status == 200)
     }
 
+    @Test(arguments: ["0", "8080"])
+    func anAddressOfAnotherMachineIsNamed(port: String) throws {
+        let place = try Place()
+        // RFC 5737: nobody's.
+        let (end, log) = try refused(
+            ["--profile", "test", "--host", "192.0.2.1", "--port", port], in: place)
+        #expect(end == .exited(69))
+        #expect(log.contains("192.0.2.1"))
+    }
+
     @Test func allFaultsOfTheConfigurationAreNamedAtOnce() throws {
         let place = try Place()
         try place.write("[mail]\ndomain = [\"a.test\"]\n[server]\nbacklog = \"many\"\n", to: "c")

@@ -27,9 +27,11 @@ class Postern:
     Settings are variables: `POSTERN_SERVER_DRAIN_DELAY="3s"`.
     """
 
-    def __init__(self, directory, *flags, port=0, **settings):
+    def __init__(self, directory, *flags, profile="test", port=0, **settings):
         self.log = pathlib.Path(directory) / f"log-{time.monotonic_ns()}.jsonl"
-        command = [str(BINARY), "serve", "--profile", "test", "--port", str(port), *flags]
+        command = [str(BINARY), "serve", *flags]
+        command += ["--profile", profile] if profile else []
+        command += ["--port", str(port)] if port is not None else []
         with self.log.open("wb") as log:
             self.process = subprocess.Popen(
                 command, cwd=directory, env=environment(**settings),

@@ -97,10 +97,13 @@ def test_a_deleted_account_is_gone_and_its_address_stays_taken(agent, name):
     assert agent.session(username=username).status_code == 409
 
 
-@pytest.mark.parametrize("refused", [
+REFUSALS = [
     "no challenge", "forged challenge", "wrong digest", "too easy", "unknown key", "reserved",
     "no credential", "two credentials", "not json",
-])
+]
+
+
+@pytest.mark.parametrize("refused", REFUSALS)
 def test_every_refusal_tells_an_agent_how_to_mend_it(agent, refused):
     answer, status = refuse(agent, refused)
     assert answer.status_code == status, answer.text

@@ -13,8 +13,7 @@ enum Exit {
     static func code(for error: any Error) -> ExitCode {
         switch error {
         case is ServerRefusal, is SignupFault, is ChallengeFault: .failure
-        case is MasterSecretFault, is UnreadableKey, is MigrationError, is ServiceFault:
-            misconfigured
+        case is MasterSecretFault, is UnreadableKey, is MigrationError: misconfigured
         default: unavailable
         }
     }

@@ -66,7 +66,7 @@ struct Service: Sendable {
         let reservation = reservePort()
         if let reservation { settings.port = reservation.port }
         guard let publicURL = config.publicURL(port: settings.port)?.text else {
-            throw ServiceFault.noPublicURL
+            throw ServiceFault.noPort(host: settings.host)
         }
         let draining = Latch()
         let house = try await House.open(
@@ -124,11 +124,13 @@ struct Service: Sendable {
 
 /// Why the server cannot begin.
 enum ServiceFault: Error, CustomStringConvertible {
-    case noPublicURL
+    /// Nor a URL to be reached by, which is made of the port.
+    case noPort(host: String)
 
     var description: String {
         switch self {
-        case .noPublicURL: "server.public_url is not set, and no port is free to make one of"
+        case .noPort(let host):
+            "server.host \(host) is no address of this machine, or has no port free"
         }
     }
 }

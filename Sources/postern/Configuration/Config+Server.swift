@@ -32,11 +32,13 @@ extension Config {
         /// Header fields; more is answered 431.
         var headerCountLimit = 100
         /// Octets of extensions on one chunk of a body; more is answered 400.
-        var chunkExtensionLimit = 256
+        var chunkExtensionLimit = 1024
         /// Octets of trailer fields, which are read and dropped; more is answered 400.
         var trailerLimit = 8192
         /// Requests of one connection that may wait for their answers; further ones stay unread.
-        var pipelineLimit = 16
+        var pipelineCountLimit = 16
+        /// Octets of those requests together.
+        var pipelineLimit = 65_536
         /// Octets of answers that may wait for a client to read them.
         var outboxLimit = 262_144
 
@@ -50,7 +52,7 @@ extension Config {
         var writeTimeout = Duration.seconds(30)
         /// After an early refusal: how long the rest of the request is read and dropped, so that
         /// the answer reaches the client.
-        var lingerTimeout = Duration.seconds(2)
+        var lingerTimeout = Duration.seconds(1)
 
         /// After SIGTERM: how long the listener goes on while `/readyz` answers 503, so that load
         /// balancers notice.
@@ -80,7 +82,9 @@ extension Config {
             Setting(
                 "server.chunk_extension_limit", \.server.chunkExtensionLimit, .integer(0...65_536)),
             Setting("server.trailer_limit", \.server.trailerLimit, .integer(0...1_048_576)),
-            Setting("server.pipeline_limit", \.server.pipelineLimit, .integer(1...1000)),
+            Setting(
+                "server.pipeline_count_limit", \.server.pipelineCountLimit, .integer(1...1000)),
+            Setting("server.pipeline_limit", \.server.pipelineLimit, .integer(1024...16_777_216)),
             Setting("server.outbox_limit", \.server.outboxLimit, .integer(4096...67_108_864)),
             Setting("server.head_timeout", \.server.headTimeout, .duration(.deadlines)),
             Setting("server.body_timeout", \.server.bodyTimeout, .duration(.deadlines)),

@@ -16,7 +16,8 @@ extension ServerConfiguration {
         bodyBytes = settings.bodyLimit
         chunkExtensionBytes = settings.chunkExtensionLimit
         trailerBytes = settings.trailerLimit
-        pipelinedRequests = settings.pipelineLimit
+        pipelinedRequests = settings.pipelineCountLimit
+        pipelinedBytes = settings.pipelineLimit
         outboxBytes = settings.outboxLimit
         headDeadline = settings.headTimeout
         bodyDeadline = settings.bodyTimeout

@@ -89,11 +89,12 @@ extension Live {
                 let live = try LiveServer()
                 var clients: [RawClient] = []
                 for _ in 0..<100 { clients.append(live.client()) }
+                // Held until the server has found that it cannot accept one.
+                for await _ in live.faults { break }
                 clients = []
                 let client = live.client()
                 client.say("GET /now HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
                 #expect(client.hearToEnd()?.hasPrefix("HTTP/1.1 200") == true)
-                #expect(live.records.faults.contains { $0.error as? SocketError != nil })
                 await live.server.drain()
             }
         }

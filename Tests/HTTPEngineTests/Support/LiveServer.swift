@@ -37,6 +37,8 @@ struct LiveServer: Sendable {
     let gate = Gate()
     let cancelled = Gate()
     let records = Records()
+    /// Every fault as it is reported, for a test to wait for.
+    let faults: AsyncStream<FaultRecord>
 
     final class Records: Sendable {
         private let state = Mutex<(access: [AccessRecord], faults: [FaultRecord])>(([], []))
@@ -59,9 +61,16 @@ struct LiveServer: Sendable {
         let routes = RouteGroup(
             prefixes: ["/"], faults: faults, routes: LiveServer.routes(gate, cancelled))
         let records = records
+        let (stream, continuation) = AsyncStream.makeStream(of: FaultRecord.self)
+        self.faults = stream
         server = Server(
             configuration: configuration, router: Router(groups: [routes], fallback: faults),
-            hooks: ServerHooks(access: { records.add($0) }, fault: { records.add($0) }))
+            hooks: ServerHooks(
+                access: { records.add($0) },
+                fault: {
+                    records.add($0)
+                    continuation.yield($0)
+                }))
         port = try server.start()[0].port
     }
 

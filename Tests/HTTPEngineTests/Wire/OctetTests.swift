@@ -29,6 +29,16 @@ import Testing
         #expect(octets(where: Octet.isFieldValue) == expected)
     }
 
+    @Test func aTextIsAFieldValueIfAllOfItIs() {
+        #expect(Octet.areFieldValue(""))
+        #expect(Octet.areFieldValue(String(repeating: "x", count: 100) + "\u{e9}"))
+        for index in [0, 15, 16, 63, 99] {
+            var octets = [UInt8](repeating: 0x78, count: 100)
+            octets[index] = 0x0a
+            #expect(!Octet.areFieldValue(String(decoding: octets, as: UTF8.self)))
+        }
+    }
+
     @Test func hexDigitsHaveTheirValues() {
         #expect(octets { Octet.hexValue($0) != nil } == Set("0123456789abcdefABCDEF".utf8))
         for value in 0..<16 {
