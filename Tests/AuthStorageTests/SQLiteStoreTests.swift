@@ -172,6 +172,20 @@ import Testing
         }
     }
 
+    @Test(arguments: [(0, 0), (4096, 4096), (-1, 0), (1 << 30, 1 << 30)])
+    func readersMapAsMuchAsIsAsked(asked: Int, expected: Int64) async throws {
+        let directory = try TemporaryDirectory()
+        var settings = SQLiteSettings()
+        settings.mappedBytes = asked
+        let store = try directory.open(settings)
+        let mapped = try await store.read { database in
+            try database.first(Query("mapped", "PRAGMA mmap_size")) { try $0.integer(0) }
+        }
+        #expect(mapped == expected)
+        #expect(try await store.insert(account(1)))
+        #expect(try await store.account(id: accountID(1)) == account(1))
+    }
+
     @Test func aDamagedRowIsAnErrorAndNotAnAbsence() async throws {
         let store = try SQLiteStore.open(.memory, at: .epoch)
         #expect(try await store.insert(account(1)))

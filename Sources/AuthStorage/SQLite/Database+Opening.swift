@@ -65,6 +65,10 @@ extension Database {
     }
 
     /// A connection that cannot write.
+    ///
+    /// At a million accounts nearly every lookup finds its pages outside SQLite's own cache. Mapped
+    /// and without a look at every cell of a page that comes in, such a lookup costs 13 µs in place
+    /// of 16, where one in a small database costs 10. The writer keeps both guards.
     static func readable(
         _ location: SQLiteLocation, settings: SQLiteSettings
     ) throws -> Database {
@@ -73,8 +77,8 @@ extension Database {
             script: """
                 PRAGMA query_only = ON;
                 PRAGMA trusted_schema = OFF;
-                PRAGMA cell_size_check = ON;
                 PRAGMA temp_store = MEMORY;
+                PRAGMA mmap_size = \(max(0, settings.mappedBytes));
                 """,
             name: "configureReader")
         return database
