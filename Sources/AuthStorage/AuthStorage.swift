@@ -1,5 +1,5 @@
-// AuthStorage: where accounts, users and what they own, spent challenges, signing keys and the record
-// of credential events are kept.
+// AuthStorage: where accounts, users and what they own, spent challenges, signing keys and the
+// record of credential events are kept.
 //
 // Owns: one folder per engine (SQLite, Memory), each conforming to the store protocols of AuthCore,
 // and the numbered migrations that bring a database to the shape this program knows. Never knows
