@@ -26,6 +26,7 @@ import Testing
         }
         gate.release()
         try await held.value
-        try await store.ping()
+        // Not by another ping: five milliseconds are short on a busy machine.
+        #expect(try await store.keys().isEmpty)
     }
 }

@@ -1,5 +1,5 @@
-/// How long a run of failures makes the next attempt wait: nothing for the first few, then a second,
-/// doubled with each further failure up to a bound that is never passed.
+/// How long a run of failures makes the next attempt wait: nothing for the first few, then a
+/// second, doubled with each further failure up to a bound that is never passed.
 struct DelayLadder: Equatable, Sendable {
     let freeTries: Int
     let maximum: Int64

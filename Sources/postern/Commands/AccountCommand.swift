@@ -49,7 +49,11 @@ struct AccountCommand: AsyncParsableCommand {
 
         func run() async throws {
             try await options.withAccount(address) { store, account in
-                guard try await store.setState(of: account.id, to: .disabled, recording: .byOperator(.accountDisabled, address)) else { return false }
+                guard
+                    try await store.setState(
+                        of: account.id, to: .disabled,
+                        recording: .byOperator(.accountDisabled, address))
+                else { return false }
                 Output.print("disabled \(address)")
                 return true
             }
@@ -65,7 +69,11 @@ struct AccountCommand: AsyncParsableCommand {
 
         func run() async throws {
             try await options.withAccount(address) { store, account in
-                guard try await store.setState(of: account.id, to: .active, recording: .byOperator(.accountEnabled, address)) else { return false }
+                guard
+                    try await store.setState(
+                        of: account.id, to: .active,
+                        recording: .byOperator(.accountEnabled, address))
+                else { return false }
                 Output.print("enabled \(address)")
                 return true
             }
@@ -81,7 +89,10 @@ struct AccountCommand: AsyncParsableCommand {
 
         func run() async throws {
             try await options.withAccount(address) { store, account in
-                guard try await store.delete(account.id, at: nil, recording: .byOperator(.accountDeleted, address)) else { return false }
+                guard
+                    try await store.delete(
+                        account.id, at: nil, recording: .byOperator(.accountDeleted, address))
+                else { return false }
                 Output.print("deleted \(address)")
                 return true
             }
@@ -97,7 +108,8 @@ struct AccountCommand: AsyncParsableCommand {
 
         func run() async throws {
             try await options.withStore { store, _ in
-                guard try await store.free(address, recording: .byOperator(.addressFreed, address)) else {
+                guard try await store.free(address, recording: .byOperator(.addressFreed, address))
+                else {
                     Output.complain("\(address) is not the address of a deleted account")
                     throw ExitCode.failure
                 }

@@ -38,14 +38,14 @@ extension Config {
         /// Whether anybody may become one, or only the operator adds them.
         var registration = Registration.closed
         /// Accounts that one user may own.
-        var maximumAccounts = 10
+        var maxAccounts = 10
         /// Domains that one user may bring.
-        var maximumDomains = 3
+        var maxDomains = 3
 
         static let settings = [
             Setting("users.registration", \.users.registration, .oneOf),
-            Setting("users.max_accounts", \.users.maximumAccounts, .integer(0...1_000_000)),
-            Setting("users.max_domains", \.users.maximumDomains, .integer(0...10_000)),
+            Setting("users.max_accounts", \.users.maxAccounts, .integer(0...1_000_000)),
+            Setting("users.max_domains", \.users.maxDomains, .integer(0...10_000)),
         ]
     }
 

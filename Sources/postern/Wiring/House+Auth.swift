@@ -87,8 +87,8 @@ extension AccountsSettings {
             freeQuota: Int64(config.accounts.freeQuota),
             proQuota: Int64(config.accounts.proQuota), pageSize: config.accounts.pageSize,
             registrationIsOpen: config.users.registration == .open,
-            maximumAccounts: config.users.maximumAccounts,
-            maximumDomains: config.users.maximumDomains,
+            maximumAccounts: config.users.maxAccounts,
+            maximumDomains: config.users.maxDomains,
             mailExchanger: config.mail.mailExchanger)
     }
 }

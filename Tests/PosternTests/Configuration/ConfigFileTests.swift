@@ -17,9 +17,10 @@ import Testing
         #expect(
             shown("[server]\n\nprot = 1\n[mial]\ndomains = []\n[mail]\nzzzzzzzzzz = 1") == [
                 "f:7: mail.zzzzzzzzzz: no such setting; [mail] has domains, subaddress_delimiter, "
-                    + "reserved_local_parts, jmap_url, jmap_api_path, jmap_upload_path, "
+                    + "reserved_local_parts, exchanger, jmap_url, jmap_api_path, jmap_upload_path, "
                     + "jmap_download_path, jmap_event_source_path, subject",
-                "f:4: mial: no such setting; the sections are mail, pow, server, storage, tokens",
+                "f:4: mial: no such setting; the sections are accounts, limits, mail, "
+                    + "passwords, pow, server, storage, tokens, users",
                 "f:3: server.prot: no such setting; did you mean server.port?",
             ])
     }

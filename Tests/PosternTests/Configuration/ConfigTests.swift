@@ -8,7 +8,8 @@ import Testing
         let config = Config()
         let sections: [(String, Any)] = [
             ("server", config.server), ("storage", config.storage), ("mail", config.mail),
-            ("pow", config.pow), ("tokens", config.tokens),
+            ("pow", config.pow), ("tokens", config.tokens), ("passwords", config.passwords),
+            ("accounts", config.accounts), ("users", config.users), ("limits", config.limits),
         ]
         #expect(Mirror(reflecting: config).children.count == sections.count + 1)
         for (name, section) in sections {

@@ -47,8 +47,10 @@ import Testing
         let next = SealedKey(
             id: "n", use: .agent, sealed: [1], created: Instant(seconds: 2))
         _ = try await store.insertFirst(key)
-        try await store.rotate(to: next, retiring: Instant(seconds: 10),
-            recording: AuditEvent(.keyRotated, time: Instant(seconds: 0), actor: "operator", subject: ""))
+        try await store.rotate(
+            to: next, retiring: Instant(seconds: 10),
+            recording: AuditEvent(
+                .keyRotated, time: Instant(seconds: 0), actor: "operator", subject: ""))
         // The keys themselves are not ours to open here; what counts is what was removed first.
         try? await duties(store, at: Instant(seconds: 20)).refreshKeys()
         #expect(try await store.keys().map(\.id) == ["n"])
