@@ -65,6 +65,23 @@ public enum Refusal: Error, Equatable, Sendable {
     case domainAlreadyExists
     /// Accounts are on the domain.
     case domainInUse
+
+    // Of the hash-login surface.
+
+    case blankEmail
+    case blankPassword
+    /// Not a URL, or not one that may be fetched as far as its text tells.
+    case invalidHashURL
+    /// Whatever kept the hash from coming.
+    case hashUnreachable
+    /// What came is not exactly one Argon2 string within the bounds.
+    case notAnArgon2Hash
+    case hashMismatch
+    /// The email and the password do not belong together, or could not be checked in time.
+    case loginFailed
+    case invalidLoginToken
+    /// Neither a good token nor a right password came with a logout.
+    case logoutFailed
 }
 
 /// What is wrong with a proof of work.

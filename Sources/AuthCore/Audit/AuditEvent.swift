@@ -20,6 +20,8 @@ public struct AuditEvent: Equatable, Sendable {
         case domainVerified = "domain_verified"
         case domainRemoved = "domain_removed"
         case keyRotated = "key_rotated"
+        case hashLoginCreated = "hash_login_created"
+        case hashLoginEnded = "hash_login_ended"
     }
 
     public let kind: Kind

@@ -31,6 +31,9 @@ public final class RateLimiter: Sendable {
         case creation
         /// Pro account creation.
         case proCreation
+        /// Registration, login and logout of the hash-login surface, each of which makes the server
+        /// ask another one.
+        case hashLogin
 
         /// The contract's numbers.
         public var defaultRate: Rate {
@@ -39,6 +42,7 @@ public final class RateLimiter: Sendable {
             case .pro: Rate(20, per: .seconds(1))
             case .creation: Rate(1, per: .seconds(8))
             case .proCreation: Rate(8, per: .seconds(1))
+            case .hashLogin: Rate(1, per: .seconds(1), burst: 5)
             }
         }
     }

@@ -7,6 +7,8 @@ public enum KeyUse: String, CaseIterable, Sendable {
     case accounts
     /// RSA for capability tokens, published in `jwks.json`.
     case capability
+    /// RSA for hash-login tokens, published in `login-jwks.json`.
+    case login
 }
 
 /// A signing key as it is stored: sealed under the master secret.

@@ -5,7 +5,7 @@ public import StrictJSON
 public struct AccountsChallengeToken: TokenKind, Equatable {
     public static let use = KeyUse.accounts
     public static let type = "pow+jwt"
-    public static func audience(in realm: Realm) -> String { realm.issuer + "/api/accounts" }
+    public static func audience(in realm: Realm) -> String? { realm.issuer + "/api/accounts" }
 
     /// What is spent.
     public let id: String

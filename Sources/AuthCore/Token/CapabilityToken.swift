@@ -5,7 +5,7 @@ public import StrictJSON
 public struct CapabilityToken: TokenKind, Equatable {
     public static let use = KeyUse.capability
     public static let type = "JWT"
-    public static func audience(in realm: Realm) -> String { realm.capabilityAudience }
+    public static func audience(in realm: Realm) -> String? { realm.capabilityAudience }
 
     public let id: String
     /// `sub`: what the mail store knows the mailbox by.

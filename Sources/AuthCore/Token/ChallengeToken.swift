@@ -4,7 +4,7 @@ public import StrictJSON
 public struct ChallengeToken: TokenKind, Equatable {
     public static let use = KeyUse.agent
     public static let type = "challenge+jwt"
-    public static func audience(in realm: Realm) -> String { realm.issuer + "/api/v1/session" }
+    public static func audience(in realm: Realm) -> String? { realm.issuer + "/api/v1/session" }
 
     /// `jti`: at least 128 random bits, no `:`; the first half of what is hashed.
     public let id: String

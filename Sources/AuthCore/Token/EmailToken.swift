@@ -4,7 +4,7 @@ public import StrictJSON
 public struct EmailToken: TokenKind, Equatable {
     public static let use = KeyUse.accounts
     public static let type = "email+jwt"
-    public static func audience(in realm: Realm) -> String { realm.issuer + "/api/accounts" }
+    public static func audience(in realm: Realm) -> String? { realm.issuer + "/api/accounts" }
 
     public let id: String
     /// `sub`.

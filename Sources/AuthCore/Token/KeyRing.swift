@@ -150,7 +150,7 @@ public final class KeyRing: Sendable {
         let bytes =
             switch use {
             case .agent, .accounts: try SigningKey.makeBytes(for: use, random: random)
-            case .capability:
+            case .capability, .login:
                 try await workers.run { try SigningKey.makeBytes(for: use, random: random) }
             }
         let id = Base64URL.encode(random(12))

@@ -4,7 +4,7 @@ public import StrictJSON
 public struct ProToken: TokenKind, Equatable {
     public static let use = KeyUse.accounts
     public static let type = "pro+jwt"
-    public static func audience(in realm: Realm) -> String { realm.issuer + "/api/user" }
+    public static func audience(in realm: Realm) -> String? { realm.issuer + "/api/user" }
 
     public let id: String
     /// `sub`.

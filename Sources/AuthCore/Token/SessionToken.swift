@@ -4,7 +4,7 @@ public import StrictJSON
 public struct SessionToken: TokenKind, Equatable {
     public static let use = KeyUse.agent
     public static let type = "session+jwt"
-    public static func audience(in realm: Realm) -> String { realm.issuer + "/api/v1" }
+    public static func audience(in realm: Realm) -> String? { realm.issuer + "/api/v1" }
 
     public let id: String
     /// `sub`.

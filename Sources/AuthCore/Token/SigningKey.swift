@@ -15,7 +15,7 @@ struct SigningKey: Sendable {
         self.id = id
         switch use {
         case .agent, .accounts: secret = .hmac(HMACKey(secret: bytes))
-        case .capability: secret = .rsa(try RSAPrivateKey(pkcs8DER: bytes))
+        case .capability, .login: secret = .rsa(try RSAPrivateKey(pkcs8DER: bytes))
         }
     }
 
@@ -25,7 +25,7 @@ struct SigningKey: Sendable {
     static func makeBytes(for use: KeyUse, random: @Sendable (Int) -> [UInt8]) throws -> [UInt8] {
         switch use {
         case .agent, .accounts: random(32)
-        case .capability: try RSAPrivateKey.generate(bits: 2048).pkcs8DER
+        case .capability, .login: try RSAPrivateKey.generate(bits: 2048).pkcs8DER
         }
     }
 

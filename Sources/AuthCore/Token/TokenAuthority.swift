@@ -48,14 +48,19 @@ public struct TokenAuthority: Sendable {
         else { return nil }
         guard try await isSigned(compact, for: Kind.use, at: now),
             let claims = compact.claims,
-            claims.string("iss") == realm.issuer,
-            claims.string("aud") == Kind.audience(in: realm),
+            claims.string("iss") == Kind.issuer(in: realm),
+            hasAudience(of: Kind.self, claims),
             let issued = claims.integer("iat"), let expiry = claims.integer("exp"),
             Instant(seconds: issued) <= now.advanced(by: Self.clockSkew),
             now < Instant(seconds: expiry),
             let token = Kind(claims: claims)
         else { return nil }
         return (token, Instant(seconds: expiry))
+    }
+
+    private func hasAudience<Kind: TokenKind>(of kind: Kind.Type, _ claims: JSONObject) -> Bool {
+        guard let audience = Kind.audience(in: realm) else { return claims["aud"] == nil }
+        return claims.string("aud") == audience
     }
 
     private func isSigned(
@@ -93,8 +98,8 @@ public struct TokenAuthority: Sendable {
         of token: Kind, lifetime: Duration, at now: Instant
     ) -> [UInt8] {
         JSONWriter.object { claims in
-            claims.member("iss", realm.issuer)
-            claims.member("aud", Kind.audience(in: realm))
+            claims.member("iss", Kind.issuer(in: realm))
+            if let audience = Kind.audience(in: realm) { claims.member("aud", audience) }
             token.write(to: &claims)
             claims.member("iat", now.seconds)
             claims.member("exp", now.advanced(by: lifetime).seconds)

@@ -9,8 +9,10 @@ public protocol TokenKind: Sendable {
     static var use: KeyUse { get }
     /// The header's `typ` (RFC 7515 §4.1.9), compared exactly.
     static var type: String { get }
-    /// `aud`, compared exactly.
-    static func audience(in realm: Realm) -> String
+    /// `iss`, compared exactly.
+    static func issuer(in realm: Realm) -> String
+    /// `aud`, compared exactly; a kind that has none refuses a token that has one.
+    static func audience(in realm: Realm) -> String?
 
     /// The claims beyond `iss`, `aud`, `iat` and `exp`.
     init?(claims: JSONObject)
@@ -18,18 +20,29 @@ public protocol TokenKind: Sendable {
     func write(to claims: inout JSONWriter)
 }
 
+extension TokenKind {
+    public static func issuer(in realm: Realm) -> String { realm.issuer }
+}
+
 /// The names under which this server issues tokens.
 public struct Realm: Equatable, Sendable {
     /// `iss`: the server's public URL.
     public let issuer: String
+    /// `iss` of hash-login tokens.
+    public let loginIssuer: String
     /// `aud` of capability tokens: what the mail store expects.
     public let capabilityAudience: String
     /// Whether a capability token names its key. One widely used mail store refuses a header
     /// member beyond `alg` and `typ`.
     public let capabilityKeyID: Bool
 
-    public init(issuer: String, capabilityAudience: String, capabilityKeyID: Bool = true) {
+    /// - Parameter loginIssuer: `issuer` unless given.
+    public init(
+        issuer: String, loginIssuer: String? = nil, capabilityAudience: String,
+        capabilityKeyID: Bool = true
+    ) {
         self.issuer = issuer
+        self.loginIssuer = loginIssuer ?? issuer
         self.capabilityAudience = capabilityAudience
         self.capabilityKeyID = capabilityKeyID
     }
@@ -44,7 +57,7 @@ extension KeyUse {
     var algorithm: String {
         switch self {
         case .agent, .accounts: "HS256"
-        case .capability: "RS256"
+        case .capability, .login: "RS256"
         }
     }
 }
