@@ -219,9 +219,13 @@ def main():
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
 
+    busy = os.getloadavg()[0]
     rows = list(Bench(options.binary.resolve(), options.quick).rows())
     print(f"{os.cpu_count()} cores, 64 connections over loopback, load tool on the same cores;")
-    print("postern as configured by default, log to /dev/null; nginx with one worker per core.\n")
+    print("postern as configured by default, log to /dev/null; nginx with one worker per core.")
+    if busy > os.cpu_count() / 4:
+        print(f"The machine was busy before the run (load {busy:.1f}): the figures are worse for it.")
+    print()
     print_table(rows)
     if options.json:
         records = [dataclasses.asdict(row) | {"ratio": row.ratio, "ok": row.ok} for row in rows]

@@ -88,6 +88,14 @@ def test_one_of_fifty_uses_of_a_challenge_gets_past_the_spend(agent):
     assert set(statuses) <= {201, 401, 503}
 
 
+def test_one_of_many_signups_for_a_name_gets_it(agent):
+    with concurrent.futures.ThreadPoolExecutor(10) as pool:
+        solved = list(pool.map(lambda _: agent.solve(), range(10)))
+        statuses = list(pool.map(
+            lambda one: Agent(agent.url).session(one, username="wanted").status_code, solved))
+    assert sorted(statuses) == [201] + [409] * 9
+
+
 def test_a_challenge_is_spent_by_a_false_proof_too(agent, name):
     solved = agent.solve()
     right, solved.digest = solved.digest, "00" + "0" * 126

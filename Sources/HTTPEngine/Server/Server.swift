@@ -61,9 +61,9 @@ public final class Server: Sendable {
         return [address]
     }
 
-    /// From now on every answer closes its connection; the listener still accepts.
-    public func beginDraining() {
-        for loop in running { loop.enter { $0.beginDraining() } }
+    /// When it returns, every answer closes its connection; the listener still accepts.
+    public func beginDraining() async {
+        for loop in running { await loop.beginDraining() }
     }
 
     /// Closes the listener. Connections go on.

@@ -90,17 +90,18 @@ struct Service: Sendable {
         }
         let signal = await signals.wait()
         logger.info("stopping", metadata: ["signal": "\(signal == SIGINT ? "SIGINT" : "SIGTERM")"])
-        draining.close()
         duties.cancel()
-        await stop(server)
+        await stop(server, draining)
         await duties.value
         await house.close()
         logger.info("stopped")
     }
 
     /// The graceful stop: tell balancers, close the door, let those inside finish.
-    private func stop(_ server: Server) async {
-        server.beginDraining()
+    private func stop(_ server: Server, _ draining: Latch) async {
+        // First: who reads that the server is not ready must not be kept alive by it.
+        await server.beginDraining()
+        draining.close()
         // A cancelled sleep only makes the stop quicker.
         try? await Task.sleep(for: config.server.drainDelay)
         server.stopAccepting()

@@ -4,8 +4,8 @@ internal import Glibc
 /// Turns SIGTERM and SIGINT into one event: somebody wants us to stop. The second one ends the
 /// process at once.
 ///
-/// Signals that arrive before anybody waits are not lost. SIGPIPE is ignored: a client that hung up
-/// is an error of one write.
+/// A signal that arrives while the program is still starting is kept until somebody waits. SIGPIPE
+/// is ignored: a client that hung up is an error of one write.
 actor StopSignals {
     private let sources: [any DispatchSourceSignal]
     private let stream: AsyncStream<Int32>

@@ -135,7 +135,7 @@ extension Live {
 
         @Test func beforeDrainingAnswersCloseButTheListenerStillAccepts() async throws {
             let live = try LiveServer()
-            live.server.beginDraining()
+            await live.server.beginDraining()
             let text = live.exchange("GET /now HTTP/1.1\r\nHost: a\r\n\r\n")
             #expect(text?.contains("Connection: close\r\n") == true)
             await live.server.drain()

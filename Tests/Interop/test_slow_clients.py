@@ -1,0 +1,88 @@
+"""Clients that drip, stay silent or never read: each has its deadline and costs little till then."""
+
+import itertools
+import pathlib
+import re
+import time
+
+import pytest
+
+from wire import Wire
+
+HOST = b"Host: a\r\n"
+HEALTH = b"GET /healthz HTTP/1.1\r\n" + HOST + b"\r\n"
+DEADLINE = 1
+LATE = 5
+
+
+@pytest.fixture
+def hasty(start):
+    """A server whose deadlines are all a second."""
+    names = ["HEAD_TIMEOUT", "BODY_TIMEOUT", "IDLE_TIMEOUT", "WRITE_TIMEOUT"]
+    return start(**{f"POSTERN_SERVER_{name}": f"{DEADLINE}s" for name in names})
+
+
+def drip(wire, octets):
+    """Sends an octet each tenth of a second until the server has had enough, and says how long."""
+    wire.socket.settimeout(0.1)
+    began = time.monotonic()
+    for octet in octets:
+        try:
+            wire.send(bytes([octet]))
+            if wire._more() or time.monotonic() - began > LATE:
+                break
+        except TimeoutError:
+            continue
+        except BrokenPipeError:
+            break
+    wire.socket.settimeout(LATE)
+    return time.monotonic() - began
+
+
+@pytest.mark.parametrize("beginning", [
+    b"GET /healthz HTTP/1.1\r\nX: ",
+    b"POST /api/v1/challenge HTTP/1.1\r\n" + HOST + b"Content-Length: 60000\r\n\r\n",
+    b"POST /api/v1/challenge HTTP/1.1\r\n" + HOST + b"Transfer-Encoding: chunked\r\n\r\nea60\r\n",
+], ids=["head", "body", "chunk"])
+def test_dripping_octets_do_not_extend_the_deadline(hasty, beginning):
+    with Wire(hasty) as wire:
+        wire.send(beginning)
+        took = drip(wire, itertools.repeat(ord("a")))
+        assert wire.answer().status == 408
+        assert wire.ended()
+    assert DEADLINE * 0.9 <= took < LATE
+
+
+def test_a_silent_connection_is_closed_in_silence(hasty):
+    with Wire(hasty, timeout=LATE) as wire:
+        wire.send(HEALTH)
+        assert wire.answer().status == 200
+        assert wire.ended()
+
+
+def resident_mib(server):
+    status = pathlib.Path(f"/proc/{server.process.pid}/status").read_text()
+    return int(re.search(r"VmRSS:\s+(\d+) kB", status)[1]) / 1024
+
+
+def test_clients_that_never_read_cost_bounded_memory_and_are_dropped(hasty):
+    ask = b"GET /llms.txt HTTP/1.1\r\n" + HOST + b"\r\n"
+    before = resident_mib(hasty)
+    wires = [Wire(hasty) for _ in range(40)]
+    for wire in wires:
+        wire.socket.settimeout(0.05)
+        try:
+            while True:
+                wire.send(ask * 200)
+        except (TimeoutError, BrokenPipeError, ConnectionResetError):
+            pass
+    assert resident_mib(hasty) - before < 40
+    with Wire(hasty, timeout=2) as fast:
+        fast.send(HEALTH)
+        assert fast.answer().status == 200
+    for wire in wires:
+        wire.socket.settimeout(LATE)
+        # What the kernel holds is still read; then comes the end, and no further answer.
+        while wire._more():
+            wire.buffer = b""
+        wire.socket.close()
