@@ -55,7 +55,9 @@ let package = Package(
             // A link to migrations/sqlite: the program carries the text, one file is enough.
             resources: [.embedInCode("Migration/sql")],
             swiftSettings: settings),
-        .target(name: "Fetching", dependencies: ["Scheduling", "CCurl"], swiftSettings: settings),
+        .target(
+            name: "Fetching", dependencies: ["Scheduling", "CCurl", "CResolver"],
+            swiftSettings: settings),
         .target(
             name: "AuthCore", dependencies: ["Cryptography", "StrictJSON"], swiftSettings: settings),
         .target(
@@ -116,5 +118,6 @@ let package = Package(
         .systemLibrary(name: "CScrypt", providers: [.apt(["libscrypt-dev"])]),
         .systemLibrary(name: "CSQLite", providers: [.apt(["libsqlite3-dev"])]),
         .systemLibrary(name: "CCurl", providers: [.apt(["libcurl4-openssl-dev"])]),
+        .systemLibrary(name: "CResolver", providers: [.apt(["libc6-dev"])]),
     ]
 )

@@ -28,7 +28,8 @@ struct Room {
             "AuthStorage", ["AuthCore", "Cryptography", "Scheduling", "CSQLite"],
             system: ["Glibc", "Synchronization"]),
         Room(
-            "Fetching", ["Scheduling", "CCurl"], system: ["Dispatch", "Glibc", "Synchronization"]),
+            "Fetching", ["Scheduling", "CCurl", "CResolver"],
+            system: ["Dispatch", "Glibc", "Synchronization"]),
         Room("AuthCore", ["Cryptography", "StrictJSON"], system: ["Synchronization"]),
         Room(
             "HTTPEngine", ["Scheduling", "COpenSSL", "CSocket"],

@@ -18,12 +18,15 @@ struct Config: Sendable {
     var accounts = Accounts()
     var users = Users()
     var limits = Limits()
+    var dns = DNS()
+    var audit = Audit()
 
     /// Every setting there is.
     static let settings: [Setting] =
         [Setting("profile", \.profile, .oneOf)] + Server.settings + Storage.settings
         + Mail.settings + ProofOfWork.settings + Tokens.settings + Passwords.settings
-        + Accounts.settings + Users.settings + Limits.settings
+        + Accounts.settings + Users.settings + Limits.settings + DNS.settings
+        + Audit.settings
 
     /// The defaults of a profile.
     init(profile: Profile = .development) {

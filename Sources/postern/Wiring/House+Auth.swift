@@ -1,6 +1,7 @@
 internal import AuthCore
 internal import AuthStorage
 internal import Cryptography
+internal import Fetching
 
 // From the configuration to AuthCore's own settings, surface by surface.
 
@@ -74,7 +75,9 @@ extension AccountsAuth {
             throttle: LoginThrottle(
                 settings: LoginThrottle.Settings(isEnabled: config.limits.enabled),
                 random: RandomBytes.make),
-            resolver: SystemResolver(), random: RandomBytes.make)
+            resolver: SystemResolver(
+                client: DNSClient(servers: config.dns.servers, timeout: config.dns.timeout)),
+            random: RandomBytes.make)
     }
 }
 

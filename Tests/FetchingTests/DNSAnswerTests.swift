@@ -1,0 +1,76 @@
+import Testing
+
+@testable import Fetching
+
+@Suite struct DNSAnswerTests {
+    private let question: [UInt8] =
+        [0, 1, 1, 0, 0, 1, 0, 0, 0, 0, 0, 0] + Message.name("name.test") + [0, 16, 0, 1]
+
+    private func values(_ octets: [UInt8], _ kind: DNSAnswer.Kind = .text) throws -> [[UInt8]] {
+        try DNSAnswer(octets).values(kind)
+    }
+
+    @Test func noPrefixOfAnAnswerIsTakenForIt() throws {
+        let whole = Message.answer(
+            to: question, [Message.text("abc", "def"), Message.mailExchanger(1, "mx.test")])
+        #expect(try values(whole) == [Array("abcdef".utf8)])
+        for count in 0..<whole.count {
+            #expect(throws: DNSFault.malformed) { try values(Array(whole[..<count])) }
+        }
+    }
+
+    @Test func garbageIsRefusedAndNeverTraps() {
+        var generator = SeededGenerator(seed: 7)
+        let whole = Message.answer(
+            to: question, [Message.text("abc"), Message.mailExchanger(1, "mx.name.test")])
+        for _ in 0..<20_000 {
+            var octets = whole
+            for _ in 0..<Int.random(in: 1...6, using: &generator) {
+                octets[Int.random(in: 0..<octets.count, using: &generator)] = UInt8.random(
+                    in: .min ... .max, using: &generator)
+            }
+            for kind in [DNSAnswer.Kind.text, .mailExchanger] {
+                let taken = (try? values(octets, kind)) ?? []
+                #expect(taken.allSatisfy { $0.count <= 1025 })
+            }
+        }
+    }
+
+    @Test func aStringLongerThanItsRecordIsMalformed() {
+        let record = Message.Record(type: Message.text, data: [5, 0x61, 0x62])
+        #expect(throws: DNSFault.malformed) {
+            try values(Message.answer(to: question, [record]))
+        }
+    }
+
+    @Test(arguments: [[], [0], [0, 1], [0, 1, 0xc0], [0, 1, 0xc0, 0xff], [0, 1, 5, 0x61]])
+    func anExchangerWithoutAHostIsMalformed(data: [UInt8]) {
+        let record = Message.Record(type: Message.mailExchanger, data: data)
+        #expect(throws: DNSFault.malformed) {
+            try values(Message.answer(to: question, [record]), .mailExchanger)
+        }
+    }
+
+    @Test func aNameThatPointsToItselfIsMalformed() {
+        let start = UInt8(question.count + 12 + 2)
+        let record = Message.Record(type: Message.mailExchanger, data: [0, 1, 0xc0, start])
+        #expect(throws: DNSFault.malformed) {
+            try values(Message.answer(to: question, [record]), .mailExchanger)
+        }
+    }
+}
+
+/// SplitMix64: the same numbers in every run.
+struct SeededGenerator: RandomNumberGenerator {
+    private var state: UInt64
+
+    init(seed: UInt64) { state = seed }
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9e37_79b9_7f4a_7c15
+        var mixed = state
+        mixed = (mixed ^ (mixed >> 30)) &* 0xbf58_476d_1ce4_e5b9
+        mixed = (mixed ^ (mixed >> 27)) &* 0x94d0_49bb_1331_11eb
+        return mixed ^ (mixed >> 31)
+    }
+}

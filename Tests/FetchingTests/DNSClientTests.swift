@@ -1,0 +1,165 @@
+import Testing
+
+@testable import Fetching
+
+@Suite struct DNSClientTests {
+    private func client(_ responders: Responder..., timeout: Duration = .seconds(10)) -> DNSClient {
+        DNSClient(
+            servers: responders.compactMap { NameServer("127.0.0.1:\($0.port)") }, timeout: timeout)
+    }
+
+    private func fault(_ client: DNSClient, _ name: String = "name.test") async -> DNSFault? {
+        do {
+            _ = try await client.texts(at: name)
+            return nil
+        } catch {
+            return error as? DNSFault
+        }
+    }
+
+    @Test func theStringsOfATextAreJoinedAndOtherRecordsLeftOut() async throws {
+        let server = Responder { query in
+            let alias = Message.Record(type: Message.alias, data: Message.name("real.test"))
+            return [
+                Message.answer(
+                    to: query,
+                    [alias, Message.text("first, ", "joined"), Message.text(""), Message.text("c")])
+            ]
+        }
+        #expect(try await client(server).texts(at: "name.test") == ["first, joined", "", "c"])
+    }
+
+    @Test func mailExchangersComeByPreferenceLowerCaseAndWithoutDot() async throws {
+        let server = Responder { query in
+            [
+                Message.answer(
+                    to: query,
+                    [
+                        Message.mailExchanger(20, "mx2.Mail.test"),
+                        Message.mailExchanger(10, "MX1.mail.test"),
+                        Message.mailExchanger(300, "."),
+                    ])
+            ]
+        }
+        let hosts = try await client(server).mailExchangers(of: "name.test")
+        #expect(hosts == ["mx1.mail.test", "mx2.mail.test", ""])
+    }
+
+    @Test(arguments: [UInt8(0), 3]) func whatIsNotPublishedIsAnEmptyAnswer(code: UInt8) async throws
+    {
+        let server = Responder { [Message.answer(to: $0, code: code)] }
+        #expect(try await client(server).texts(at: "name.test").isEmpty)
+        #expect(try await client(server).mailExchangers(of: "name.test").isEmpty)
+    }
+
+    @Test(arguments: [UInt8(1), 2, 5]) func aServerThatCannotSayIsNotAnEmptyAnswer(
+        code: UInt8
+    ) async {
+        let server = Responder { [Message.answer(to: $0, code: code)] }
+        #expect(await fault(client(server)) == .refused(code: Int(code)))
+    }
+
+    @Test func theNextServerIsAskedWhenOneCannotSay() async throws {
+        let broken = Responder { [Message.answer(to: $0, code: 2)] }
+        let good = Responder { [Message.answer(to: $0, [Message.text("good")])] }
+        #expect(try await client(broken, good).texts(at: "name.test") == ["good"])
+    }
+
+    @Test func silenceEndsWithTheTimeout() async {
+        let server = Responder { _ in [] }
+        let start = ContinuousClock.now
+        #expect(await fault(client(server, timeout: .milliseconds(80))) == .timedOut)
+        #expect(start.duration(to: .now) < .seconds(5))
+        // A datagram may be lost, so there is a second.
+        #expect(server.queries == 2)
+    }
+
+    @Test func aLostDatagramCostsNothingButTime() async throws {
+        let count = Counter()
+        let responder = Responder { query in
+            count.next() == 1 ? [] : [Message.answer(to: query, [Message.text("late")])]
+        }
+        let client = client(responder, timeout: .milliseconds(400))
+        #expect(try await client.texts(at: "name.test") == ["late"])
+    }
+
+    @Test func answersToOtherQuestionsAreNotHeard() async throws {
+        let server = Responder { query in
+            var foreign = Message.answer(to: query, [Message.text("foreign number")])
+            foreign[0] ^= 1
+            let other = Message.answer(
+                to: Array(query[..<12]) + Message.name("evil.test") + [0, 16, 0, 1],
+                [Message.text("other name")])
+            var asking = Message.answer(to: query, [Message.text("not an answer")])
+            asking[2] = 0x01
+            let right = Message.answer(to: query, [Message.text("right")])
+            return [[], [0], foreign, other, asking, Array(right[..<11]), right]
+        }
+        #expect(try await client(server).texts(at: "name.test") == ["right"])
+    }
+
+    @Test func anAnswerThatDoesNotFitIsFetchedOverTCP() async throws {
+        let long = String(repeating: "a", count: 200)
+        let server = Responder(
+            stream: { query in
+                let records = (0..<20).map { _ in Message.text(long, long) }
+                return Message.framed(Message.answer(to: query, records))
+            },
+            answer: { [Message.answer(to: $0, truncated: true, [Message.text("part")])] })
+        let texts = try await client(server).texts(at: "name.test")
+        #expect(texts == [String](repeating: long + long, count: 20))
+    }
+
+    @Test func aConnectionThatSaysNothingEndsWithTheTimeout() async {
+        let server = Responder(answer: { [Message.answer(to: $0, truncated: true)] })
+        #expect(await fault(client(server, timeout: .milliseconds(80))) == .timedOut)
+    }
+
+    @Test func aConnectionThatBreaksOffIsAFault() async {
+        let server = Responder(
+            stream: { Array(Message.framed(Message.answer(to: $0)).dropLast()) },
+            answer: { [Message.answer(to: $0, truncated: true)] })
+        #expect(await fault(client(server)) == .malformed)
+    }
+
+    @Test func tooManyOctetsAndTooManyRecordsAreNotKept() async {
+        let octets = Responder(
+            stream: { _ in [0xff, 0xff] }, answer: { [Message.answer(to: $0, truncated: true)] })
+        #expect(await fault(client(octets)) == .tooLarge)
+        let records = Responder(
+            stream: { query in
+                let many = [Message.Record](repeating: Message.text("a"), count: 257)
+                return Message.framed(Message.answer(to: query, many))
+            }, answer: { [Message.answer(to: $0, truncated: true)] })
+        #expect(await fault(client(records)) == .tooLarge)
+    }
+
+    @Test func nobodyListeningIsUnreachable() async {
+        let port = Responder { _ in [] }.port
+        // The responder is gone already.
+        let client = DNSClient(
+            servers: [NameServer("127.0.0.1:\(port)")].compactMap { $0 }, timeout: .seconds(5))
+        #expect([.unreachable, .timedOut].contains(await fault(client)))
+    }
+
+    @Test func aFullPoolRefusesAtOnce() async {
+        let server = Responder { _ in [] }
+        let client = DNSClient(
+            servers: [NameServer("127.0.0.1:\(server.port)")].compactMap { $0 },
+            timeout: .milliseconds(300), lanes: 1, depth: 0)
+        async let first = fault(client)
+        async let second = fault(client)
+        let faults = await [first, second]
+        #expect(faults.contains(.busy) && faults.contains(.timedOut))
+    }
+
+    @Test(arguments: [
+        "", "a..b", String(repeating: "a", count: 64) + ".test",
+        String(repeating: "a.", count: 130), "a\0b.test",
+    ])
+    func whatIsNoNameIsNotAskedFor(name: String) async {
+        let server = Responder { _ in [] }
+        #expect(await fault(client(server), name) == .invalidName)
+        #expect(server.queries == 0)
+    }
+}

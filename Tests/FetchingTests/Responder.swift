@@ -1,0 +1,147 @@
+import Dispatch
+import Glibc
+import Synchronization
+
+/// A nameserver on the loopback that answers as a test tells it to, in datagrams and over TCP.
+final class Responder: Sendable {
+    let port: UInt16
+    private let datagrams: Int32
+    private let streams: Int32
+    private let seen = Mutex(0)
+    private let queues = [DispatchQueue(label: "dns.udp"), DispatchQueue(label: "dns.tcp")]
+
+    /// - Parameters:
+    ///   - answer: the datagrams that follow a query.
+    ///   - stream: what is sent on a connection after a query, its length included.
+    init(
+        stream: @escaping @Sendable ([UInt8]) -> [UInt8] = { _ in [] },
+        answer: @escaping @Sendable ([UInt8]) -> [[UInt8]]
+    ) {
+        datagrams = socket(AF_INET, Int32(SOCK_DGRAM.rawValue), 0)
+        streams = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        port = Self.bindBoth(datagrams, streams)
+        listen(streams, 4)
+        queues[0].async { [datagrams, weak self] in
+            var buffer = [UInt8](repeating: 0, count: 1024)
+            var from = sockaddr_in()
+            while true {
+                var size = socklen_t(MemoryLayout<sockaddr_in>.size)
+                let count = withUnsafeMutablePointer(to: &from) { pointer in
+                    pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                        recvfrom(datagrams, &buffer, buffer.count, 0, $0, &size)
+                    }
+                }
+                guard count > 0 else { break }
+                self?.seen.withLock { $0 += 1 }
+                for datagram in answer(Array(buffer[..<count])) {
+                    withUnsafePointer(to: &from) { pointer in
+                        pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                            _ = sendto(datagrams, datagram, datagram.count, 0, $0, size)
+                        }
+                    }
+                }
+            }
+            close(datagrams)
+        }
+        queues[1].async { [streams] in
+            while true {
+                let connection = accept(streams, nil, nil)
+                guard connection >= 0 else { break }
+                var buffer = [UInt8](repeating: 0, count: 1024)
+                let count = recv(connection, &buffer, buffer.count, 0)
+                let reply = stream(Array(buffer[..<max(0, count)].dropFirst(2)))
+                _ = send(connection, reply, reply.count, Int32(MSG_NOSIGNAL))
+                // Silence lasts until the client gives up, which closes the connection.
+                if reply.isEmpty { _ = recv(connection, &buffer, 1, 0) }
+                close(connection)
+            }
+            close(streams)
+        }
+    }
+
+    /// Queries that came as datagrams.
+    var queries: Int { seen.withLock { $0 } }
+
+    deinit {
+        // Wake both threads, which close them.
+        shutdown(datagrams, Int32(SHUT_RDWR))
+        shutdown(streams, Int32(SHUT_RDWR))
+    }
+
+    /// The same free port for both.
+    private static func bindBoth(_ first: Int32, _ second: Int32) -> UInt16 {
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
+        var size = socklen_t(MemoryLayout<sockaddr_in>.size)
+        withUnsafeMutableBytes(of: &address) { raw in
+            let generic = raw.baseAddress?.assumingMemoryBound(to: sockaddr.self)
+            bind(first, generic, size)
+            getsockname(first, generic, &size)
+            bind(second, generic, size)
+        }
+        return UInt16(bigEndian: address.sin_port)
+    }
+}
+
+/// DNS messages, octet by octet (RFC 1035 §4).
+enum Message {
+    static let text: UInt16 = 16
+    static let mailExchanger: UInt16 = 15
+    static let alias: UInt16 = 5
+
+    struct Record {
+        let type: UInt16
+        let data: [UInt8]
+    }
+
+    /// An answer to `query` with these records, each at the name that was asked for.
+    static func answer(
+        to query: [UInt8], code: UInt8 = 0, truncated: Bool = false, _ records: [Record] = []
+    ) -> [UInt8] {
+        var message = query
+        message[2] = 0x81 | (truncated ? 0x02 : 0)
+        message[3] = 0x80 | code
+        message[6] = UInt8(records.count >> 8)
+        message[7] = UInt8(truncatingIfNeeded: records.count)
+        for record in records {
+            // The name: a pointer to the question's.
+            message += [0xc0, 12] + octets(record.type) + [0, 1, 0, 0, 0, 60]
+            message += octets(UInt16(record.data.count)) + record.data
+        }
+        return message
+    }
+
+    static func text(_ strings: String...) -> Record {
+        Record(type: text, data: strings.flatMap { [UInt8($0.utf8.count)] + Array($0.utf8) })
+    }
+
+    static func mailExchanger(_ preference: UInt16, _ host: String) -> Record {
+        Record(type: mailExchanger, data: octets(preference) + name(host))
+    }
+
+    static func name(_ name: String) -> [UInt8] {
+        name.split(separator: ".").flatMap { [UInt8($0.utf8.count)] + Array($0.utf8) } + [0]
+    }
+
+    static func octets(_ number: UInt16) -> [UInt8] {
+        [UInt8(number >> 8), UInt8(truncatingIfNeeded: number)]
+    }
+
+    /// As it goes over TCP.
+    static func framed(_ message: [UInt8]) -> [UInt8] {
+        octets(UInt16(message.count)) + message
+    }
+}
+
+/// Counts from one.
+final class Counter: Sendable {
+    private let count = Mutex(0)
+
+    func next() -> Int {
+        count.withLock {
+            $0 += 1
+            return $0
+        }
+    }
+}
