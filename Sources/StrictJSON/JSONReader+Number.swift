@@ -11,7 +11,10 @@ extension JSONReader {
             try digits(from: start)
         }
         let text = String(decoding: bytes[start..<index], as: UTF8.self)
-        if index == isWhole, let value = Int64(text) { return .integer(value) }
+        if index == isWhole {
+            if let value = Int64(text) { return .integer(value) }
+            if let value = UInt64(text) { return .unsigned(value) }
+        }
         guard let value = Double(text), value.isFinite else {
             throw fault(.numberOutOfRange, at: start)
         }

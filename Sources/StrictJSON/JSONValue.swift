@@ -1,12 +1,14 @@
 /// One value of a JSON text, as RFC 8259 §3 has them.
 ///
-/// `integer` is what was written as `-?digits` and fits 64 bits; every other number, `1.0` and
-/// `1e3` among them, is `number`, so that a claim that must be an integer cannot arrive as a
-/// fraction.
+/// `integer` and `unsigned` are what was written as `-?digits` and fits 64 bits; every other
+/// number, `1.0` and `1e3` among them, is `number`, so that a claim that must be an integer cannot
+/// arrive as a fraction.
 public enum JSONValue: Sendable, Equatable {
     case null
     case bool(Bool)
     case integer(Int64)
+    /// Beyond `Int64.max`, up to `UInt64.max`.
+    case unsigned(UInt64)
     case number(Double)
     case string(String)
     case array([JSONValue])

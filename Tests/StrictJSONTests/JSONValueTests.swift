@@ -44,11 +44,17 @@ import Testing
 
     @Test(arguments: [
         ("1.0", 1.0), ("1e3", 1000), ("1E+2", 100), ("1e-2", 0.01), ("-0.0", -0.0),
-        ("9223372036854775808", 9_223_372_036_854_775_808), ("0e1", 0), ("1e-400", 0),
+        ("18446744073709551616", 18_446_744_073_709_551_616), ("0e1", 0), ("1e-400", 0),
         ("1.7976931348623157e308", Double.greatestFiniteMagnitude),
     ])
     func everyOtherNumberIsNotAnInteger(text: String, value: Double) throws {
         #expect(try parse(text) == .number(value))
+    }
+
+    @Test func wholeNumbersBeyondTheSignedOnesAreUnsigned() throws {
+        #expect(try parse("9223372036854775808") == .unsigned(9_223_372_036_854_775_808))
+        #expect(try parse("18446744073709551615") == .unsigned(.max))
+        #expect(try parse("18446744073709551615").integer == nil)
     }
 
     @Test(arguments: [

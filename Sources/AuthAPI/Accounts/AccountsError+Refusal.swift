@@ -65,7 +65,9 @@ extension AccountsError {
                 retryAfter: wait.retryAfterSeconds)
         case .busy(let wait): self = .busy(after: wait.retryAfterSeconds)
         case .invalidSession, .invalidCapability, .unknownAPIKey, .invalidUsername,
-            .usernameNotAllowed, .mailStoreMissing:
+            .usernameNotAllowed, .mailStoreMissing, .blankEmail, .blankPassword, .invalidHashURL,
+            .hashUnreachable, .notAnArgon2Hash, .hashMismatch, .loginFailed, .invalidLoginToken,
+            .logoutFailed:
             // No use case of this surface refuses so.
             self = .unexpected
         }

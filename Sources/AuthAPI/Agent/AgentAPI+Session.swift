@@ -80,6 +80,7 @@ private struct SessionOpening {
         switch body.value("nonce") {
         case nil: throw .malformedRequest("`nonce` is missing.")
         case .integer(let number): return Nonce(number)
+        case .unsigned(let number): return Nonce(number)
         case .string(let text):
             if let nonce = Nonce(text) { return nonce }
             fallthrough

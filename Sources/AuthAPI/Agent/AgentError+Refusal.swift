@@ -62,7 +62,9 @@ extension AgentError {
         case .missingToken, .invalidToken, .forbidden, .notFound, .invalidCredentials,
             .invalidAddress, .invalidDomain, .passwordTooShort, .proofRequired,
             .accountLimitReached, .registrationClosed, .invalidEmail, .emailTaken,
-            .tokenLimitReached, .domainLimitReached, .domainAlreadyExists, .domainInUse:
+            .tokenLimitReached, .domainLimitReached, .domainAlreadyExists, .domainInUse,
+            .blankEmail, .blankPassword, .invalidHashURL, .hashUnreachable, .notAnArgon2Hash,
+            .hashMismatch, .loginFailed, .invalidLoginToken, .logoutFailed:
             // No use case of this surface refuses so.
             self = .unexpected
         }

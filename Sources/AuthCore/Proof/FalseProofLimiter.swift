@@ -29,30 +29,38 @@ public final class FalseProofLimiter: Sendable {
         self.capacity = capacity
     }
 
+    /// Counts a digest as false until ``forgive(_:at:)`` says otherwise, so that many sent at once
+    /// are counted before the first of them is looked at.
     /// - Throws: ``Refusal/tooManyRequests(retryAfter:)`` when the client has sent more false
-    ///   digests within the last minute than it may.
+    ///   digests within the last minute than it may; nothing is counted then.
     public func admit(_ client: ClientAddress, at now: Instant) throws(Refusal) {
         let (minute, elapsed) = Self.minute(of: now)
-        let recent: Double = state.withLock { state in
+        let isAdmitted = state.withLock { state in
             state.turn(to: minute)
             // The part of the previous minute that still lies within the last 60 seconds.
             let carried = Double(state.previous[client.subscriber] ?? 0) * (60 - elapsed) / 60
-            return Double(state.current[client.subscriber] ?? 0) + carried
+            let current = state.current[client.subscriber]
+            guard Double(current ?? 0) + carried <= Double(allowance) else { return false }
+            if current != nil || state.current.count < capacity {
+                state.current[client.subscriber, default: 0] += 1
+            }
+            return true
         }
-        guard recent <= Double(allowance) else {
+        guard isAdmitted else {
             throw .tooManyRequests(retryAfter: .seconds(max(1, Int64(60 - elapsed))))
         }
     }
 
-    /// Counts a digest that was not the digest of its challenge.
-    public func recordFalse(_ client: ClientAddress, at now: Instant) {
+    /// Takes a digest back that was right after all, or that nobody looked at.
+    public func forgive(_ client: ClientAddress, at now: Instant) {
         let (minute, _) = Self.minute(of: now)
         state.withLock { state in
-            state.turn(to: minute)
-            guard state.current.count < capacity || state.current[client.subscriber] != nil else {
-                return
+            // Counted in the minute of its arrival, which may be over.
+            if minute == state.minute {
+                state.current.takeOne(from: client.subscriber)
+            } else {
+                state.previous.takeOne(from: client.subscriber)
             }
-            state.current[client.subscriber, default: 0] += 1
         }
     }
 
@@ -61,5 +69,12 @@ public final class FalseProofLimiter: Sendable {
         let number = now.milliseconds >= 0 ? now.milliseconds / length : 0
         let rest = now.milliseconds >= 0 ? now.milliseconds % length : 0
         return (number, Double(rest) / 1000)
+    }
+}
+
+extension [ClientNetwork: Int] {
+    fileprivate mutating func takeOne(from network: ClientNetwork) {
+        guard let count = self[network] else { return }
+        self[network] = count > 1 ? count - 1 : nil
     }
 }

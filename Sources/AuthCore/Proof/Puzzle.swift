@@ -45,7 +45,7 @@ public struct Nonce: Equatable, Sendable, CustomStringConvertible {
     }
 
     /// An integer nonce counts as its decimal text.
-    public init(_ number: Int64) {
+    public init(_ number: some FixedWidthInteger) {
         text = String(number)
     }
 

@@ -8,9 +8,24 @@ internal import Synchronization
 /// that is not known makes the ring look again, at most every few seconds.
 public final class KeyRing: Sendable {
     private struct UseKeys: Sendable {
-        let signing: SigningKey
+        let current: SigningKey
+        /// When the current key was made.
+        let since: Instant
+        /// The key before it, with the instant until which it verifies.
+        let previous: (key: SigningKey, retired: Instant)?
         let verifying: [VerificationKey]
+
+        func signing(for use: KeyUse, at now: Instant) -> SigningKey {
+            guard use.isPublished, let previous, now < since.advanced(by: use.lead),
+                now < previous.retired
+            else { return current }
+            return previous.key
+        }
     }
+
+    /// How long a new published key is shown before it signs: longer than caches keep the key set
+    /// (five minutes) and servers on one database take to notice it (one).
+    public static let publicationLead: Duration = .seconds(360)
 
     private struct State {
         var ready: [KeyUse: UseKeys] = [:]
@@ -62,13 +77,16 @@ public final class KeyRing: Sendable {
     }
 
     /// Makes a new key for `use` and retires the one before: what it signed verifies for
-    /// `grace` more.
+    /// `grace` after the last time it signs. A published key is shown for ``publicationLead``
+    /// before it signs; until then the one before goes on.
+    /// - Parameter grace: zero for a key that has leaked: it is dead at once, and so is what it
+    ///   signed.
     /// - Returns: the new key's id.
     public func rotate(_ use: KeyUse, grace: Duration) async throws -> String {
         let key = try await makeKey(use)
         let now = clock()
         try await store.rotate(
-            to: key, retiring: now.advanced(by: grace),
+            to: key, retiring: now.advanced(by: grace == .zero ? .zero : grace + use.lead),
             recording: AuditEvent(.keyRotated, time: now, actor: "operator", subject: key.id))
         try await refresh()
         return key.id
@@ -84,8 +102,8 @@ public final class KeyRing: Sendable {
         }
     }
 
-    func signingKey(for use: KeyUse) async throws -> SigningKey {
-        try await keys(for: use).signing
+    func signingKey(for use: KeyUse, at now: Instant) async throws -> SigningKey {
+        try await keys(for: use).signing(for: use, at: now)
     }
 
     func verificationKeys(for use: KeyUse, at now: Instant) async throws -> [VerificationKey] {
@@ -163,20 +181,41 @@ public final class KeyRing: Sendable {
     ) throws -> [KeyUse: UseKeys] {
         var opened: [KeyUse: UseKeys] = [:]
         for use in KeyUse.allCases {
-            var signing: SigningKey?
+            var current: (key: SigningKey, since: Instant)?
+            var previous: (key: SigningKey, retired: Instant)?
             var verifying: [VerificationKey] = []
+            // Newest first, so the first retired one is the one before.
             for sealed in stored where sealed.use == use {
                 let key = try SigningKey(
                     id: sealed.id, use: use, bytes: try sealer.open(sealed))
-                if sealed.retired == nil { signing = key }
+                if let retired = sealed.retired {
+                    previous = previous ?? (key, retired)
+                } else {
+                    current = (key, sealed.created)
+                }
                 verifying.append(
                     VerificationKey(
                         id: key.id, material: key.verification, retired: sealed.retired))
             }
-            if let signing { opened[use] = UseKeys(signing: signing, verifying: verifying) }
+            guard let current else { continue }
+            opened[use] = UseKeys(
+                current: current.key, since: current.since, previous: previous,
+                verifying: verifying)
         }
         return opened
     }
+}
+
+extension KeyUse {
+    /// Whether others verify with its keys, and keep them in caches.
+    fileprivate var isPublished: Bool {
+        switch self {
+        case .agent, .accounts: false
+        case .capability, .login: true
+        }
+    }
+
+    fileprivate var lead: Duration { isPublished ? KeyRing.publicationLead : .zero }
 }
 
 /// A use whose key was just stored and is not there: the store broke its promise.

@@ -23,7 +23,7 @@ public struct TokenAuthority: Sendable {
     public func sign<Kind: TokenKind>(
         _ token: Kind, lifetime: Duration, at now: Instant
     ) async throws -> String {
-        let key = try await keys.signingKey(for: Kind.use)
+        let key = try await keys.signingKey(for: Kind.use, at: now)
         var message = header(of: Kind.self, key: key)
         message.append(UInt8(ascii: "."))
         Base64URL.append(claims(of: token, lifetime: lifetime, at: now), to: &message)

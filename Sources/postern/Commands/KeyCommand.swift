@@ -28,25 +28,34 @@ struct KeyCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Make a new signing key; the old one goes on verifying what it signed.",
             discussion: """
-                Running servers on the same database take the new key up within a minute. The old
-                one verifies as long as the longest-lived token that it may have signed, and a
-                little more for servers that have not noticed yet.
+                Running servers on the same database take the new key up within a minute. A key
+                that others verify with (capability, login) is published at once and signs six
+                minutes later, when caches of the key set have it. The old one verifies as long
+                as the longest-lived token that it may have signed.
 
-                Example:
+                A key that has leaked must not live on: --leaked ends it at once, and with it
+                everything that it signed.
+
+                Examples:
                   postern key rotate --use capability
+                  postern key rotate --use capability --leaked
                 """)
 
         @OptionGroup var options: ConfigOptions
 
         @Option(
-            help: "agent (challenges and sessions), accounts (Email and Pro JWTs) or capability.",
+            help:
+                "agent (challenges, sessions), accounts (Email and Pro JWTs), capability or login.",
             transform: { text in
                 guard let use = KeyUse(rawValue: text) else {
-                    throw ValidationError("--use takes agent, accounts or capability.")
+                    throw ValidationError("--use takes agent, accounts, capability or login.")
                 }
                 return use
             })
         var use: KeyUse
+
+        @Flag(help: "End the old key, and everything that it signed, at once.")
+        var leaked = false
 
         func run() async throws {
             try await options.withStore { store, config in
@@ -54,8 +63,9 @@ struct KeyCommand: AsyncParsableCommand {
                 let keys = try KeyRing(store, secret: secret, workers: Pools().signing)
                 // A key that the other secret cannot open must not be retired by one that it can.
                 try await keys.refresh()
-                let id = try await keys.rotate(use, grace: config.longestLifetime(of: use))
-                Output.print("\(use.rawValue)  \(id)  signs from now on")
+                let grace = leaked ? .zero : config.longestLifetime(of: use)
+                let id = try await keys.rotate(use, grace: grace)
+                Output.print("\(use.rawValue)  \(id)")
             }
         }
     }
@@ -70,6 +80,7 @@ extension Config {
             case .agent: max(tokens.sessionLifetime, pow.agentLifetime)
             case .accounts: max(tokens.accountLifetime, pow.accountsLifetime)
             case .capability: tokens.capabilityLifetime
+            case .login: Duration.seconds(3600)
             }
         return lifetime + Duties.keyRefresh * 2
     }

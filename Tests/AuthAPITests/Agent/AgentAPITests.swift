@@ -80,6 +80,22 @@ struct AgentAPITests {
         #expect(response.status == .created)
     }
 
+    @Test func anIntegerNonceMayHaveAll64Bits() async throws {
+        let issued = try await api.world.auth.issueChallenge(to: api.world.caller)
+        let puzzle = Puzzle.scrypt(parameters: AgentWorld.scrypt, salt: AgentWorld.salt)
+        for number in stride(from: UInt64.max, to: UInt64.max - 1000, by: -1) {
+            let digest = try puzzle.digest(challenge: issued.challenge.id, nonce: Nonce(number))
+            guard leadingZeroBits(digest) >= issued.challenge.difficulty else { continue }
+            let json = Proof(nonce: Nonce(number), digest: digest).json(#""username":"myagent""#)
+                .replacing(#""\#(number)""#, with: "\(number)")
+            let response = await api.call(
+                .post, "/api/v1/session", bearer: issued.token, json: json)
+            #expect(response.status == .created)
+            return
+        }
+        Issue.record("no nonce found")
+    }
+
     @Test func theDigestIsTakenInEitherCase() async throws {
         let (challenge, proof) = try await api.solvedChallenge()
         let json = proof.json(#""USERNAME":"-""#).uppercased()

@@ -109,7 +109,10 @@ struct AgentErrorsTests {
             (#"{"powHex":"\#(digest)","nonce":"","username":"myagent"}"#, "nonce"),
             (#"{"powHex":"\#(digest)","nonce":1.5,"username":"myagent"}"#, "nonce"),
             (#"{"powHex":"\#(digest)","nonce":[1],"username":"myagent"}"#, "nonce"),
-            (#"{"powHex":"\#(digest)","nonce":9223372036854775808,"username":"myagent"}"#, "nonce"),
+            (
+                #"{"powHex":"\#(digest)","nonce":18446744073709551616,"username":"myagent"}"#,
+                "nonce"
+            ),
             (#"{"powHex":"\#(digest)","nonce":"1","username":7}"#, "username"),
             (#"{"powHex":"\#(digest)","nonce":"1"}"#, "apiKey"),
             (#"{"powHex":"\#(digest)","nonce":"1","username":"myagent","apiKey":"k"}"#, "apiKey"),

@@ -42,7 +42,7 @@ struct DiscoveryAPITests {
         let before = try await kids()
         let new = try await api.world.keys.rotate(.capability, grace: .seconds(600))
         #expect(try await kids() == [new] + before)
-        api.world.clock.advance(by: .seconds(601))
+        api.world.clock.advance(by: KeyRing.publicationLead + .seconds(601))
         #expect(try await kids() == [new])
     }
 

@@ -131,6 +131,26 @@ struct AgentAuthTests {
         }
     }
 
+    @Test func falseDigestsSentAtOnceAreCountedBeforeTheyAreLookedAt() async throws {
+        var challenges: [PresentedChallenge] = []
+        for _ in 0..<30 { challenges.append(try await solvedChallenge().0) }
+        let zeros = Proof(nonce: Nonce("x") ?? Nonce(0), digest: [UInt8](repeating: 0, count: 64))
+        let refusals = await withTaskGroup(of: Refusal?.self) { group in
+            for challenge in challenges {
+                group.addTask {
+                    do {
+                        try await open(Username(parsing: "myagent"), challenge, zeros)
+                        return nil
+                    } catch {
+                        return error as? Refusal
+                    }
+                }
+            }
+            return await group.reduce(into: [Refusal?]()) { $0.append($1) }
+        }
+        #expect(refusals.count { $0 == .proofRejected(.wrongDigest) } == 11)
+    }
+
     @Test func aFullPoolSpendsNothing() async throws {
         let world = try AgentWorld(store: world.store, hashing: FullWorkers())
         let (challenge, proof) = try await solvedChallenge(in: world)
@@ -166,9 +186,11 @@ struct AgentAuthTests {
         let (session, key) = try await signup("myagent")
         let presented = try await world.auth.admit(session: session.token, at: world.clock.now)
         let capability = try await world.auth.issueCapability(for: presented, at: world.clock.now)
-        #expect(try await world.store.setState(
+        #expect(
+            try await world.store.setState(
                 of: session.account.id, to: .disabled,
-                recording: AuditEvent(.accountDisabled, time: world.clock.now, actor: "operator", subject: "")))
+                recording: AuditEvent(
+                    .accountDisabled, time: world.clock.now, actor: "operator", subject: "")))
         await expect(.invalidSession) {
             _ = try await world.auth.admit(session: session.token, at: world.clock.now)
         }
@@ -186,7 +208,9 @@ struct AgentAuthTests {
         await expect(.invalidSession) {
             _ = try await world.auth.admit(session: session.token, at: world.clock.now)
         }
-        await expect(.invalidSession) { _ = try await world.auth.renewAPIKey(of: presented, by: world.caller) }
+        await expect(.invalidSession) {
+            _ = try await world.auth.renewAPIKey(of: presented, by: world.caller)
+        }
         await expect(.unknownAPIKey) { _ = try await login(old) }
         #expect(try await login(new).account.id == session.account.id)
     }
@@ -200,9 +224,11 @@ struct AgentAuthTests {
         }
         await expect(.unknownAPIKey) { _ = try await login(key) }
         await expect(.addressTaken) { _ = try await signup("myagent") }
-        #expect(try await world.store.free(
+        #expect(
+            try await world.store.free(
                 session.account.address,
-                recording: AuditEvent(.addressFreed, time: world.clock.now, actor: "operator", subject: "")))
+                recording: AuditEvent(
+                    .addressFreed, time: world.clock.now, actor: "operator", subject: "")))
         _ = try await signup("myagent")
     }
 
@@ -304,7 +330,8 @@ private final class BusyAccounts: AccountStore {
             of: id, at: version, with: credential, recording: event)
     }
 
-    func rehash(_ id: AccountID, from old: PasswordHash, to new: PasswordHash) async throws -> Bool {
+    func rehash(_ id: AccountID, from old: PasswordHash, to new: PasswordHash) async throws -> Bool
+    {
         try answer()
         return try await inner.rehash(id, from: old, to: new)
     }

@@ -16,7 +16,7 @@ struct KeyRingTests {
             for ring in rings {
                 group.addTask {
                     try await ring.start()
-                    return try await ring.signingKey(for: .capability).id
+                    return try await ring.signingKey(for: .capability, at: clock.now).id
                 }
             }
             return try await group.reduce(into: Set<String>()) { $0.insert($1) }
@@ -26,13 +26,13 @@ struct KeyRingTests {
     }
 
     @Test func aRestartReadsTheKeysItMade() async throws {
-        let before = try await ring(seed: 1).signingKey(for: .agent).id
-        let after = try await ring(seed: 2).signingKey(for: .agent).id
+        let before = try await ring(seed: 1).signingKey(for: .agent, at: clock.now).id
+        let after = try await ring(seed: 2).signingKey(for: .agent, at: clock.now).id
         #expect(before == after)
     }
 
     @Test func anotherMasterSecretStopsTheStart() async throws {
-        _ = try await ring(seed: 1).signingKey(for: .agent)
+        _ = try await ring(seed: 1).signingKey(for: .agent, at: clock.now)
         let stranger = try ring(seed: 2, secret: [UInt8](repeating: 9, count: 32))
         await #expect(throws: UnreadableKey.self) { try await stranger.start() }
     }
@@ -50,23 +50,43 @@ struct KeyRingTests {
         #expect(throws: UnreadableKey.self) { try open("a", .capability) }
     }
 
-    @Test func whatTheOldKeySignedVerifiesUntilItsGraceIsOver() async throws {
+    @Test func aNewKeyIsShownBeforeItSignsAndTheOldOneAfter() async throws {
         let ring = try ring(seed: 1)
-        let old = try await ring.signingKey(for: .capability).id
+        let old = try await ring.signingKey(for: .capability, at: clock.now).id
         let new = try await ring.rotate(.capability, grace: .seconds(300))
-        #expect(old != new)
-        #expect(try await ring.signingKey(for: .capability).id == new)
+        #expect(try await published(ring) == [new, old])
+        #expect(try await ring.signingKey(for: .capability, at: clock.now).id == old)
+        clock.advance(by: KeyRing.publicationLead)
+        #expect(try await ring.signingKey(for: .capability, at: clock.now).id == new)
         #expect(try await published(ring) == [new, old])
         clock.advance(by: .seconds(300))
         #expect(try await published(ring) == [new])
         #expect(try await ring.verificationKey(id: old, for: .capability, at: clock.now) == nil)
     }
 
+    @Test func aLeakedKeyIsDeadAtOnce() async throws {
+        let ring = try ring(seed: 1)
+        _ = try await ring.signingKey(for: .capability, at: clock.now)
+        let new = try await ring.rotate(.capability, grace: .zero)
+        #expect(try await ring.signingKey(for: .capability, at: clock.now).id == new)
+        #expect(try await published(ring) == [new])
+    }
+
+    @Test func aKeyThatNobodyElseReadsSignsAtOnce() async throws {
+        let ring = try ring(seed: 1)
+        let old = try await ring.signingKey(for: .agent, at: clock.now).id
+        let new = try await ring.rotate(.agent, grace: .seconds(300))
+        #expect(try await ring.signingKey(for: .agent, at: clock.now).id == new)
+        #expect(try await ring.verificationKey(id: old, for: .agent, at: clock.now) != nil)
+        clock.advance(by: .seconds(300))
+        #expect(try await ring.verificationKey(id: old, for: .agent, at: clock.now) == nil)
+    }
+
     @Test func aRotationOnAnotherServerIsFoundByItsKeyID() async throws {
         let here = try ring(seed: 1)
         let there = try ring(seed: 2)
-        _ = try await here.signingKey(for: .agent)
-        _ = try await there.signingKey(for: .agent)
+        _ = try await here.signingKey(for: .agent, at: clock.now)
+        _ = try await there.signingKey(for: .agent, at: clock.now)
         let new = try await there.rotate(.agent, grace: .seconds(60))
         #expect(try await here.verificationKey(id: new, for: .agent, at: clock.now) == nil)
         clock.advance(by: .seconds(6))
@@ -76,7 +96,7 @@ struct KeyRingTests {
     @Test func madeUpKeyIDsDoNotReachTheStore() async throws {
         let counting = CountingStore(store)
         let ring = try ring(seed: 1, store: counting)
-        _ = try await ring.signingKey(for: .agent)
+        _ = try await ring.signingKey(for: .agent, at: clock.now)
         clock.advance(by: .seconds(60))
         let before = counting.reads
         for number in 0..<100 {
@@ -89,9 +109,11 @@ struct KeyRingTests {
         let counting = CountingStore(store)
         counting.fails = true
         let ring = try ring(seed: 1, store: counting)
-        await #expect(throws: StoreBusy.self) { try await ring.signingKey(for: .agent) }
+        await #expect(throws: StoreBusy.self) {
+            try await ring.signingKey(for: .agent, at: clock.now)
+        }
         counting.fails = false
-        _ = try await ring.signingKey(for: .agent)
+        _ = try await ring.signingKey(for: .agent, at: clock.now)
     }
 
     private func published(_ ring: KeyRing) async throws -> [String] {

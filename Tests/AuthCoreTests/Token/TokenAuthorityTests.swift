@@ -198,7 +198,7 @@ struct TokenAuthorityTests {
 
     /// A session token with these very claims, signed with the real key.
     private func signRaw(_ claims: String, extra: String = "") async throws -> String {
-        let key = try await world.keys.signingKey(for: .agent)
+        let key = try await world.keys.signingKey(for: .agent, at: world.clock.now)
         guard case .hmac(let hmac) = key.secret else { throw AgentWorld.Unsolved() }
         var filled = claims
         for (name, value) in [

@@ -26,7 +26,7 @@ import Testing
         #expect(isAccepted("account", "delete", "a@mail.test"))
         #expect(!isAccepted("account", "delete", "no address"))
         #expect(isAccepted("key", "rotate", "--use", "capability"))
-        #expect(!isAccepted("key", "rotate", "--use", "login"))
+        #expect(!isAccepted("key", "rotate", "--use", "other"))
         #expect(!isAccepted("key", "rotate"))
     }
 

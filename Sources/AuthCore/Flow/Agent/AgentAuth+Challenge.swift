@@ -53,18 +53,30 @@ extension AgentAuth {
                 .tooEasy(required: challenge.difficulty, found: found))
         }
         try falseProofs.admit(caller.client, at: caller.now)
+        let isRight: Bool
+        do {
+            let digest = try await digest(spending: presented, nonce: proof.nonce)
+            isRight = ConstantTime.equal(digest, proof.digest)
+        } catch {
+            falseProofs.forgive(caller.client, at: caller.now)
+            throw error
+        }
+        guard isRight else { throw Refusal.proofRejected(.wrongDigest) }
+        falseProofs.forgive(caller.client, at: caller.now)
+    }
+
+    private func digest(
+        spending presented: PresentedChallenge, nonce: Nonce
+    ) async throws -> [UInt8] {
+        let challenge = presented.challenge
         let puzzle = Puzzle.scrypt(parameters: settings.scrypt, salt: challenge.salt)
-        let digest = try await hashing.withPlace { place in
+        return try await hashing.withPlace { place in
             guard try await ledger.spend(challenge.id, expiry: presented.expiry) else {
                 throw Refusal.invalidChallenge
             }
             return try await place.run {
-                try puzzle.digest(challenge: challenge.id, nonce: proof.nonce)
+                try puzzle.digest(challenge: challenge.id, nonce: nonce)
             }
-        }
-        guard ConstantTime.equal(digest, proof.digest) else {
-            falseProofs.recordFalse(caller.client, at: caller.now)
-            throw Refusal.proofRejected(.wrongDigest)
         }
     }
 }
