@@ -97,8 +97,27 @@ def test_tokens_of_before_a_rotation_verify_after_it(start, tmp_path):
     assert jwt.decode(capability, key, algorithms=["RS256"], audience="api-service")
     agent = Agent(server.url)
     assert agent.mailbox(capability).status_code == 200
+    # The new key is in the set before it signs, so that no store meets a key it has not seen.
+    old = jwt.get_unverified_header(capability)["kid"]
+    assert {old} < {key["kid"] for key in agent.http.get(keys.uri).json()["keys"]}
     newer = bearer(agent.capability(bearer(agent.session(username="rotated"))))
+    assert jwt.get_unverified_header(newer)["kid"] == old
+
+
+def test_a_leaked_key_and_what_it_signed_are_dead_at_once(start, tmp_path):
+    data = str(tmp_path / "data")
+    server = start("--data", data)
+    agent = Agent(server.url)
+    capability = bearer(agent.capability(bearer(agent.session(username="leaking"))))
+    server.stop()
+    words = ["key", "rotate", "--use", "capability", "--leaked", "--profile", "test"]
+    assert run(*words, "--data", data, directory=tmp_path).returncode == 0
+
+    agent = Agent(start("--data", data, port=server.port).url)
+    assert agent.mailbox(capability).status_code == 401
+    newer = bearer(agent.capability(bearer(agent.session(username="mended"))))
     assert jwt.get_unverified_header(newer)["kid"] != jwt.get_unverified_header(capability)["kid"]
+    assert agent.mailbox(newer).status_code == 200
 
 
 def test_every_fault_of_a_configuration_is_said_at_once(tmp_path):

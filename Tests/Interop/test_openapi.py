@@ -79,7 +79,7 @@ def test_a_whole_life_is_documented(watched, document, name):
         watched.http.get(watched.url + path)
     documented = {
         f"{method.upper()} {path}" for path, operations in document["paths"].items()
-        for method in operations
+        for method, operation in operations.items() if "accounts" not in operation["tags"]
     }
     assert watched.met == documented
 
