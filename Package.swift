@@ -47,6 +47,7 @@ let package = Package(
             dependencies: ["AuthCore", "Cryptography", "HTTPEngine", "StrictJSON"],
             resources: [
                 .embedInCode("Discovery/llms.txt"), .embedInCode("Discovery/openapi.json"),
+                .embedInCode("HashLogin/style.css"),
             ],
             swiftSettings: settings),
         .target(

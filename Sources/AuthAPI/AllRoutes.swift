@@ -5,6 +5,7 @@ public func allRoutes(_ surfaces: Surfaces) -> [RouteGroup] {
     [
         surfaces.agent.routes,
         surfaces.accounts.routes,
+        surfaces.hashLogin.routes,
         surfaces.discovery.routes,
         surfaces.operations.routes,
     ]
@@ -14,14 +15,17 @@ public func allRoutes(_ surfaces: Surfaces) -> [RouteGroup] {
 public struct Surfaces: Sendable {
     public let agent: AgentAPI
     public let accounts: AccountsAPI
+    public let hashLogin: HashLoginAPI
     public let discovery: DiscoveryAPI
     public let operations: OperationsAPI
 
     public init(
-        agent: AgentAPI, accounts: AccountsAPI, discovery: DiscoveryAPI, operations: OperationsAPI
+        agent: AgentAPI, accounts: AccountsAPI, hashLogin: HashLoginAPI, discovery: DiscoveryAPI,
+        operations: OperationsAPI
     ) {
         self.agent = agent
         self.accounts = accounts
+        self.hashLogin = hashLogin
         self.discovery = discovery
         self.operations = operations
     }

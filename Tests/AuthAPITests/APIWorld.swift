@@ -29,6 +29,9 @@ struct APIWorld {
             agent: agent,
             accounts: AccountsAPI(
                 auth: world.accounts, limiter: world.limiter, clock: clock),
+            hashLogin: HashLoginAPI(
+                auth: world.hashLogin, keys: world.keys, publicURL: AgentWorld.issuer,
+                limiter: world.limiter, clock: clock),
             discovery: DiscoveryAPI(
                 agent: agent, keys: world.keys, difficulty: 6, bodyLimit: 65_536, clock: clock),
             operations: OperationsAPI(

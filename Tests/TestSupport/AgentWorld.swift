@@ -9,6 +9,7 @@ public final class AgentWorld: Sendable {
     public static let scrypt = testScrypt
     public static let salt = "0b980734412c292d6549110276b604ab1dea4883bd460d77d1b984adf8bca083"
     public static let issuer = "https://auth.mail.test"
+    public static let loginIssuer = "https://login.mail.test"
     public static let client = ClientAddress(bytes: [192, 0, 2, 7])
 
     /// A request from that client, now.
@@ -25,6 +26,10 @@ public final class AgentWorld: Sendable {
     /// The accounts surface's use cases on the same stores.
     public let accounts: AccountsAuth
     public let resolver = TestResolver()
+    /// The hash-login use cases on the same stores.
+    public let hashLogin: HashLoginAuth
+    public let host = TestHost()
+    public let stopwatch: TestStopwatch
     public let random = SeededBytes(seed: 1)
     public let limiter: RateLimiter
 
@@ -49,7 +54,8 @@ public final class AgentWorld: Sendable {
             workers: InlineWorkers(), random: random.make, clock: { clock.now })
         tokens = TokenAuthority(
             realm: Realm(
-                issuer: Self.issuer, capabilityAudience: "api-service",
+                issuer: Self.issuer, loginIssuer: Self.loginIssuer,
+                capabilityAudience: "api-service",
                 capabilityKeyID: capabilityKeyID),
             keys: keys, signers: InlineWorkers())
         auth = AgentAuth(
@@ -70,6 +76,11 @@ public final class AgentWorld: Sendable {
                 random: random.make),
             limiter: limiter, throttle: LoginThrottle(random: random.make), resolver: resolver,
             random: random.make)
+        stopwatch = TestStopwatch(clock: clock)
+        self.hashLogin = HashLoginAuth(
+            settings: HashLoginAuth.Settings(), policy: Self.policy, tokens: tokens, logins: store,
+            domains: store, audit: store, fetcher: host, hashing: hashing,
+            throttle: LoginThrottle(random: random.make), stopwatch: stopwatch)
     }
 
     public static let masterSecret = [UInt8](repeating: 7, count: 32)

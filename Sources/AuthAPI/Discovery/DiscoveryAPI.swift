@@ -32,10 +32,14 @@ public struct DiscoveryAPI: Sendable {
 
     public var routes: RouteGroup {
         RouteGroup(
-            prefixes: ["/.well-known/jwks.json", "/llms.txt", "/openapi.json"],
+            prefixes: [
+                "/.well-known/jwks.json", "/.well-known/login-jwks.json", "/llms.txt",
+                "/openapi.json",
+            ],
             faults: errors.renderer,
             routes: [
-                Route(.get, "/.well-known/jwks.json", handler: capabilityKeys),
+                Route(.get, "/.well-known/jwks.json") { _ in try await keySet(of: .capability) },
+                Route(.get, "/.well-known/login-jwks.json") { _ in try await keySet(of: .login) },
                 Route(.get, "/llms.txt") { _ in
                     document(llmsText, type: "text/plain; charset=utf-8")
                 },
@@ -45,9 +49,10 @@ public struct DiscoveryAPI: Sendable {
             ])
     }
 
-    /// GET /.well-known/jwks.json: the keys that verify capability tokens (RFC 7517 §5).
-    private func capabilityKeys(_ request: Request) async throws -> Response {
-        let published = try await keys.published(.capability, at: clock())
+    /// The keys that verify tokens of one use (RFC 7517 §5). Each has a set of its own: mail stores
+    /// get the capability keys and never meet a token whose subject somebody chose himself.
+    private func keySet(of use: KeyUse) async throws -> Response {
+        let published = try await keys.published(use, at: clock())
         let body = JSONWriter.object { set in
             set.array("keys") { keys in
                 for key in published { keys.element { write(key, to: &$0) } }

@@ -5,22 +5,78 @@ public protocol Stopwatch: Sendable {
     /// Returns at `instant`, at once when it is past. Holds no thread.
     /// - Throws: `CancellationError` when the caller is cancelled first.
     func wait(until instant: Instant) async throws
+
+    /// What `work` gives, or `nil` at `deadline` if it has not given anything by then. It is
+    /// cancelled then and not waited for: what it may still come to is dropped.
+    func run<T: Sendable>(
+        until deadline: Instant, _ work: @escaping @Sendable () async throws -> T
+    ) async throws -> T?
 }
 
 extension Stopwatch {
-    /// What `work` gives, or `nil` when it has not by `deadline`; then it is cancelled, and what it
-    /// may still come to is dropped.
-    func run<T: Sendable>(
+    public func run<T: Sendable>(
         until deadline: Instant, _ work: @escaping @Sendable () async throws -> T
     ) async throws -> T? {
-        try await withThrowingTaskGroup(of: T?.self) { group in
-            group.addTask { try await work() }
-            group.addTask {
-                try await wait(until: deadline)
+        let race = Race<T?>()
+        let worker = Task {
+            do { race.finish(.success(try await work())) } catch { race.finish(.failure(error)) }
+        }
+        let timer = Task {
+            // Only a cancellation ends the wait early, and then nobody is waiting any more.
+            try? await wait(until: deadline)
+            race.finish(.success(nil))
+        }
+        return try await withTaskCancellationHandler {
+            defer {
+                worker.cancel()
+                timer.cancel()
+            }
+            return try await race.outcome()
+        } onCancel: {
+            worker.cancel()
+            timer.cancel()
+        }
+    }
+}
+
+/// The first of several outcomes; later ones are dropped.
+private final class Race<T: Sendable>: Sendable {
+    private enum State {
+        case running
+        case awaited(CheckedContinuation<T, any Error>)
+        case finished(Result<T, any Error>)
+        case over
+    }
+
+    private let state = Mutex(State.running)
+
+    func finish(_ result: Result<T, any Error>) {
+        let waiter: CheckedContinuation<T, any Error>? = state.withLock { state in
+            switch state {
+            case .running:
+                state = .finished(result)
+                return nil
+            case .awaited(let continuation):
+                state = .over
+                return continuation
+            case .finished, .over: return nil
+            }
+        }
+        waiter?.resume(with: result)
+    }
+
+    /// Asked for once.
+    func outcome() async throws -> T {
+        try await withCheckedThrowingContinuation { continuation in
+            let result: Result<T, any Error>? = state.withLock { state in
+                if case .finished(let result) = state {
+                    state = .over
+                    return result
+                }
+                state = .awaited(continuation)
                 return nil
             }
-            defer { group.cancelAll() }
-            return try await group.next() ?? nil
+            if let result { continuation.resume(with: result) }
         }
     }
 }

@@ -98,7 +98,7 @@ public final class KeyRing: Sendable {
             guard case .rsa(let rsa) = key.material else { return nil }
             return PublishedKey(
                 id: key.id, modulus: Base64URL.encode(rsa.modulus),
-                exponent: Base64URL.encode(rsa.exponent))
+                exponent: Base64URL.encode(rsa.exponent), pem: rsa.pem)
         }
     }
 

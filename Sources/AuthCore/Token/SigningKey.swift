@@ -68,4 +68,6 @@ public struct PublishedKey: Equatable, Sendable {
     public let modulus: String
     /// Base64url of the exponent.
     public let exponent: String
+    /// SubjectPublicKeyInfo as PEM (RFC 7468 §13).
+    public let pem: String
 }

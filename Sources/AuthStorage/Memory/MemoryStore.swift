@@ -22,6 +22,7 @@ public final class MemoryStore: Sendable {
         var tokensOfOwner: [UserID: [APITokenID]] = [:]
         var domains: [DomainID: HostedDomain] = [:]
         var domainIDs: [Domain: DomainID] = [:]
+        var hashLogins: [Email: HashLogin] = [:]
         var spent: [String: Instant] = [:]
         var signingKeys: [SealedKey] = []
         var events: [AuditRecord] = []

@@ -23,5 +23,6 @@ public struct Migration: Equatable, Sendable {
     static let sqlite = [
         Migration(1, "accounts", PackageResources._001_accounts_sql),
         Migration(2, "users", PackageResources._002_users_sql),
+        Migration(3, "hash_login", PackageResources._003_hash_login_sql),
     ]
 }

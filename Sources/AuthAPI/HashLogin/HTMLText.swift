@@ -1,0 +1,43 @@
+/// Text on its way into HTML: what came from outside is escaped, what is markup says so.
+struct HTMLText: ExpressibleByStringInterpolation {
+    let text: String
+
+    init(stringLiteral value: String) {
+        text = value
+    }
+
+    init(stringInterpolation: Interpolation) {
+        text = stringInterpolation.text
+    }
+
+    struct Interpolation: StringInterpolationProtocol {
+        fileprivate var text = ""
+
+        init(literalCapacity: Int, interpolationCount: Int) {
+            text.reserveCapacity(literalCapacity + 32 * interpolationCount)
+        }
+
+        mutating func appendLiteral(_ literal: String) {
+            text += literal
+        }
+
+        /// A value: escaped for element content and for double-quoted attributes.
+        mutating func appendInterpolation(_ value: String) {
+            for character in value.unicodeScalars {
+                switch character {
+                case "&": text += "&amp;"
+                case "<": text += "&lt;"
+                case ">": text += "&gt;"
+                case "\"": text += "&quot;"
+                case "'": text += "&#39;"
+                default: text.unicodeScalars.append(character)
+                }
+            }
+        }
+
+        /// Markup, as it is.
+        mutating func appendInterpolation(_ markup: HTMLText) {
+            text += markup.text
+        }
+    }
+}

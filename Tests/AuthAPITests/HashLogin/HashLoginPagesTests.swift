@@ -1,0 +1,172 @@
+import AuthCore
+import Cryptography
+import HTTPEngine
+import TestSupport
+import Testing
+
+@testable import AuthAPI
+
+/// The pages: negotiation, safety, and what a person is told.
+struct HashLoginPagesTests {
+    private let api: APIWorld
+
+    init() throws {
+        api = try APIWorld()
+    }
+
+    @Test(
+        arguments: [
+            (nil, AnswerForm.html), ("*/*", .html), ("application/json", .json),
+            ("text/html,application/xhtml+xml,*/*;q=0.8", .html),
+            ("application/json, text/plain, */*", .json), ("text/html, application/json", .html),
+            ("text/html;q=0.5, application/json;q=0.9", .json),
+            ("application/json;q=0, text/html", .html), ("application/*, text/html;q=0.9", .json),
+            ("application/json;q=banana, text/html;q=0.1", .html), (",,;;/", .html),
+        ] as [(String?, AnswerForm)])
+    func acceptIsWeighed(accept: String?, form: AnswerForm) {
+        let request = Request(
+            method: .get, target: "/", headers: accept.map { [("Accept", $0)] } ?? [])
+        #expect(request.answerForm == form)
+    }
+
+    @Test func aFormIsAnsweredWithAPage() async throws {
+        let response = await post("/login", "email=nobody%40example.com&password=x")
+        #expect(response.status == .unprocessableContent)
+        #expect(response.header("Content-Type") == "text/html; charset=utf-8")
+        let page = text(response)
+        #expect(page.contains("Invalid email or password."))
+        // What was typed is there again, but for the password; the error is tied to its field.
+        #expect(page.contains("value=\"nobody@example.com\""))
+        #expect(page.contains("aria-describedby=\"login-password-error\""))
+        #expect(page.contains("id=\"login-password-error\""))
+    }
+
+    @Test func aFormMayAskForJSON() async throws {
+        let response = await post(
+            "/login", "email=a&password=b", headers: [("Accept", "application/json")])
+        #expect(response.header("Content-Type") == "application/json")
+        #expect(try response.json.text("error") == "Invalid email or password.")
+    }
+
+    @Test func whatComesFromOutsideIsEscaped() async throws {
+        let hostile = "%22%3E%3Cscript%3Ealert(1)%3C%2Fscript%3E%27%26"
+        let response = await post("/register", "email=\(hostile)&password_hash_url=\(hostile)")
+        let page = text(response)
+        #expect(!page.contains("<script"))
+        #expect(page.contains("&quot;&gt;&lt;script&gt;"))
+        #expect(page.contains("&#39;&amp;"))
+    }
+
+    @Test func thePasswordIsNeverShownAgain() async throws {
+        let response = await post("/login", "email=a%40b.test&password=very-secret-1")
+        #expect(!text(response).contains("very-secret-1"))
+    }
+
+    @Test func everyPageIsGuarded() async throws {
+        for response in [
+            await api.call(.get, "/"), await post("/login", "email=a&password=b"),
+            await post("/validate", "token=x"), await post("/register", ""),
+        ] {
+            let policy = try #require(response.header("Content-Security-Policy"))
+            for rule in [
+                "default-src 'none'", "style-src 'self'", "form-action 'self'", "base-uri 'none'",
+                "frame-ancestors 'none'",
+            ] {
+                #expect(policy.contains(rule))
+            }
+            #expect(response.header("X-Content-Type-Options") == "nosniff")
+            #expect(response.header("Referrer-Policy") == "no-referrer")
+            #expect(response.header("Cache-Control") == "no-store")
+            #expect(!text(response).contains("<script"))
+            #expect(!text(response).contains("style=\""))
+        }
+    }
+
+    @Test func everyFieldHasItsLabel() async throws {
+        let page = text(await api.call(.get, "/"))
+        for name in [
+            "register-email", "register-password_hash_url", "register-password", "login-email",
+            "login-password",
+        ] {
+            #expect(page.contains("<label for=\"\(name)\">"))
+            #expect(page.contains("id=\"\(name)\""))
+        }
+        #expect(page.contains("<html lang=\"en\">"))
+        #expect(page.contains("name=\"viewport\""))
+    }
+
+    @Test func theHomePageShowsTheKeyAndTheReference() async throws {
+        let page = text(await api.call(.get, "/"))
+        #expect(page.contains("-----BEGIN PUBLIC KEY-----"))
+        #expect(page.contains("POST /validate"))
+        #expect(page.contains("\(AgentWorld.issuer)/login"))
+    }
+
+    @Test func theStylesheetIsOurOwn() async throws {
+        let response = await api.call(.get, "/style.css")
+        #expect(response.header("Content-Type") == "text/css; charset=utf-8")
+        let css = text(response)
+        #expect(css.contains("prefers-color-scheme: dark"))
+        #expect(!css.contains("url(") && !css.contains("@import"))
+    }
+
+    @Test(arguments: [
+        ("Sec-Fetch-Site", "cross-site", 403), ("Origin", "https://evil.test", 403),
+        ("Origin", "null", 403), ("Sec-Fetch-Site", "same-origin", 422),
+    ])
+    func aFormOfAnotherSiteIsRefused(name: String, value: String, status: Int) async throws {
+        let response = await post(
+            "/login", "email=a&password=b", headers: [(name, value), ("Host", "auth.mail.test")])
+        #expect(response.status.code == status)
+    }
+
+    @Test func aFieldGivenTwiceOrNotInUTF8CannotBeRead() async throws {
+        for body in ["email=a&email=b", "password=%ff%fe", "email=%C3%28"] {
+            let response = await post(
+                "/login", body, headers: [("Accept", "application/json")])
+            #expect(response.status == .badRequest, "\(body)")
+        }
+        let multipart = await api.router.respond(
+            to: Request(
+                method: .post, target: "/login",
+                headers: [("Content-Type", "multipart/form-data; boundary=x")]))
+        #expect(multipart.status == .unsupportedMediaType)
+    }
+
+    @Test func aWholeLifeWorksByForms() async throws {
+        let hash = try Argon2Hash(
+            password: Array("test123".utf8),
+            cost: .init(memoryKiB: 8, iterations: 1, parallelism: 1), salt: Array("saltsalt".utf8))
+        api.world.host.serve(hash.encoded, at: "https://example.com/h")
+        let registered = await post(
+            "/register",
+            "email=me%40example.com&password=test123&password_hash_url=https%3A%2F%2Fexample.com%2Fh"
+        )
+        #expect(registered.status == .created)
+        #expect(text(registered).contains("me@example.com"))
+        let login = await post("/login", "email=me%40example.com&password=test123")
+        #expect(login.status == .ok)
+        let page = text(login)
+        let start = try #require(page.firstRange(of: "<textarea")).upperBound
+        let open = try #require(page[start...].firstRange(of: ">")).upperBound
+        let end = try #require(page[open...].firstRange(of: "</textarea>")).lowerBound
+        let token = String(page[open..<end])
+        #expect(await post("/validate", "token=\(token)").status == .ok)
+        #expect(await post("/logout", "token=\(token)").status == .ok)
+        #expect(await post("/validate", "token=\(token)").status == .unauthorized)
+    }
+
+    private func post(
+        _ path: String, _ form: String, headers: [(String, String)] = []
+    ) async -> Response {
+        await api.router.respond(
+            to: Request(
+                method: .post, target: path,
+                headers: [("Content-Type", "application/x-www-form-urlencoded")] + headers,
+                body: Array(form.utf8)))
+    }
+
+    private func text(_ response: Response) -> String {
+        String(decoding: response.body, as: UTF8.self)
+    }
+}

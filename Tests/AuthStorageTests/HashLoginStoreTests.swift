@@ -1,0 +1,62 @@
+import AuthCore
+import Testing
+
+@testable import AuthStorage
+
+@Suite struct HashLoginStoreTests {
+    @Test(arguments: Engine.allCases)
+    func everyFieldComesBackAsItWasGiven(engine: Engine) async throws {
+        let store = try engine.open()
+        let login = try login("o'neil+x@example.com", version: 7)
+        #expect(try await store.insert(login, recording: event))
+        #expect(try await store.hashLogin(email: login.email) == login)
+        #expect(try await store.hashLogin(email: email("nobody@example.com")) == nil)
+    }
+
+    @Test(arguments: Engine.allCases)
+    func ofRacingRegistrationsOfOneEmailOneSucceeds(engine: Engine) async throws {
+        let store = try engine.open()
+        let login = try login("a@example.com")
+        let event = self.event
+        #expect(try await winners(of: 50) { _ in try await store.insert(login, recording: event) } == 1)
+        #expect(try await store.latestEvents(limit: 100).count == 1)
+    }
+
+    @Test(arguments: Engine.allCases)
+    func endingMovesTheVersionOnceForEachVersion(engine: Engine) async throws {
+        let store = try engine.open()
+        let login = try login("a@example.com")
+        let event = self.event
+        _ = try await store.insert(login, recording: event)
+        let ended = try await winners(of: 20) { _ in
+            try await store.endLogins(of: login.email, at: 1, recording: event)
+        }
+        #expect(ended == 1)
+        #expect(try await store.hashLogin(email: login.email)?.credentialVersion == 2)
+        #expect(try await store.endLogins(of: login.email, at: nil, recording: event))
+        #expect(try await store.hashLogin(email: login.email)?.credentialVersion == 3)
+        #expect(try await store.latestEvents(limit: 100).count == 3)
+    }
+
+    @Test(arguments: Engine.allCases)
+    func whoIsNotRegisteredCannotBeLoggedOut(engine: Engine) async throws {
+        let store = try engine.open()
+        let nobody = try email("nobody@example.com")
+        #expect(try await !store.endLogins(of: nobody, at: nil, recording: event))
+        #expect(try await store.latestEvents(limit: 100).isEmpty)
+    }
+
+    private var event: AuditEvent {
+        AuditEvent(.hashLoginCreated, time: .epoch, actor: "anonymous", subject: "a@example.com")
+    }
+
+    private func email(_ text: String) throws -> Email {
+        try #require(Email(parsing: text))
+    }
+
+    private func login(_ text: String, version: Int64 = 1) throws -> HashLogin {
+        HashLogin(
+            email: try email(text), url: HashURL(text: "https://example.com/hash.txt"),
+            credentialVersion: version, created: Instant(seconds: 5))
+    }
+}
