@@ -5,6 +5,7 @@ import itertools
 import pytest
 
 from agent import Agent
+from mailboxes import Mailboxes
 from program import Postern
 
 _names = itertools.count(1)
@@ -18,10 +19,25 @@ def name():
 
 @pytest.fixture(scope="session")
 def postern(tmp_path_factory):
-    """One server for all tests that do not stop it, on a database in memory."""
-    server = Postern(tmp_path_factory.mktemp("postern"))
+    """One server for all tests that do not stop it, on a database in memory, open to users."""
+    server = Postern(tmp_path_factory.mktemp("postern"), POSTERN_USERS_REGISTRATION="open")
     yield server
     server.stop()
+
+
+@pytest.fixture(scope="module")
+def serve(tmp_path_factory):
+    """Starts servers for a module of tests, and stops them at its end."""
+    started = []
+
+    def serve(*flags, **settings):
+        started.append(Postern(tmp_path_factory.mktemp("served"), *flags, **settings))
+        return started[-1]
+
+    yield serve
+    for server in started:
+        if server.running:
+            server.stop()
 
 
 @pytest.fixture
@@ -42,3 +58,8 @@ def start(tmp_path):
 @pytest.fixture
 def agent(postern):
     return Agent(postern.url)
+
+
+@pytest.fixture
+def boxes(postern):
+    return Mailboxes(postern.url)
