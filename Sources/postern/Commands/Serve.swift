@@ -71,7 +71,12 @@ struct Service: Sendable {
         let draining = Latch()
         let house = try await House.open(
             config, publicURL: publicURL, secret: try MasterSecret.find(for: config),
-            isDraining: { draining.isClosed })
+            isDraining: { draining.isClosed },
+            logFetch: { failure, origin in
+                logger.info(
+                    "a hash URL could not be fetched",
+                    metadata: ["origin": "\(origin)", "cause": "\(failure)"])
+            })
         let server = Server(
             configuration: ServerConfiguration(settings), router: house.router, hooks: hooks(logger)
         )

@@ -66,6 +66,10 @@ extension Config {
         var creationInterval = Duration.seconds(8)
         /// Accounts made by Pro users, in a second.
         var proCreationsPerSecond = 8
+        /// Registrations, logins and logouts of the hash-login surface, in a second.
+        var hashLoginsPerSecond = 1
+        /// How many of them may come at once.
+        var hashLoginBurst = 5
 
         static let settings = [
             Setting("limits.enabled", \.limits.enabled, .boolean),
@@ -78,6 +82,10 @@ extension Config {
             Setting(
                 "limits.pro_creations_per_second", \.limits.proCreationsPerSecond,
                 .integer(1...1_000_000)),
+            Setting(
+                "limits.hash_logins_per_second", \.limits.hashLoginsPerSecond,
+                .integer(1...1_000_000)),
+            Setting("limits.hash_login_burst", \.limits.hashLoginBurst, .integer(1...1_000_000)),
         ]
     }
 }

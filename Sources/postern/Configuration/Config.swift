@@ -18,6 +18,7 @@ struct Config: Sendable {
     var accounts = Accounts()
     var users = Users()
     var limits = Limits()
+    var hashLogin = HashLogin()
     var dns = DNS()
     var audit = Audit()
 
@@ -25,7 +26,8 @@ struct Config: Sendable {
     static let settings: [Setting] =
         [Setting("profile", \.profile, .oneOf)] + Server.settings + Storage.settings
         + Mail.settings + ProofOfWork.settings + Tokens.settings + Passwords.settings
-        + Accounts.settings + Users.settings + Limits.settings + DNS.settings
+        + Accounts.settings + Users.settings + Limits.settings + HashLogin.settings
+        + DNS.settings
         + Audit.settings
 
     /// The defaults of a profile.
@@ -40,6 +42,12 @@ struct Config: Sendable {
             pow.agentMaxDifficulty = 1
             pow.accountsDifficulty = 8
             limits.enabled = false
+            hashLogin.failureFloor = .milliseconds(500)
+            hashLogin.fetchFloor = .milliseconds(100)
+            hashLogin.loginTimeout = .milliseconds(400)
+            hashLogin.allowHTTP = true
+            hashLogin.allowPrivateNetworks = true
+            hashLogin.ports = []
             storage.url = .memory
         }
     }
@@ -85,6 +93,17 @@ extension Config {
                 "server.public_url", "is required in the production profile",
                 "set it to the URL that clients reach this server by, such as"
                     + " \"https://auth.example.com\"")
+        }
+        if profile == .production && hashLogin.issuer == nil {
+            add(
+                "hash_login.issuer", "is required in the production profile",
+                "set it, or JWT_ISSUER, to what verifiers of login tokens expect as `iss`")
+        }
+        if hashLogin.failureFloor <= hashLogin.loginTimeout {
+            add(
+                "hash_login.failure_floor",
+                "is not longer than hash_login.login_timeout, so a slow host would show",
+                "raise it or lower hash_login.login_timeout")
         }
         if pow.agentMaxDifficulty < pow.agentDifficulty {
             add(

@@ -5,6 +5,8 @@
 enum Environment {
     /// Names the file of the master secret; not a setting, because its content is no setting.
     static let masterSecretFile = "POSTERN_MASTER_SECRET_FILE"
+    private static let documentedIssuer = "JWT_ISSUER"
+    private static let issuerVariable = "POSTERN_HASH_LOGIN_ISSUER"
     private static let fileSuffix = "_FILE"
 
     /// - Parameters:
@@ -15,6 +17,11 @@ enum Environment {
     ) -> Layer {
         var layer = Layer()
         let keys = Dictionary(uniqueKeysWithValues: Config.settings.map { ($0.variable, $0.key) })
+        // The name under which the hash-login surface is documented.
+        if let issuer = variables[documentedIssuer], variables[issuerVariable] == nil {
+            layer.entries["hash_login.issuer"] = Layer.Entry(
+                raw: .untyped(issuer), source: .variable(documentedIssuer))
+        }
         for name in variables.keys.sorted() where name.hasPrefix(Setting.variablePrefix) {
             guard let value = variables[name], name != masterSecretFile else { continue }
             if let key = keys[name] {

@@ -8,7 +8,8 @@ internal import Fetching
 extension Realm {
     init(_ config: Config, publicURL: String) {
         self.init(
-            issuer: publicURL, capabilityAudience: config.tokens.capabilityAudience,
+            issuer: publicURL, loginIssuer: config.hashLogin.issuer,
+            capabilityAudience: config.tokens.capabilityAudience,
             capabilityKeyID: config.tokens.capabilityKeyID)
     }
 }
@@ -30,6 +31,8 @@ extension RateLimiter.Settings {
                 .pro: .init(limits.proPerSecond, per: .seconds(1)),
                 .creation: .init(1, per: limits.creationInterval),
                 .proCreation: .init(limits.proCreationsPerSecond, per: .seconds(1)),
+                .hashLogin: .init(
+                    limits.hashLoginsPerSecond, per: .seconds(1), burst: limits.hashLoginBurst),
             ])
     }
 }
@@ -78,6 +81,35 @@ extension AccountsAuth {
             resolver: SystemResolver(
                 client: DNSClient(servers: config.dns.servers, timeout: config.dns.timeout)),
             random: RandomBytes.make)
+    }
+}
+
+extension HashLoginAuth {
+    init(
+        _ config: Config, _ tokens: TokenAuthority, _ store: SQLiteStore, _ pools: Pools,
+        _ log: @escaping @Sendable (_ failure: FetchFailure, _ host: String) -> Void
+    ) {
+        self.init(
+            settings: Settings(config.hashLogin), policy: AddressPolicy(config.mail),
+            tokens: tokens, logins: store, domains: store, audit: store,
+            fetcher: GuardedHashFetcher(config.hashLogin, log: log), hashing: pools.hashing,
+            throttle: LoginThrottle(
+                settings: LoginThrottle.Settings(isEnabled: config.limits.enabled),
+                random: RandomBytes.make),
+            stopwatch: SystemStopwatch())
+    }
+}
+
+extension HashLoginAuth.Settings {
+    init(_ hashLogin: Config.HashLogin) {
+        var bounds = Argon2Hash.Bounds.served
+        bounds.memoryKiB = hashLogin.maxMemoryKiB
+        bounds.iterations = hashLogin.maxIterations
+        bounds.parallelism = hashLogin.maxParallelism
+        self.init(
+            failureFloor: hashLogin.failureFloor, fetchFloor: hashLogin.fetchFloor,
+            registerTimeout: hashLogin.registerTimeout, loginTimeout: hashLogin.loginTimeout,
+            bounds: bounds)
     }
 }
 

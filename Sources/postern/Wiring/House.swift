@@ -2,6 +2,7 @@ internal import AuthAPI
 internal import AuthCore
 internal import AuthStorage
 internal import Cryptography
+internal import Fetching
 internal import Glibc
 internal import HTTPEngine
 internal import Scheduling
@@ -18,9 +19,13 @@ struct House: Sendable {
     /// - Parameters:
     ///   - publicURL: what clients reach this server by.
     ///   - isDraining: whether somebody has asked for the server to stop.
+    ///   - logFetch: told why a hash URL could not be fetched, which its client is not.
     static func open(
         _ config: Config, publicURL: String, secret: SecretBytes,
-        isDraining: @escaping @Sendable () -> Bool
+        isDraining: @escaping @Sendable () -> Bool,
+        logFetch: @escaping @Sendable (_ failure: FetchFailure, _ origin: String) -> Void = {
+            _, _ in
+        }
     ) async throws -> House {
         let store = try SQLiteStore.open(config.databaseLocation, at: SystemClock.now())
         do {
@@ -39,6 +44,9 @@ struct House: Sendable {
                 accounts: AccountsAPI(
                     auth: AccountsAuth(config, tokens, store, limiter, pools), limiter: limiter,
                     clock: SystemClock.now),
+                hashLogin: HashLoginAPI(
+                    auth: HashLoginAuth(config, tokens, store, pools, logFetch), keys: keys,
+                    publicURL: publicURL, limiter: limiter, clock: SystemClock.now),
                 discovery: DiscoveryAPI(
                     agent: agent, keys: keys, difficulty: config.pow.agentDifficulty,
                     bodyLimit: config.server.bodyLimit, clock: SystemClock.now),

@@ -1,4 +1,5 @@
 import AuthCore
+import AuthStorage
 import Cryptography
 import HTTPEngine
 import StrictJSON

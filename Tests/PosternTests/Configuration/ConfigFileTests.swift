@@ -19,7 +19,7 @@ import Testing
                 "f:7: mail.zzzzzzzzzz: no such setting; [mail] has domains, subaddress_delimiter, "
                     + "reserved_local_parts, exchanger, jmap_url, jmap_api_path, jmap_upload_path, "
                     + "jmap_download_path, jmap_event_source_path, subject",
-                "f:4: mial: no such setting; the sections are accounts, audit, dns, limits, mail, "
+                "f:4: mial: no such setting; the sections are accounts, audit, dns, hash_login, limits, mail, "
                     + "passwords, pow, server, storage, tokens, users",
                 "f:3: server.prot: no such setting; did you mean server.port?",
             ])

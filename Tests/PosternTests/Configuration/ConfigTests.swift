@@ -10,6 +10,7 @@ import Testing
             ("server", config.server), ("storage", config.storage), ("mail", config.mail),
             ("pow", config.pow), ("tokens", config.tokens), ("passwords", config.passwords),
             ("accounts", config.accounts), ("users", config.users), ("limits", config.limits),
+            ("hash_login", config.hashLogin),
             ("dns", config.dns), ("audit", config.audit),
         ]
         #expect(Mirror(reflecting: config).children.count == sections.count + 1)
