@@ -224,7 +224,7 @@ def main():
     print(f"{os.cpu_count()} cores, 64 connections over loopback, load tool on the same cores;")
     print("postern as configured by default, log to /dev/null; nginx with one worker per core.")
     if busy > os.cpu_count() / 4:
-        print(f"The machine was busy before the run (load {busy:.1f}): the figures are worse for it.")
+        print(f"The machine was busy before the run (load {busy:.1f}): the figures suffer.")
     print()
     print_table(rows)
     if options.json:
