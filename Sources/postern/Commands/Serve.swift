@@ -71,7 +71,7 @@ struct Service: Sendable {
         let draining = Latch()
         let house = try await House.open(
             config, publicURL: publicURL, secret: try MasterSecret.find(for: config),
-            isDraining: { draining.isClosed })
+            onEvent: { [log] in log.event($0) }, isDraining: { draining.isClosed })
         let server = Server(
             configuration: ServerConfiguration(settings), router: house.router, hooks: hooks(logger)
         )
@@ -84,8 +84,8 @@ struct Service: Sendable {
             try? await Task.sleep(for: .seconds(1))
             Footprint.trim()
             await Duties(
-                ledger: house.store, signingKeys: house.store, keys: house.keys, logger: logger,
-                clock: SystemClock.now
+                ledger: house.store, signingKeys: house.store, keys: house.keys, audit: house.store,
+                retention: config.audit.retention, logger: logger, clock: SystemClock.now
             ).run()
         }
         let signal = await signals.wait()
