@@ -65,12 +65,7 @@ extension AccountsAuth {
         self.init(
             settings: AccountsSettings(config), policy: AddressPolicy(config.mail), tokens: tokens,
             stores: Stores(store),
-            hasher: PasswordHasher(
-                settings: PasswordHasher.Settings(
-                    memoryKiB: config.passwords.memoryKiB,
-                    iterations: config.passwords.iterations,
-                    parallelism: config.passwords.parallelism),
-                workers: pools.hashing, random: RandomBytes.make),
+            hasher: PasswordHasher(config.passwords, pools),
             limiter: limiter,
             throttle: LoginThrottle(
                 settings: LoginThrottle.Settings(isEnabled: config.limits.enabled),
@@ -78,6 +73,16 @@ extension AccountsAuth {
             resolver: SystemResolver(
                 client: DNSClient(servers: config.dns.servers, timeout: config.dns.timeout)),
             random: RandomBytes.make)
+    }
+}
+
+extension PasswordHasher {
+    init(_ passwords: Config.Passwords, _ pools: Pools) {
+        self.init(
+            settings: Settings(
+                memoryKiB: passwords.memoryKiB, iterations: passwords.iterations,
+                parallelism: passwords.parallelism),
+            workers: pools.hashing, random: RandomBytes.make)
     }
 }
 
