@@ -32,3 +32,13 @@ static inline CURLcode postern_curl_set_sink(
 static inline CURLcode postern_curl_get_long(CURL *handle, CURLINFO what, long *value) {
     return curl_easy_getinfo(handle, what, value);
 }
+
+static inline CURLcode postern_curl_set_opener(
+    CURL *handle, curl_socket_t (*value)(void *, curlsocktype, struct curl_sockaddr *)) {
+    return curl_easy_setopt(handle, CURLOPT_OPENSOCKETFUNCTION, value);
+}
+
+// The address is longer than its field says, which Swift would copy it by.
+static inline const struct sockaddr *postern_curl_peer(const struct curl_sockaddr *peer) {
+    return &peer->addr;
+}

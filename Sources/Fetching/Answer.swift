@@ -2,16 +2,28 @@ internal import CCurl
 
 /// What libcurl hands over piece by piece while one request runs, on that request's thread only.
 final class Answer {
-    private static let headerLimit = 65_536
-
     private(set) var headers: [(name: String, value: String)] = []
     private(set) var body: [UInt8] = []
     private(set) var isTooLarge = false
     private var headerOctets = 0
     private let bodyLimit: Int
+    private let headerLimit: Int
 
-    init(bodyLimit: Int) {
+    init(bodyLimit: Int, headerLimit: Int = 65_536) {
         self.bodyLimit = bodyLimit
+        self.headerLimit = headerLimit
+    }
+
+    /// Whether the body is in a coding besides chunks. libcurl decodes a compressed transfer
+    /// without being asked to.
+    var isEncoded: Bool {
+        headers.contains { name, value in
+            switch name.lowercased() {
+            case "content-encoding": value.lowercased() != "identity"
+            case "transfer-encoding": value.lowercased() != "chunked"
+            default: false
+            }
+        }
     }
 
     /// For libcurl to give back; lives as long as this object.
@@ -36,7 +48,7 @@ final class Answer {
     /// One whole line at a time, status lines and the empty one too.
     func takeHeader(_ data: UnsafeMutablePointer<CChar>?, _ count: Int) -> Int {
         headerOctets += count
-        guard headerOctets <= Self.headerLimit else {
+        guard headerOctets <= headerLimit else {
             isTooLarge = true
             return 0
         }
@@ -67,6 +79,19 @@ final class HeaderList {
             }
             first = longer
         }
+    }
+
+    deinit {
+        curl_slist_free_all(first)
+    }
+}
+
+/// Texts in the form that libcurl takes, freed with this object.
+final class TextList {
+    let first: UnsafeMutablePointer<curl_slist>?
+
+    init(_ texts: [String]) {
+        first = texts.reduce(nil) { curl_slist_append($0, $1) }
     }
 
     deinit {

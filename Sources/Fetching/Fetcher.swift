@@ -22,7 +22,7 @@ public final class Fetcher: Sendable {
     }
 
     /// Once per process, before any handle.
-    private static let isReady = curl_global_init(Int(CURL_GLOBAL_DEFAULT)) == CURLE_OK
+    static let isReady = curl_global_init(Int(CURL_GLOBAL_DEFAULT)) == CURLE_OK
 
     private static func perform(_ request: OutboundRequest) throws -> FetchedResponse {
         // libcurl's word for another scheme is its word for an answer that is not HTTP, too.
