@@ -89,7 +89,8 @@ let package = Package(
         .testTarget(
             name: "AuthStorageTests", dependencies: ["AuthStorage", "AuthCore", "Scheduling"],
             swiftSettings: settings),
-        .testTarget(name: "FetchingTests", dependencies: ["Fetching"], swiftSettings: settings),
+        .testTarget(
+            name: "FetchingTests", dependencies: ["Fetching", "CCurl"], swiftSettings: settings),
         .testTarget(
             name: "AuthAPITests",
             dependencies: [

@@ -1,10 +1,12 @@
 import Dispatch
 import Glibc
+import Synchronization
 
-/// A server of one connection at a time, that sends what it was given and remembers what it got.
+/// A server on a free port of 127.0.0.1, each connection on a queue of its own.
 final class Listener: Sendable {
     let port: UInt16
     private let descriptor: Int32
+    private let accepted: Visits
     private let queue = DispatchQueue(label: "listener")
 
     /// - Parameter serve: gets each accepted connection, which is closed when it returns.
@@ -22,12 +24,17 @@ final class Listener: Sendable {
         }
         port = UInt16(bigEndian: address.sin_port)
         self.descriptor = descriptor
+        let visits = Visits()
+        accepted = visits
         queue.async {
             while true {
                 let connection = accept(descriptor, nil, nil)
                 guard connection >= 0 else { break }
-                serve(connection)
-                close(connection)
+                visits.count.add(1, ordering: .relaxed)
+                DispatchQueue(label: "connection").async {
+                    serve(connection)
+                    close(connection)
+                }
             }
             close(descriptor)
         }
@@ -40,6 +47,9 @@ final class Listener: Sendable {
             Listener.send(answer, connection)
         }
     }
+
+    /// Connections taken so far.
+    var visits: Int { accepted.count.load(ordering: .relaxed) }
 
     func url(_ path: String = "/") -> String { "http://127.0.0.1:\(port)\(path)" }
 
@@ -58,13 +68,25 @@ final class Listener: Sendable {
         return String(decoding: bytes.prefix(max(0, got)), as: UTF8.self)
     }
 
-    static func send(_ text: String, _ connection: Int32) {
+    /// - Returns: whether the client still takes it.
+    @discardableResult
+    static func send(_ text: String, _ connection: Int32) -> Bool {
         let bytes = Array(text.utf8)
-        _ = Glibc.send(connection, bytes, bytes.count, Int32(MSG_NOSIGNAL))
+        return Glibc.send(connection, bytes, bytes.count, Int32(MSG_NOSIGNAL)) == bytes.count
+    }
+
+    /// Whether the client is gone, or goes within so many milliseconds.
+    static func isClosed(_ connection: Int32, within milliseconds: Int32) -> Bool {
+        var watched = pollfd(fd: connection, events: Int16(POLLIN), revents: 0)
+        return poll(&watched, 1, milliseconds) != 0
     }
 
     deinit {
         // Wakes the accepting thread, which closes it.
         shutdown(descriptor, Int32(SHUT_RDWR))
     }
+}
+
+private final class Visits: Sendable {
+    let count = Atomic(0)
 }

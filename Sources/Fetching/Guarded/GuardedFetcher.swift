@@ -28,6 +28,9 @@ public final class GuardedFetcher: Sendable {
         transfers = WorkerPool(name: "transfer", lanes: limits.transfers, depth: limits.waiting)
     }
 
+    /// Fetches that wait for their host's turn: for an operator's eyes and for tests.
+    public var waiting: Int { gate.occupancy.waiting }
+
     /// The body of a GET that was answered 200.
     ///
     /// - Parameter timeout: for all of it: waiting, lookup, connecting, TLS and reading.

@@ -38,7 +38,7 @@ final class HostGate: Sendable {
         self.depth = depth
     }
 
-    /// Hosts that somebody is inside of or waiting for, and how many wait: for tests.
+    /// Hosts that somebody is inside of or waits for, and how many wait.
     var occupancy: (hosts: Int, waiting: Int) {
         state.withLock { ($0.hosts.count, $0.waiting) }
     }

@@ -1,0 +1,153 @@
+import Glibc
+import Testing
+
+@testable import Fetching
+
+/// Who waits for whom: hosts, lookups and threads are taken up by nobody for longer than allowed.
+@Suite(.timeLimit(.minutes(1))) struct GuardedFetcherLoadTests {
+    private static let loopback: NameLookup = { _ in [IPAddress(v4: 0x7f00_0001)] }
+    private static let ok = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"
+
+    private let silent = Listener { connection in _ = Listener.read(connection, count: 100_000) }
+    private let prompt = Listener(answer: ok)
+
+    private func rules(_ change: (inout FetchLimits) -> Void = { _ in }) -> FetchRules {
+        var limits = FetchLimits()
+        change(&limits)
+        return FetchRules(
+            allowsHTTP: true, allowsPrivateNetworks: true, ports: .any, limits: limits)
+    }
+
+    private func target(_ name: String, _ listener: Listener) throws -> FetchTarget {
+        try FetchTarget("http://\(name):\(listener.port)/", under: rules())
+    }
+
+    @Test func ofOneHostTwoFetchesAreUnderWayAndAThirdWaits() async throws {
+        let inside = Tally()
+        let host = Listener { connection in
+            _ = Listener.readHead(connection)
+            inside.enter()
+            // Long enough for a third to come, were it let through.
+            _ = Listener.isClosed(connection, within: 20)
+            inside.leave()
+            Listener.send(Self.ok, connection)
+        }
+        let fetcher = GuardedFetcher(rules: rules(), lookUp: Self.loopback)
+        let target = try target("a.test", host)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for _ in 0..<8 {
+                group.addTask { _ = try await fetcher.fetch(target, within: .seconds(20)) }
+            }
+            try await group.waitForAll()
+        }
+        #expect(inside.most == 2)
+        #expect(host.visits == 8)
+    }
+
+    @Test func aThirdWaitsNoLongerThanItsOwnTime() async throws {
+        let fetcher = GuardedFetcher(rules: rules(), lookUp: Self.loopback)
+        let target = try target("a.test", silent)
+        let slow = (0..<2).map { _ in
+            Task { try await fetcher.fetch(target, within: .milliseconds(600)) }
+        }
+        await eventually { silent.visits == 2 }
+        let began = ContinuousClock.now
+        await #expect(throws: FetchFailure(.timedOut)) {
+            try await fetcher.fetch(target, within: .milliseconds(50))
+        }
+        #expect(.now - began < .milliseconds(500))
+        #expect(silent.visits == 2)
+        for task in slow { _ = await task.result }
+    }
+
+    @Test func aHostThatSaysNothingHoldsNoOtherHostUp() async throws {
+        let fetcher = GuardedFetcher(rules: rules(), lookUp: Self.loopback)
+        let slow = try target("a.test", silent)
+        let tasks = (0..<10).map { _ in
+            Task { try await fetcher.fetch(slow, within: .milliseconds(400)) }
+        }
+        await eventually { silent.visits == 2 }
+        #expect(try await fetcher.fetch(target("b.test", prompt), within: .seconds(10)) == [])
+        for task in tasks {
+            await #expect(throws: FetchFailure(.timedOut)) { try await task.value }
+        }
+    }
+
+    @Test func withEveryThreadTakenAndNoRoomToWaitAFetchIsTurnedAway() async throws {
+        let rules = rules {
+            $0.transfers = 1
+            $0.waiting = 0
+        }
+        let fetcher = GuardedFetcher(rules: rules, lookUp: Self.loopback)
+        let slow = try target("a.test", silent)
+        let task = Task { try await fetcher.fetch(slow, within: .milliseconds(400)) }
+        await eventually { silent.visits == 1 }
+        await #expect(throws: TooManyFetches.self) {
+            try await fetcher.fetch(target("b.test", prompt), within: .seconds(10))
+        }
+        _ = await task.result
+        #expect(prompt.visits == 0)
+        #expect(try await fetcher.fetch(target("b.test", prompt), within: .seconds(10)) == [])
+    }
+
+    @Test func aFetchCancelledWhileItWaitsGivesItsPlaceBack() async throws {
+        let rules = rules {
+            $0.perHost = 1
+            $0.waitingPerHost = 1
+        }
+        let fetcher = GuardedFetcher(rules: rules, lookUp: Self.loopback)
+        let slow = try target("a.test", silent)
+        let first = Task { try await fetcher.fetch(slow, within: .milliseconds(500)) }
+        await eventually { silent.visits == 1 }
+        // The second of them finds a place only because the first has given it back.
+        for _ in 0..<2 {
+            let waiting = Task { try await fetcher.fetch(slow, within: .seconds(20)) }
+            await eventually { fetcher.waiting == 1 }
+            waiting.cancel()
+            await #expect(throws: CancellationError.self) { try await waiting.value }
+            await eventually { fetcher.waiting == 0 }
+        }
+        await #expect(throws: FetchFailure(.timedOut)) { try await first.value }
+        #expect(silent.visits == 1)
+    }
+
+    @Test func aLookupThatHangsHoldsUpNeitherItsCallerNorOtherHosts() async throws {
+        let hang = Hang()
+        let listener = prompt
+        let fetcher = GuardedFetcher(rules: rules()) { name in
+            if name == "hangs.test" { hang.hold() }
+            return [IPAddress(v4: 0x7f00_0001)]
+        }
+        let target = try target("hangs.test", listener)
+        await #expect(throws: FetchFailure(.timedOut)) {
+            try await fetcher.fetch(target, within: .milliseconds(50))
+        }
+        #expect(try await fetcher.fetch(self.target("b.test", prompt), within: .seconds(10)) == [])
+        #expect(prompt.visits == 1)
+        hang.release()
+    }
+}
+
+/// Holds a thread until it is released, as a name server that does not answer does.
+private final class Hang: Sendable {
+    private let ends: (read: Int32, write: Int32)
+
+    init() {
+        var ends: [Int32] = [0, 0]
+        guard pipe(&ends) == 0 else { fatalError("no pipe: \(errno)") }
+        self.ends = (ends[0], ends[1])
+    }
+
+    func hold() {
+        var byte: UInt8 = 0
+        while read(ends.read, &byte, 1) < 0, errno == EINTR {}
+    }
+
+    func release() {
+        close(ends.write)
+    }
+
+    deinit {
+        close(ends.read)
+    }
+}
