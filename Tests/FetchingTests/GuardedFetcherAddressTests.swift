@@ -111,16 +111,6 @@ import Testing
         #expect(host.visits == 0)
     }
 
-    @Test(arguments: ["127.0.0.1", "localhost"])
-    func theSocketIsRefusedToAnAddressThatNobodyLookedAt(name: String) throws {
-        let other = IPAddress(v4: 0x7f00_0002)
-        let transfer = GuardedTransfer(
-            target: try FetchTarget("http://127.0.0.1:\(host.port)/", under: Self.open),
-            addresses: [other], rules: Self.open, deadline: .now + .seconds(10))
-        #expect(throws: FetchFailure(.refusedAddress(Self.loopback))) { try transfer.perform() }
-        #expect(host.visits == 0)
-    }
-
     @Test func theNextAddressIsTriedWhereOneIsDead() async throws {
         let body = try await fetch("http://hash.test:\(host.port)/", under: Self.open) { _ in
             [IPAddress(v4: 0x7f00_0002), IPAddress(v6: 1), Self.loopback]

@@ -35,6 +35,9 @@ struct GuardedTransfer: Sendable {
         guard result == CURLE_OK else {
             throw FetchFailure(Self.cause(of: result, answer, socket))
         }
+        guard answer.hasWholeHead else {
+            throw FetchFailure(.broken(code: Int(CURLE_PARTIAL_FILE.rawValue)))
+        }
         var status = 0
         postern_curl_get_long(handle, CURLINFO_RESPONSE_CODE, &status)
         guard status == 200 else { throw FetchFailure(.status(status)) }
