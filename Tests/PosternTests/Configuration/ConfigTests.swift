@@ -73,6 +73,19 @@ import Testing
             ])
     }
 
+    /// Otherwise the server starts, and every login is answered 500.
+    @Test func passwordSettingsThatCannotBeComputedAreRefused() throws {
+        #expect(
+            faults(loader(file: "[passwords]\nmemory_kib = 31\nparallelism = 4")) == [
+                "config/postern.toml:2: passwords.memory_kib: 31 is less than 8 for each lane "
+                    + "(passwords.parallelism is 4); raise it to 32 or more, or lower "
+                    + "passwords.parallelism"
+            ])
+        _ = try loader(file: "[passwords]\nmemory_kib = 32\nparallelism = 4").load()
+        _ = try loader(file: "[passwords]\niterations = 64").load()
+        #expect(faults(loader(file: "[passwords]\niterations = 65")).count == 1)
+    }
+
     @Test func oneDomainIsNotNamedTwice() {
         #expect(faults(loader(file: "[mail]\ndomains = [\"a.test\", \"A.TEST\"]")).count == 1)
     }

@@ -101,8 +101,12 @@ extension AccountsAuth {
     }
 
     public func removeDomain(_ id: DomainID, of user: User, by caller: Caller) async throws {
+        guard let domain = try await stores.domains.domain(id: id, of: user.id) else {
+            throw Refusal.notFound
+        }
+        // By name, for the record outlives the id's row.
         let event = AuditEvent(
-            .domainRemoved, by: caller, actor: "user:\(user.id)", subject: id.text)
+            .domainRemoved, by: caller, actor: "user:\(user.id)", subject: domain.name.text)
         switch try await stores.domains.removeDomain(id, of: user.id, recording: event) {
         case .removed: return
         case .inUse: throw Refusal.domainInUse
