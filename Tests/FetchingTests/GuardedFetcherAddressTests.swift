@@ -106,7 +106,8 @@ import Testing
     func theSocketIsRefusedWhereTheLookupWasDeceived(name: String) throws {
         let transfer = GuardedTransfer(
             target: try FetchTarget("http://\(name):\(host.port)/", under: Self.strict),
-            addresses: [Self.loopback], rules: Self.strict, deadline: .now + .seconds(10))
+            addresses: [Self.loopback], rules: Self.strict, trust: .builtIn,
+            deadline: .now + .seconds(10))
         #expect(throws: FetchFailure(.refusedAddress(Self.loopback))) { try transfer.perform() }
         #expect(host.visits == 0)
     }

@@ -63,4 +63,29 @@ import Testing
             try await fetch("hash.test", from: "hash.test", trusting: "/no/such/file.pem")
         }
     }
+
+    @Test func aDirectoryOfAuthoritiesIsBelievedAsAFileOfThemIs() throws {
+        let rules = FetchRules(allowsPrivateNetworks: true, ports: .any)
+        let directory = try authority.hashedDirectory()
+        for (name, outcome) in [("hash.test", nil), ("other.test", FetchFailure(.untrusted))] {
+            let listener = authority.listener(as: "hash.test", answer: Self.answer)
+            let transfer = GuardedTransfer(
+                target: try FetchTarget("https://\(name):\(listener.port)/", under: rules),
+                addresses: [IPAddress(v4: 0x7f00_0001)], rules: rules, trust: .directory(directory),
+                deadline: .now + .seconds(10))
+            if let outcome {
+                #expect(throws: outcome) { try transfer.perform() }
+            } else {
+                #expect(try transfer.perform() == Array("hi".utf8))
+            }
+        }
+    }
+
+    @Test func aDirectoryIsTakenOnlyIfAuthoritiesAreFoundInIt() throws {
+        #expect(try TrustAnchors.isHashed(authority.hashedDirectory()))
+        let bare = try LocalAuthority(names: [])
+        #expect(!TrustAnchors.isHashed(bare.directory))
+        #expect(!TrustAnchors.isHashed("/no/such/directory"))
+        #expect(TrustAnchors(file: "/a.pem") == .file("/a.pem"))
+    }
 }

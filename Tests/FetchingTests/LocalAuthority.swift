@@ -24,7 +24,7 @@ final class LocalAuthority: Sendable {
         static let past = Lifetime(start: -7200, end: -3600)
     }
 
-    private let directory: String
+    let directory: String
 
     /// The authority's certificate, PEM.
     var certificate: String { "\(directory)/ca.pem" }
@@ -59,11 +59,32 @@ final class LocalAuthority: Sendable {
     private let names: [String]
 
     deinit {
+        // Named for what is in the certificate, which goes next.
+        if let link = try? hashedName() { unlink("\(directory)/\(link)") }
         for name in names + ["ca"] {
             unlink("\(directory)/\(name).pem")
             unlink("\(directory)/\(name).key")
         }
         rmdir(directory)
+    }
+
+    /// The directory, once the authority can be found in it by its hash.
+    func hashedDirectory() throws -> String {
+        let link = try hashedName()
+        guard symlink("ca.pem", "\(directory)/\(link)") == 0 || errno == EEXIST else {
+            throw Fault(what: link)
+        }
+        return directory
+    }
+
+    private func hashedName() throws -> String {
+        let file = BIO_new_file(certificate, "r")
+        defer { BIO_free(file) }
+        let root = PEM_read_bio_X509(file, nil, nil, nil)
+        defer { X509_free(root) }
+        guard let root else { throw Fault(what: certificate) }
+        let hash = String(X509_NAME_hash_ex(X509_get_subject_name(root), nil, nil, nil), radix: 16)
+        return String(repeating: "0", count: 8 - hash.count) + hash + ".0"
     }
 
     /// A host that shows the identity of `name` and answers every request with `answer`.
