@@ -188,7 +188,8 @@ def test_every_credential_event_is_recorded_once_with_who_and_from_where(start, 
         found = database.execute(
             "SELECT kind, actor, subject FROM audit WHERE actor <> 'operator' ORDER BY sequence"
         ).fetchall()
-        clients = database.execute("SELECT DISTINCT client FROM audit WHERE client <> ''").fetchall()
+        clients = database.execute(
+            "SELECT DISTINCT client FROM audit WHERE client <> ''").fetchall()
         everything = str(database.execute("SELECT * FROM audit").fetchall())
     pro, own = f"user:{user.id}", f"account:{free.id}"
     assert found == [
