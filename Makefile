@@ -30,7 +30,7 @@ release: swift packages ## Build .build/release/postern and a stripped copy, .bu
 	swift build $(SWIFT_FLAGS) --configuration release --static-swift-stdlib --product postern
 	@strip -o .build/postern .build/release/postern
 
-bench: release ## Measure against nginx, openssl and bare libscrypt (ARGS=--quick for a short run)
+bench: release ## Measure against nginx, openssl, libscrypt, libargon2 (ARGS=--quick for a short run)
 	@.ci/install-packages nginx wrk openssl gcc
 	python3 Tests/Bench/bench.py --binary .build/postern $(ARGS)
 

@@ -91,7 +91,8 @@ let package = Package(
             name: "AuthStorageTests", dependencies: ["AuthStorage", "AuthCore", "Scheduling"],
             swiftSettings: settings),
         .testTarget(
-            name: "FetchingTests", dependencies: ["Fetching", "CCurl"], swiftSettings: settings),
+            name: "FetchingTests", dependencies: ["Fetching", "CCurl", "COpenSSL"],
+            swiftSettings: settings),
         .testTarget(
             name: "AuthAPITests",
             dependencies: [

@@ -33,6 +33,10 @@ static inline CURLcode postern_curl_get_long(CURL *handle, CURLINFO what, long *
     return curl_easy_getinfo(handle, what, value);
 }
 
+static inline CURLcode postern_curl_get_text(CURL *handle, CURLINFO what, const char **value) {
+    return curl_easy_getinfo(handle, what, value);
+}
+
 static inline CURLcode postern_curl_set_opener(
     CURL *handle, curl_socket_t (*value)(void *, curlsocktype, struct curl_sockaddr *)) {
     return curl_easy_setopt(handle, CURLOPT_OPENSOCKETFUNCTION, value);

@@ -5,6 +5,9 @@ final class Answer {
     private(set) var headers: [(name: String, value: String)] = []
     private(set) var body: [UInt8] = []
     private(set) var isTooLarge = false
+    /// Whether the empty line after the fields has come. libcurl takes an answer that ends before
+    /// it for one without a body.
+    private(set) var hasWholeHead = false
     private var headerOctets = 0
     private let bodyLimit: Int
     private let headerLimit: Int
@@ -57,6 +60,9 @@ final class Answer {
         if line.hasPrefix("HTTP/") {
             // An interim answer (100, 103) came before; its fields are not the final one's.
             headers = []
+            hasWholeHead = false
+        } else if line == "\r\n" || line == "\n" {
+            hasWholeHead = true
         } else if let colon = line.firstIndex(of: ":") {
             let value = line[line.index(after: colon)...]
             headers.append((String(line[..<colon]), value.trimmed))

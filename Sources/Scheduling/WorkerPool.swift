@@ -80,7 +80,7 @@ public final class WorkerPool: Sendable {
     }
 
     private func enqueue<T: Sendable>(
-        _ work: @escaping @Sendable () throws -> T
+        _ work: @escaping @Sendable () throws -> T, from caller: isolated (any Actor)? = #isolation
     ) async throws -> T {
         // With a lane free the job would begin at once, and nobody is left to want it.
         try Task.checkCancellation()
@@ -89,7 +89,9 @@ public final class WorkerPool: Sendable {
             return state.nextTicket
         }
         return try await withTaskCancellationHandler {
-            try await withCheckedThrowingContinuation { continuation in
+            // Without its mention here the closure would run on the global executor: two threads
+            // to wake on the way out and back, for nothing.
+            try await withCheckedThrowingContinuation(isolation: caller) { continuation in
                 submit(
                     Job(
                         ticket: ticket,

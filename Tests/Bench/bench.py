@@ -20,51 +20,20 @@ import subprocess
 import tempfile
 import time
 
+from accounts import Accounts
 from client import Client, log_in_all, proven_challenges
 from processes import Nginx, Postern, load
+from table import Row, print_table
 
 HERE = pathlib.Path(__file__).parent
 # Difficulty stays where it is: what is measured is the server, not the proof.
 EASY = {"POSTERN_POW_AGENT_DIFFICULTY": "1", "POSTERN_POW_AGENT_MAX_DIFFICULTY": "1"}
 
 
-@dataclasses.dataclass
-class Row:
-    what: str
-    unit: str
-    ours: float
-    goal: float | None = None
-    peer: float | None = None
-    beside: str = ""
-    more_is_better: bool = False
-    goal_is_ratio: bool = False
-
-    @property
-    def ratio(self):
-        return self.ours / self.peer if self.peer else None
-
-    @property
-    def ok(self):
-        if self.goal is None:
-            return None
-        measured = self.ratio if self.goal_is_ratio else self.ours
-        return measured >= self.goal if self.more_is_better else measured <= self.goal
-
-    def cells(self):
-        sign = "≥" if self.more_is_better else "≤"
-        unit = "×" if self.goal_is_ratio else self.unit
-        return [
-            self.what, f"{self.ours:.2f} {self.unit}",
-            f"{self.peer:.2f} {self.unit}" if self.peer else "", self.beside,
-            f"{self.ratio:.2f} ×" if self.peer else "",
-            "" if self.goal is None else f"{sign} {self.goal:g} {unit}",
-            {None: "", True: "ok", False: "short"}[self.ok],
-        ]
-
-
 class Bench:
     def __init__(self, binary, quick):
         self.binary = binary
+        self.quick = quick
         self.rounds = 1 if quick else 3
         self.seconds = 2 if quick else 4
         self.sessions = 60 if quick else 240
@@ -154,6 +123,10 @@ class Bench:
             [limit, str(self.seconds)], text=True, capture_output=True, check=True)
         return tuple(map(float, result.stdout.split()))
 
+    def accounts(self):
+        return Accounts(
+            self.binary, self.fresh, self.script, self.rounds, self.seconds, self.quick).rows()
+
     def start(self):
         """From spawning the process to the first 200, with a database and keys yet to be made."""
         times = []
@@ -195,19 +168,8 @@ class Bench:
     def rows(self):
         with self.stack:
             for part in [self.constant, self.challenge, self.capability, self.sessions_per_second,
-                         self.start, self.memory, self.size]:
+                         self.accounts, self.start, self.memory, self.size]:
                 yield from part()
-
-
-def print_table(rows):
-    table = [["", "ours", "beside", "", "ratio", "goal", ""]] + [row.cells() for row in rows]
-    widths = [max(map(len, column)) for column in zip(*table)]
-    for number, cells in enumerate(table):
-        padded = [cell.rjust(width) if column in (1, 2, 4) else cell.ljust(width)
-                  for column, (cell, width) in enumerate(zip(cells, widths))]
-        print("  ".join(padded).rstrip())
-        if number == 0:
-            print("  ".join("-" * width for width in widths))
 
 
 def main():
@@ -223,8 +185,9 @@ def main():
     rows = list(Bench(options.binary.resolve(), options.quick).rows())
     print(f"{os.cpu_count()} cores, 64 connections over loopback, load tool on the same cores;")
     print("postern as configured by default, log to /dev/null; nginx with one worker per core.")
+    print("Accounts: limits.enabled = false; by table size, also the cheapest password hash.")
     if busy > os.cpu_count() / 4:
-        print(f"The machine was busy before the run (load {busy:.1f}): the figures are worse for it.")
+        print(f"The machine was busy before the run (load {busy:.1f}): the figures suffer.")
     print()
     print_table(rows)
     if options.json:

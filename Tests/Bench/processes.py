@@ -103,10 +103,14 @@ class Nginx(Served):
         raise SystemExit("nginx did not start")
 
 
-def load(port, path, seconds, method="GET", headers=None, connections=64, script=None):
-    """One run of wrk: how many requests were answered 2xx; any other answer ends the run."""
+def load(port, path, seconds, method="GET", headers=None, connections=64, script=None, lua=""):
+    """One run of wrk: how many requests were answered 2xx; any other answer ends the run.
+
+    `lua` may make every request another one.
+    """
     lines = [f'wrk.method = "{method}"']
     lines += [f'wrk.headers["{name}"] = "{value}"' for name, value in (headers or {}).items()]
+    lines.append(lua)
     script.write_text("\n".join(lines))
     result = subprocess.run(
         ["wrk", "-t", str(min(2, os.cpu_count())), "-c", str(connections), "-d", f"{seconds}s",

@@ -57,7 +57,9 @@ struct LogTests {
         ] { #expect(!program.log.contains(secret)) }
 
         let id = try #require(signup["x-request-id"])
-        let mine = lines.filter { $0["id"]?.string == id }
+        let mine = lines.filter {
+            $0["id"]?.string == id && $0["message"]?.string == "request"
+        }
         #expect(mine.count == 1)
         #expect(mine.first?["method"]?.string == "POST")
         #expect(mine.first?["route"]?.string == "/api/v1/session")

@@ -87,7 +87,15 @@ import Testing
         }
         _ = await task.result
         #expect(prompt.visits == 0)
-        #expect(try await fetcher.fetch(target("b.test", prompt), within: .seconds(10)) == [])
+        // The thread is free a moment after the caller has left it.
+        while true {
+            do {
+                let body = try await fetcher.fetch(target("b.test", prompt), within: .seconds(10))
+                return #expect(body == [])
+            } catch is TooManyFetches {
+                await Task.yield()
+            }
+        }
     }
 
     @Test func aFetchCancelledWhileItWaitsGivesItsPlaceBack() async throws {

@@ -156,10 +156,13 @@ import Testing
     }
 
     @Test func plainHTTPToAnHTTPSTargetIsNotTrusted() async throws {
-        let listener = Listener(answer: "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
+        let listener = Listener { connection in
+            Listener.send("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n", connection)
+            _ = Listener.isClosed(connection, within: 10_000)
+        }
         let target = try FetchTarget("https://127.0.0.1:\(listener.port)/", under: Self.rules)
         await #expect(throws: FetchFailure(.untrusted)) {
-            try await GuardedFetcher(rules: Self.rules).fetch(target, within: .milliseconds(500))
+            try await GuardedFetcher(rules: Self.rules).fetch(target, within: .seconds(10))
         }
     }
 

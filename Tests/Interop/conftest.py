@@ -6,6 +6,7 @@ import pytest
 
 from agent import Agent
 from mailboxes import Mailboxes
+from nameserver import NameServer
 from program import Postern
 
 _names = itertools.count(1)
@@ -18,9 +19,19 @@ def name():
 
 
 @pytest.fixture(scope="session")
-def postern(tmp_path_factory):
+def names():
+    """The name server that the servers ask, so that no test asks anybody's outside."""
+    server = NameServer()
+    yield server
+    server.close()
+
+
+@pytest.fixture(scope="session")
+def postern(tmp_path_factory, names):
     """One server for all tests that do not stop it, on a database in memory, open to users."""
-    server = Postern(tmp_path_factory.mktemp("postern"), POSTERN_USERS_REGISTRATION="open")
+    server = Postern(
+        tmp_path_factory.mktemp("postern"), POSTERN_USERS_REGISTRATION="open",
+        POSTERN_DNS_SERVERS=names.address)
     yield server
     server.stop()
 

@@ -1,15 +1,18 @@
 """The operator's and the agent's commands beside a running server, on the same database."""
 
 import json
+import os
+import pty
 import re
 import stat
+import subprocess
 
 import jwt
 import pytest
 import requests
 
 from agent import Agent, bearer, claims, leading_zero_bits, proof
-from program import run
+from program import BINARY, environment, run
 
 
 @pytest.fixture
@@ -18,8 +21,8 @@ def house(start, tmp_path):
     data = str(tmp_path / "data")
     server = start("--data", data)
 
-    def operate(*words):
-        result = run(*words, "--profile", "test", "--data", data, directory=tmp_path)
+    def operate(*words, stdin=""):
+        result = run(*words, "--profile", "test", "--data", data, directory=tmp_path, stdin=stdin)
         assert result.returncode == 0, result.stderr
         return result.stdout
 
@@ -82,6 +85,136 @@ def test_a_deleted_address_is_given_out_again_once_it_is_freed(house):
     assert agent.session(username="passing").status_code == 201
 
 
+def pro(agent, email="ada@example.test", password="propassword"):
+    """A Pro user's login."""
+    return requests.post(agent.url + "/api/user/login", timeout=20,
+                         json={"email": email, "password": password})
+
+
+def me(agent, token):
+    return requests.get(agent.url + "/api/user/me", timeout=20,
+                        headers={"Authorization": f"Bearer {token}"}).status_code
+
+
+def test_a_user_whom_the_operator_adds_logs_in_until_disabled(house):
+    agent, operate = house
+    operate("user", "add", "ada@example.test", "--password-stdin", stdin="propassword\n")
+    assert "ada@example.test" in operate("user", "list")
+    token = pro(agent).json()["token"]
+    made = requests.post(agent.url + "/api/user/tokens", timeout=20,
+                         headers={"Authorization": f"Bearer {token}"})
+    key = made.json()["token"]
+    assert (me(agent, token), me(agent, key)) == (200, 200)
+
+    operate("user", "disable", "ada@example.test")
+    assert (me(agent, token), me(agent, key)) == (401, 401)
+    assert pro(agent).status_code == 401
+
+    operate("user", "enable", "ada@example.test")
+    assert (me(agent, token), me(agent, key)) == (401, 200)
+    operate("user", "passwd", "ada@example.test", "--password-stdin", stdin="another one\n")
+    assert pro(agent).status_code == 401
+    assert pro(agent, password="another one").status_code == 200
+
+
+@pytest.mark.parametrize("stdin", ["", "short\n", "a" * 1025 + "\n"])
+def test_a_password_that_cannot_be_one_adds_nobody(house, tmp_path, stdin):
+    _, operate = house
+    result = run("user", "add", "ada@example.test", "--password-stdin", "--profile", "test",
+                 "--data", tmp_path / "data", directory=tmp_path, stdin=stdin)
+    assert result.returncode == 1 and "6 to 1024 octets" in result.stderr
+    assert operate("user", "list") == ""
+
+
+def test_without_a_terminal_nobody_is_asked(house, tmp_path):
+    result = run("user", "add", "ada@example.test", "--data", tmp_path / "data",
+                 directory=tmp_path, stdin="propassword\n")
+    assert result.returncode == 1 and "--password-stdin" in result.stderr
+
+
+def test_a_domain_that_the_operator_adds_is_on_offer_at_once(house):
+    agent, operate = house
+
+    def offered():
+        answer = requests.get(agent.url + "/api/domains", timeout=20).json()["domains"]
+        return {domain["domain"]: domain["pro_only"] for domain in answer}
+
+    operate("domain", "add", "pro.example.test", "--pro-only")
+    assert offered() == {"mail.test": False, "pro.example.test": True}
+    operate("domain", "remove", "pro.example.test")
+    assert offered() == {"mail.test": False}
+
+
+def test_the_records_of_a_users_domain_are_printed(house):
+    _, operate = house
+    operate("user", "add", "ada@example.test", "--password-stdin", stdin="propassword\n")
+    said = operate("domain", "add", "example.test", "--owner", "ada@example.test")
+    assert re.search(r'postern-verify\.example\.test\. TXT "postern-verify=[\w-]{32}"', said)
+    assert "example.test. MX 10 mx.mail.test." in said
+    assert "pending" in operate("domain", "list")
+
+
+def test_what_happens_is_on_record_and_in_the_log(start, tmp_path):
+    data = str(tmp_path / "data")
+    server = start("--data", data)
+    agent = Agent(server.url)
+    words = ["--profile", "test", "--data", data]
+    run("user", "add", "ada@example.test", "--password-stdin", *words, directory=tmp_path,
+        stdin="propassword\n")
+    failed = pro(agent, password="wrong password")
+    good = pro(agent)
+    exported = run("audit", "export", *words, directory=tmp_path).stdout
+    events = [json.loads(line) for line in exported.splitlines()]
+    assert [event["kind"] for event in events] == [
+        "user_created", "login_failed", "login_succeeded"]
+    assert [event["sequence"] for event in events] == [1, 2, 3]
+    assert [event["request_id"] for event in events[1:]] == [
+        failed.headers["x-request-id"], good.headers["x-request-id"]]
+    assert "login_failed" in run("audit", "tail", *words, directory=tmp_path).stdout
+    assert run("audit", "export", "--since", "2999-01-01", *words, directory=tmp_path).stdout == ""
+
+    server.stop()
+    logged = [json.loads(line) for line in server.read_log().splitlines()]
+    logged = [line for line in logged if line["message"] == "credential event"]
+    assert [(line["kind"], line["id"], line["client"]) for line in logged] == [
+        ("login_failed", failed.headers["x-request-id"], "127.0.0.1"),
+        ("login_succeeded", good.headers["x-request-id"], "127.0.0.1")]
+    assert good.json()["token"] not in server.read_log() + exported
+    assert "password" not in server.read_log() + exported
+
+
+def test_following_the_record_shows_what_comes(house, tmp_path):
+    _, operate = house
+    command = [str(BINARY), "audit", "tail", "--follow", "--profile", "test", "--data",
+               str(tmp_path / "data")]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment(),
+                          cwd=tmp_path) as following:
+        try:
+            operate("domain", "add", "one.test")
+            assert "domain_added" in following.stdout.readline()
+            operate("domain", "add", "two.test")
+            assert "two.test" in following.stdout.readline()
+        finally:
+            following.kill()
+
+
+def test_a_password_is_not_shown_on_a_terminal(house, tmp_path):
+    _, operate = house
+    command = [str(BINARY), "user", "add", "ada@example.test", "--profile", "test", "--data",
+               str(tmp_path / "data")]
+    outside, inside = pty.openpty()
+    shown = b""
+    with subprocess.Popen(command, stdin=inside, stdout=inside, stderr=inside, cwd=tmp_path,
+                          env=environment()) as asking:
+        for question in [b"Password: ", b"again: "]:
+            while not shown.endswith(question):
+                shown += os.read(outside, 1)
+            os.write(outside, b"propassword\n")
+        assert asking.wait(30) == 0
+    assert b"propassword" not in shown
+    assert "ada@example.test" in operate("user", "list")
+
+
 def test_tokens_of_before_a_rotation_verify_after_it(start, tmp_path):
     data = str(tmp_path / "data")
     server = start("--data", data)
@@ -137,8 +270,8 @@ def test_production_does_not_start_without_its_public_url(tmp_path):
 def test_every_command_teaches_by_its_help(tmp_path):
     listed = run("--help", directory=tmp_path).stdout
     commands = re.findall(r"^  ([a-z-]+)(?: \(default\))? {2,}\S", listed, re.M)
-    assert {"serve", "migrate", "check-config", "key", "account", "signup", "solve",
-            "healthcheck"} <= set(commands)
+    assert {"serve", "migrate", "check-config", "key", "account", "user", "domain",
+            "audit", "signup", "solve", "healthcheck"} <= set(commands)
     for command in commands:
         assert "postern " in run(command, "--help", directory=tmp_path).stdout
 

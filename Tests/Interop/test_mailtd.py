@@ -8,19 +8,11 @@ from mailtd.crypto import derive_auth_key
 from mailtd.types import Domain
 
 from mailboxes import PASSWORD, Mailboxes, fresh
-from nameserver import NameServer
-
-
-@pytest.fixture(scope="module")
-def names():
-    server = NameServer()
-    yield server
-    server.close()
 
 
 @pytest.fixture(scope="module")
 def house(serve, names):
-    """A server that asks the module's name server, with pages of three accounts."""
+    """A server with pages of three accounts."""
     return serve(
         POSTERN_USERS_REGISTRATION="open", POSTERN_DNS_SERVERS=names.address,
         POSTERN_ACCOUNTS_PAGE_SIZE="3")

@@ -1,6 +1,8 @@
 """The OpenAPI document is valid, and every answer of a whole life of an account is one it names."""
 
 import json
+import re
+import uuid
 from urllib.parse import urlsplit
 
 import openapi_spec_validator
@@ -9,6 +11,7 @@ import requests
 from openapi_schema_validator import OAS31Validator, oas31_format_checker
 
 from agent import Agent, bearer
+from mailboxes import Mailboxes, fresh
 from test_agent_flow import REFUSALS, refuse
 
 
@@ -26,9 +29,22 @@ def resolve(document, part):
     return part
 
 
+def template(document, method, path):
+    """The documented path that a path is an instance of: the one with the fewest parameters."""
+    def fits(known):
+        parts, wanted = path.split("/"), known.split("/")
+        return len(parts) == len(wanted) and all(
+            part == name or name.startswith("{") for part, name in zip(parts, wanted))
+
+    found = [known for known in document["paths"]
+             if fits(known) and method.lower() in document["paths"][known]]
+    assert found, f"{method} {path} is not documented"
+    return min(found, key=lambda known: known.count("{"))
+
+
 def hold(document, answer):
     """Fails unless the document names this answer: status, headers, and the shape of the body."""
-    path = urlsplit(answer.url).path
+    path = template(document, answer.request.method, urlsplit(answer.url).path)
     operation = document["paths"][path][answer.request.method.lower()]
     named = operation["responses"].get(str(answer.status_code))
     assert named, f"{answer.request.method} {path}: {answer.status_code} is not documented"
@@ -46,18 +62,36 @@ def hold(document, answer):
     OAS31Validator(schema, format_checker=oas31_format_checker).validate(body)
 
 
-@pytest.fixture
-def watched(postern, document):
-    """An agent whose every answer is held against the document; it knows which it has met."""
-    agent = Agent(postern.url)
-    agent.met = set()
+def watch(client, document):
+    """Holds every answer that the client gets against the document; `met` is which they were."""
+    client.met = set()
 
     def look(answer, **_):
         hold(document, answer)
-        agent.met.add(f"{answer.request.method} {urlsplit(answer.url).path}")
+        method = answer.request.method
+        client.met.add(f"{method} {template(document, method, urlsplit(answer.url).path)}")
 
-    agent.http.hooks["response"].append(look)
-    return agent
+    client.http.hooks["response"].append(look)
+    return client
+
+
+@pytest.fixture
+def watched(postern, document):
+    return watch(Agent(postern.url), document)
+
+
+@pytest.fixture
+def watched_boxes(postern, document):
+    return watch(Mailboxes(postern.url), document)
+
+
+def documented(document, tag):
+    """Every operation of the accounts surface, or every one that is not."""
+    return {
+        f"{method.upper()} {path}" for path, operations in document["paths"].items()
+        for method, operation in operations.items()
+        if ("accounts" in operation["tags"]) == (tag == "accounts")
+    }
 
 
 def test_the_document_is_valid_and_speaks_of_this_server(document, postern):
@@ -77,11 +111,58 @@ def test_a_whole_life_is_documented(watched, document, name):
         watched.url + "/api/v1/account", headers={"Authorization": f"Bearer {session}"})
     for path in ["/healthz", "/readyz", "/llms.txt", "/openapi.json", "/.well-known/jwks.json"]:
         watched.http.get(watched.url + path)
-    documented = {
-        f"{method.upper()} {path}" for path, operations in document["paths"].items()
-        for method, operation in operations.items() if "accounts" not in operation["tags"]
-    }
-    assert watched.met == documented
+    assert watched.met == documented(document, "agents")
+
+
+def test_a_whole_life_of_the_accounts_surface_is_documented(watched_boxes, document):
+    boxes = watched_boxes
+    boxes.call("GET", "/api/domains")
+    user = boxes.user()
+    boxes.call("POST", "/api/user/login", None, {"email": user.email, "password": user.password})
+    boxes.call("GET", "/api/user/me", user.token)
+
+    free = boxes.mailbox()
+    boxes.login(free.address)
+    boxes.get(free.id, free.token)
+    boxes.reset(free.id, free.token, "another one")
+    boxes.delete(free.id, boxes.login(free.address, "another one").json()["token"])
+
+    owned = boxes.mailbox(user.token)
+    boxes.call("GET", "/api/user/accounts", user.token)
+    path = f"/api/user/accounts/{owned.id}"
+    boxes.call("PUT", path + "/reset-password", user.token, {"password": "another one"})
+    boxes.call("DELETE", path, user.token)
+
+    token = boxes.api_token(user, name="laptop", expires_in=3600)
+    boxes.call("GET", "/api/user/tokens", token["token"])
+    boxes.call("DELETE", f"/api/user/tokens/{token['id']}", user.token)
+    boxes.call("GET", "/api/user/tokens", user.token)
+
+    body = {"domain": fresh("").replace("@", ".example")}
+    made = boxes.call("POST", "/api/user/domains", user.token, body).json()
+    path = f"/api/user/domains/{made['id']}"
+    boxes.call("GET", "/api/user/domains", user.token)
+    boxes.call("POST", path + "/verify", user.token)
+    boxes.call("DELETE", path, user.token)
+
+    change = {"current_password": user.password, "password": "anotherpassword"}
+    boxes.call("PUT", "/api/user/password", user.token, change)
+    again = {"email": user.email, "password": "anotherpassword"}
+    token = boxes.call("POST", "/api/user/login", None, again).json()["token"]
+    boxes.call("POST", "/api/user/logout", token)
+    assert boxes.met == documented(document, "accounts")
+
+
+@pytest.mark.parametrize("token", [None, "garbage", "email", "pro"])
+def test_refusals_of_the_accounts_surface_are_documented(watched_boxes, document, token):
+    boxes = watched_boxes
+    token = {"email": lambda: boxes.mailbox().token, "pro": lambda: boxes.user().token}.get(
+        token, lambda: token)()
+    for call in documented(document, "accounts") - {"POST /api/user/logout"}:
+        method, path = call.split()
+        path = re.sub(r"{\w+}", str(uuid.uuid4()), path)
+        for body in [None, {}, {"address": "x", "password": ""}, {"domain": "x", "email": "x"}]:
+            boxes.call(method, path, token, body)
 
 
 @pytest.mark.parametrize("refused", REFUSALS)

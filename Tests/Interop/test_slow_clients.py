@@ -1,4 +1,4 @@
-"""Clients that drip, stay silent or never read: each has its deadline and costs little till then."""
+"""Clients that drip, stay silent or never read: each has its deadline, and costs little before."""
 
 import itertools
 import pathlib

@@ -51,7 +51,7 @@ final class Scratch {
 
 /// A pipe whose reading end the test has.
 final class Pipe {
-    private var reader: Int32
+    private(set) var reader: Int32
     let writer: Int32
 
     init() {

@@ -9,9 +9,9 @@ extension HashLoginPages {
             """
             <form method="post" action="/register" aria-labelledby="register">
             <h2 id="register">Register</h2>
-            \(input("email", "Email", type: "email", completes: "email", fields, error, "register"))
-            \(input("password_hash_url", "Password hash URL", type: "url", completes: "url", fields, error, "register"))
-            \(input("password", "Password", type: "password", completes: "current-password", fields, error, "register"))
+            \(input(.email("register"), fields, error))
+            \(input(.hashURL, fields, error))
+            \(input(.password("register"), fields, error))
             <button type="submit">Register</button>
             </form>
             """
@@ -19,8 +19,8 @@ extension HashLoginPages {
             """
             <form method="post" action="/login" aria-labelledby="login">
             <h2 id="login">Log in</h2>
-            \(input("email", "Email", type: "email", completes: "username", fields, error, "login"))
-            \(input("password", "Password", type: "password", completes: "current-password", fields, error, "login"))
+            \(input(.email("login"), fields, error))
+            \(input(.password("login"), fields, error))
             <button type="submit">Log in</button>
             </form>
             """
@@ -29,23 +29,49 @@ extension HashLoginPages {
 
     /// A labelled field; its error is tied to it, and it takes the focus.
     private func input(
-        _ name: String, _ label: String, type: String, completes: String,
-        _ fields: HashLoginFields?, _ error: HashLoginError?, _ prefix: String
+        _ field: Field, _ fields: HashLoginFields?, _ error: HashLoginError?
     ) -> HTMLText {
-        let id = "\(prefix)-\(name)"
-        let value = type == "password" ? "" : fields?[name] ?? ""
-        guard let error, error.field == name else {
+        let value = field.type == "password" ? "" : fields?[field.name] ?? ""
+        let attributes: HTMLText = """
+            id="\(field.id)" name="\(field.name)" type="\(field.type)" \
+            autocomplete="\(field.completes)" value="\(value)" required
+            """
+        guard let error, error.field == field.name else {
             return """
-                <p><label for="\(id)">\(label)</label>
-                <input id="\(id)" name="\(name)" type="\(type)" autocomplete="\(completes)" \
-                value="\(value)" required></p>
+                <p><label for="\(field.id)">\(field.label)</label>
+                <input \(attributes)></p>
                 """
         }
         return """
-            <p><label for="\(id)">\(label)</label>
-            <input id="\(id)" name="\(name)" type="\(type)" autocomplete="\(completes)" \
-            value="\(value)" required aria-invalid="true" aria-describedby="\(id)-error" autofocus>
-            <span id="\(id)-error" class="error">\(error.sentence)</span></p>
+            <p><label for="\(field.id)">\(field.label)</label>
+            <input \(attributes) aria-invalid="true" aria-describedby="\(field.id)-error" autofocus>
+            <span id="\(field.id)-error" class="error">\(error.sentence)</span></p>
             """
     }
+}
+
+/// A field of a form.
+private struct Field {
+    let form: String
+    let name: String
+    let label: String
+    let type: String
+    /// What a browser may fill in (HTML's `autocomplete`).
+    let completes: String
+
+    var id: String { "\(form)-\(name)" }
+
+    static func email(_ form: String) -> Field {
+        Field(form: form, name: "email", label: "Email", type: "email", completes: "username")
+    }
+
+    static func password(_ form: String) -> Field {
+        Field(
+            form: form, name: "password", label: "Password", type: "password",
+            completes: "current-password")
+    }
+
+    static let hashURL = Field(
+        form: "register", name: "password_hash_url", label: "Password hash URL", type: "url",
+        completes: "url")
 }

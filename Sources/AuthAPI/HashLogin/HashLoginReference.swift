@@ -31,7 +31,8 @@ struct HashLoginReference {
         """
         <div class="wide" tabindex="0">
         <table>
-        <thead><tr><th scope="col">Endpoint</th><th scope="col">Fields</th><th scope="col">Answer</th></tr></thead>
+        <thead><tr><th scope="col">Endpoint</th><th scope="col">Fields</th>
+        <th scope="col">Answer</th></tr></thead>
         <tbody>
         <tr><td><code>POST /register</code></td>
         <td>email, password_hash_url, password</td><td>201 email, password_hash_url</td></tr>

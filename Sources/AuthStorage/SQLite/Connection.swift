@@ -11,14 +11,20 @@ actor Connection {
     private let executor: QueueExecutor
     private let depth: Int
     private let calls = Atomic<Int>(0)
+    private let onEvent: @Sendable (AuditEvent) -> Void
     private var database: Database?
 
     nonisolated var unownedExecutor: UnownedSerialExecutor {
         executor.asUnownedSerialExecutor()
     }
 
-    init(_ database: sending Database, label: String, depth: Int) {
+    /// - Parameter onEvent: told of each event that ``commit(_:)`` has made durable.
+    init(
+        _ database: sending Database, label: String, depth: Int,
+        onEvent: @escaping @Sendable (AuditEvent) -> Void = { _ in }
+    ) {
         self.database = database
+        self.onEvent = onEvent
         self.depth = depth
         executor = QueueExecutor(label: label)
     }
@@ -47,7 +53,10 @@ actor Connection {
     func commit(_ batch: [any PendingWrite]) {
         do {
             guard let database else { throw StorageError.closed }
+            // What a lost transaction has left here never came to be.
+            database.events = []
             try database.transaction { try perform(batch, in: database) }
+            for event in database.events { onEvent(event) }
         } catch {
             for write in batch { write.fail(error) }
         }
@@ -56,12 +65,14 @@ actor Connection {
     private func perform(_ batch: [any PendingWrite], in database: Database) throws {
         for write in batch {
             try database.run(.savepoint)
+            let recorded = database.events.count
             do {
                 try write.perform(in: database)
             } catch {
                 // SQLite gave up the whole transaction: no write before this one stands either.
                 guard database.isInTransaction else { throw error }
                 try database.run(.undo)
+                database.events.removeSubrange(recorded...)
                 write.fail(error)
             }
             try database.run(.release)

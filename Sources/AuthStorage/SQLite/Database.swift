@@ -10,6 +10,8 @@ internal import CSQLite
 final class Database {
     private let handle: OpaquePointer
     private var statements: [String: OpaquePointer] = [:]
+    /// What the transaction that is open has put on record.
+    var events: [AuditEvent] = []
 
     /// - Parameter path: of a file that is there, or `:memory:`.
     init(path: String, busyTimeout: Duration) throws {

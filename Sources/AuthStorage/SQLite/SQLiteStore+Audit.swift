@@ -42,6 +42,7 @@ extension Database {
         try run(
             .recordEvent, .text(event.kind.rawValue), .instant(event.time), .text(event.actor),
             .text(event.subject), .text(event.client), .text(event.requestID))
+        events.append(event)
     }
 }
 

@@ -38,8 +38,10 @@ extension Query {
     /// Does nothing when the email is there already.
     fileprivate static let insertHashLogin = Query(
         "insertHashLogin",
-        "INSERT INTO hash_login (\(HashLogin.columns)) VALUES (?1, ?2, ?3, ?4) ON CONFLICT DO NOTHING"
-    )
+        """
+        INSERT INTO hash_login (\(HashLogin.columns)) VALUES (?1, ?2, ?3, ?4)
+        ON CONFLICT DO NOTHING
+        """)
 
     fileprivate static let hashLoginByEmail = Query(
         "hashLoginByEmail", "SELECT \(HashLogin.columns) FROM hash_login WHERE email = ?1")

@@ -14,11 +14,15 @@ public final class SQLiteStore: Sendable {
     let pingTimeout: Duration
 
     /// Opens the database, making and migrating it as needed. Blocks for as long as that takes.
-    /// - Parameter now: noted beside each migration that is applied.
+    /// - Parameters:
+    ///   - onEvent: told of every event that this store puts on record, once it is durable and
+    ///     before whoever caused it is answered. Runs on the writer's queue and must not wait.
+    ///   - now: noted beside each migration that is applied.
     /// - Throws: ``MigrationError`` when the file is not for this program, `StoreBusy` or
     ///   ``StorageError`` when it cannot be had.
     public static func open(
-        _ location: SQLiteLocation, settings: SQLiteSettings = SQLiteSettings(), at now: Instant
+        _ location: SQLiteLocation, settings: SQLiteSettings = SQLiteSettings(),
+        onEvent: @escaping @Sendable (AuditEvent) -> Void = { _ in }, at now: Instant
     ) throws -> SQLiteStore {
         let migrator = Migrator(location, settings: settings)
         let database = try migrator.open()
@@ -32,7 +36,8 @@ public final class SQLiteStore: Sendable {
                         label: "sqlite.reader.\(index)", depth: settings.depth))
             }
         }
-        let connection = Connection(database, label: "sqlite.writer", depth: settings.depth)
+        let connection = Connection(
+            database, label: "sqlite.writer", depth: settings.depth, onEvent: onEvent)
         return SQLiteStore(connection, readers: readers, settings: settings)
     }
 

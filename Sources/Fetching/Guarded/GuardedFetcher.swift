@@ -8,6 +8,7 @@ internal import Scheduling
 /// ``FetchLimits/perHost`` fetches are under way at once.
 public final class GuardedFetcher: Sendable {
     public let rules: FetchRules
+    private let trust: TrustAnchors
     private let lookUp: NameLookup
     private let gate: HostGate
     private let lookups: WorkerPool
@@ -22,6 +23,7 @@ public final class GuardedFetcher: Sendable {
         let limits = rules.limits
         self.rules = rules
         self.lookUp = lookUp
+        trust = TrustAnchors(file: rules.certificateFile)
         gate = HostGate(
             width: limits.perHost, perHost: limits.waitingPerHost, depth: limits.waiting)
         lookups = WorkerPool(name: "lookup", lanes: limits.lookups, depth: limits.waiting)
@@ -51,7 +53,8 @@ public final class GuardedFetcher: Sendable {
         try await gate.withPlace(at: target.host) {
             let addresses = try await self.addresses(of: target.host)
             let transfer = GuardedTransfer(
-                target: target, addresses: addresses, rules: self.rules, deadline: deadline)
+                target: target, addresses: addresses, rules: self.rules, trust: self.trust,
+                deadline: deadline)
             return try await self.transfers.run { try transfer.perform() }
         }
     }

@@ -12,6 +12,7 @@ struct GuardedTransfer: Sendable {
     let target: FetchTarget
     let addresses: [IPAddress]
     let rules: FetchRules
+    let trust: TrustAnchors
     let deadline: ContinuousClock.Instant
 
     func perform() throws(FetchFailure) -> [UInt8] {
@@ -34,6 +35,9 @@ struct GuardedTransfer: Sendable {
         let result = withExtendedLifetime((answer, socket, pins)) { curl_easy_perform(handle) }
         guard result == CURLE_OK else {
             throw FetchFailure(Self.cause(of: result, answer, socket))
+        }
+        guard answer.hasWholeHead else {
+            throw FetchFailure(.broken(code: Int(CURLE_PARTIAL_FILE.rawValue)))
         }
         var status = 0
         postern_curl_get_long(handle, CURLINFO_RESPONSE_CODE, &status)
@@ -67,7 +71,7 @@ struct GuardedTransfer: Sendable {
     private func connectionOptions(
         _ handle: UnsafeMutableRawPointer, _ pins: TextList, _ socket: SocketGuard
     ) -> [CURLcode] {
-        var options = [
+        [
             // An empty proxy switches off the environment's.
             postern_curl_set_text(handle, CURLOPT_PROXY, ""),
             postern_curl_set_list(handle, CURLOPT_RESOLVE, pins.first),
@@ -78,12 +82,7 @@ struct GuardedTransfer: Sendable {
             postern_curl_set_long(handle, CURLOPT_SSL_VERIFYPEER, 1),
             postern_curl_set_long(handle, CURLOPT_SSL_VERIFYHOST, 2),
             postern_curl_set_long(handle, CURLOPT_SSLVERSION, CURL_SSLVERSION_TLSv1_2),
-        ]
-        if let file = rules.certificateFile {
-            options.append(postern_curl_set_text(handle, CURLOPT_CAINFO, file))
-            options.append(postern_curl_set_text(handle, CURLOPT_CAPATH, nil))
-        }
-        return options
+        ] + trust.options(handle)
     }
 
     private func limitOptions(

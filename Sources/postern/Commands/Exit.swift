@@ -12,7 +12,7 @@ enum Exit {
 
     static func code(for error: any Error) -> ExitCode {
         switch error {
-        case is ServerRefusal, is SignupFault, is ChallengeFault: .failure
+        case is ServerRefusal, is SignupFault, is ChallengeFault, is DomainFault: .failure
         case is MasterSecretFault, is UnreadableKey, is MigrationError: misconfigured
         default: unavailable
         }

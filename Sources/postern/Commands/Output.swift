@@ -6,18 +6,34 @@ enum Output {
         write(text.hasSuffix("\n") ? text : text + "\n", to: STDOUT_FILENO)
     }
 
+    /// For what must not be lost unnoticed, such as an export.
+    /// - Throws: when not all of it could be written.
+    static func deliver(_ text: String) throws(OutputFault) {
+        guard write(text, to: STDOUT_FILENO) else { throw OutputFault(cause: .last) }
+    }
+
     static func complain(_ text: String, end: String = "\n") {
         write(text + end, to: STDERR_FILENO)
     }
 
-    /// Unbuffered, whole unless the reader is gone; then there is nobody left to tell.
-    private static func write(_ text: String, to descriptor: Int32) {
+    /// Unbuffered.
+    /// - Returns: `false` when the reader is gone, or there is no room.
+    @discardableResult
+    private static func write(_ text: String, to descriptor: Int32) -> Bool {
         var rest = Array(text.utf8)[...]
         while !rest.isEmpty {
             let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
             if count < 0 && errno == EINTR { continue }
-            guard count > 0 else { return }
+            guard count > 0 else { return false }
             rest = rest.dropFirst(count)
         }
+        return true
     }
+}
+
+/// Standard output did not take everything.
+struct OutputFault: Error, CustomStringConvertible {
+    let cause: FileFault
+
+    var description: String { "cannot write to standard output: \(cause)" }
 }

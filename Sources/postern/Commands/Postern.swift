@@ -24,7 +24,8 @@ struct Postern: AsyncParsableCommand {
         version: Version.text,
         subcommands: [
             Serve.self, CheckConfig.self, Migrate.self, KeyCommand.self, AccountCommand.self,
-            Signup.self, Solve.self, Healthcheck.self,
+            UserCommand.self, DomainCommand.self, AuditCommand.self, Signup.self, Solve.self,
+            Healthcheck.self,
         ])
 }
 

@@ -71,6 +71,7 @@ struct Service: Sendable {
         let draining = Latch()
         let house = try await House.open(
             config, publicURL: publicURL, secret: try MasterSecret.find(for: config),
+            onEvent: { [log] in log.event($0) },
             isDraining: { draining.isClosed },
             logFetch: { failure, origin in
                 logger.info(
@@ -89,8 +90,8 @@ struct Service: Sendable {
             try? await Task.sleep(for: .seconds(1))
             Footprint.trim()
             await Duties(
-                ledger: house.store, signingKeys: house.store, keys: house.keys, logger: logger,
-                clock: SystemClock.now
+                ledger: house.store, signingKeys: house.store, keys: house.keys, audit: house.store,
+                retention: config.audit.retention, logger: logger, clock: SystemClock.now
             ).run()
         }
         let signal = await signals.wait()

@@ -1,4 +1,5 @@
 internal import AuthCore
+internal import Cryptography
 
 extension Config {
     /// How passwords are kept: Argon2id.
@@ -11,9 +12,9 @@ extension Config {
         var parallelism = 1
 
         static let settings = [
-            Setting("passwords.memory_kib", \.passwords.memoryKiB, .integer(8...1_048_576)),
-            Setting("passwords.iterations", \.passwords.iterations, .integer(1...100)),
-            Setting("passwords.parallelism", \.passwords.parallelism, .integer(1...16)),
+            Setting("passwords.memory_kib", \.passwords.memoryKiB, .integer(Argon2.memoryKiB)),
+            Setting("passwords.iterations", \.passwords.iterations, .integer(Argon2.iterations)),
+            Setting("passwords.parallelism", \.passwords.parallelism, .integer(Argon2.parallelism)),
         ]
     }
 

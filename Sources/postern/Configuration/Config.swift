@@ -112,6 +112,14 @@ extension Config {
                     + " (\(pow.agentDifficulty))",
                 "raise it or lower pow.agent_difficulty")
         }
+        let leastMemory = 8 * passwords.parallelism
+        if passwords.memoryKiB < leastMemory {
+            add(
+                "passwords.memory_kib",
+                "\(passwords.memoryKiB) is less than 8 for each lane"
+                    + " (passwords.parallelism is \(passwords.parallelism))",
+                "raise it to \(leastMemory) or more, or lower passwords.parallelism")
+        }
         if Set(mail.domains).count != mail.domains.count {
             add("mail.domains", "names a domain twice", "name each domain once")
         }

@@ -1,3 +1,4 @@
+internal import AuthCore
 internal import Glibc
 internal import HTTPEngine
 internal import Logging
@@ -38,6 +39,17 @@ struct Log: Sendable {
         line.add("microseconds", Int(record.duration / .microseconds(1)))
         line.add("client", record.peer.text)
         line.add("id", record.requestID)
+        writer.append(line.finish())
+    }
+
+    /// One line per credential event. Runs on the database's writer: waits for nothing.
+    func event(_ event: AuditEvent) {
+        var line = LogLine(format, time: event.time, level: "info", message: "credential event")
+        line.add("kind", event.kind.rawValue)
+        line.add("actor", event.actor)
+        line.add("subject", event.subject)
+        if !event.client.isEmpty { line.add("client", event.client) }
+        if !event.requestID.isEmpty { line.add("id", event.requestID) }
         writer.append(line.finish())
     }
 }

@@ -7,6 +7,8 @@ internal import Logging
 struct Duties: Sendable {
     /// Marks removed at once: small enough that a signup waits a moment only.
     private static let sweepLimit = 1000
+    /// Events trimmed at once.
+    private static let trimLimit = 1000
     /// By how much the clocks of servers on one database may differ, or one may be set back: a mark
     /// forgotten earlier would let its challenge be used again where it has not run out yet.
     static let clockDifference: Duration = .seconds(600)
@@ -17,6 +19,9 @@ struct Duties: Sendable {
     let ledger: any ChallengeLedger
     let signingKeys: any SigningKeyStore
     let keys: KeyRing
+    let audit: any AuditLog
+    /// How long events stay on record; zero is for ever.
+    let retention: Duration
     let logger: Logger
     let clock: @Sendable () -> Instant
 
@@ -25,6 +30,7 @@ struct Duties: Sendable {
         await withDiscardingTaskGroup { group in
             group.addTask { await repeatedly("sweep spent challenges", .seconds(60), sweep) }
             group.addTask { await repeatedly("refresh keys", Self.keyRefresh, refreshKeys) }
+            group.addTask { await repeatedly("trim the record", .seconds(600), trimRecord) }
         }
     }
 
@@ -39,6 +45,15 @@ struct Duties: Sendable {
     func refreshKeys() async throws {
         _ = try await signingKeys.removeRetired(before: clock())
         try await keys.refresh()
+    }
+
+    /// Removes the events that are older than they are to be kept, all of them, a few at a time.
+    func trimRecord() async throws {
+        guard retention > .zero else { return }
+        let past = clock().advanced(by: .zero - retention)
+        while try await audit.trim(before: past, limit: Self.trimLimit) == Self.trimLimit {
+            try Task.checkCancellation()
+        }
     }
 
     private func repeatedly(

@@ -68,12 +68,7 @@ extension AccountsAuth {
         self.init(
             settings: AccountsSettings(config), policy: AddressPolicy(config.mail), tokens: tokens,
             stores: Stores(store),
-            hasher: PasswordHasher(
-                settings: PasswordHasher.Settings(
-                    memoryKiB: config.passwords.memoryKiB,
-                    iterations: config.passwords.iterations,
-                    parallelism: config.passwords.parallelism),
-                workers: pools.hashing, random: RandomBytes.make),
+            hasher: PasswordHasher(config.passwords, pools),
             limiter: limiter,
             throttle: LoginThrottle(
                 settings: LoginThrottle.Settings(isEnabled: config.limits.enabled),
@@ -110,6 +105,16 @@ extension HashLoginAuth.Settings {
             failureFloor: hashLogin.failureFloor, fetchFloor: hashLogin.fetchFloor,
             registerTimeout: hashLogin.registerTimeout, loginTimeout: hashLogin.loginTimeout,
             bounds: bounds)
+    }
+}
+
+extension PasswordHasher {
+    init(_ passwords: Config.Passwords, _ pools: Pools) {
+        self.init(
+            settings: Settings(
+                memoryKiB: passwords.memoryKiB, iterations: passwords.iterations,
+                parallelism: passwords.parallelism),
+            workers: pools.hashing, random: RandomBytes.make)
     }
 }
 

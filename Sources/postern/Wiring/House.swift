@@ -18,16 +18,19 @@ struct House: Sendable {
     /// Opens the database (migrating it) and the stored keys; missing keys are made meanwhile.
     /// - Parameters:
     ///   - publicURL: what clients reach this server by.
+    ///   - onEvent: told of each credential event once it is durable; must not wait.
     ///   - isDraining: whether somebody has asked for the server to stop.
     ///   - logFetch: told why a hash URL could not be fetched, which its client is not.
     static func open(
         _ config: Config, publicURL: String, secret: SecretBytes,
+        onEvent: @escaping @Sendable (AuditEvent) -> Void = { _ in },
         isDraining: @escaping @Sendable () -> Bool,
         logFetch: @escaping @Sendable (_ failure: FetchFailure, _ origin: String) -> Void = {
             _, _ in
         }
     ) async throws -> House {
-        let store = try SQLiteStore.open(config.databaseLocation, at: SystemClock.now())
+        let store = try SQLiteStore.open(
+            config.databaseLocation, onEvent: onEvent, at: SystemClock.now())
         do {
             let pools = Pools()
             let keys = try KeyRing(store, secret: secret, workers: pools.signing)

@@ -30,6 +30,27 @@ import Testing
         #expect(!isAccepted("key", "rotate"))
     }
 
+    @Test func usersAndDomainsAreCheckedBeforeAnyWork() {
+        #expect(isAccepted("user", "add", "ada@example.test", "--password-stdin"))
+        #expect(!isAccepted("user", "add", "no email"))
+        #expect(!isAccepted("user", "add", "ada@example.test", "--password", "secret12"))
+        #expect(isAccepted("user", "passwd", "ada@example.test"))
+        #expect(isAccepted("domain", "add", "example.test", "--pro-only"))
+        #expect(isAccepted("domain", "add", "example.test", "--owner", "a@b.test", "--verified"))
+        #expect(!isAccepted("domain", "add", "-example.test"))
+        #expect(!isAccepted("domain", "add", "example.test", "--verified"))
+        #expect(!isAccepted("domain", "add", "example.test", "--owner", "a@b.test", "--pro-only"))
+    }
+
+    @Test func theRecordIsAskedForInNumbersAndTimes() {
+        #expect(isAccepted("audit", "tail", "-n", "0", "-f"))
+        #expect(!isAccepted("audit", "tail", "-n", "-1"))
+        #expect(!isAccepted("audit", "tail", "-n", "10001"))
+        #expect(isAccepted("audit", "export", "--since", "2026-01-15", "--format", "json"))
+        #expect(!isAccepted("audit", "export", "--since", "yesterday"))
+        #expect(!isAccepted("audit", "export", "--format", "xml"))
+    }
+
     @Test func badValuesOfServeAreLeftToTheConfiguration() {
         #expect(isAccepted("serve", "--port", "notanumber", "--profile", "nope"))
     }

@@ -91,6 +91,8 @@ func faults(_ loader: ConfigLoader) -> [String] {
                     + "expected an IPv4 or IPv6 address, or \"*\" for all of both",
                 "server.public_url: is required in the production profile; set it to the URL that "
                     + "clients reach this server by, such as \"https://auth.example.com\"",
+                "hash_login.issuer: is required in the production profile; set it, or JWT_ISSUER, "
+                    + "to what verifiers of login tokens expect as `iss`",
             ])
     }
 

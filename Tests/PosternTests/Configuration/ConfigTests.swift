@@ -30,12 +30,13 @@ import Testing
         #expect(Set(Config.settings.map(\.variable)).count == Config.settings.count)
     }
 
-    @Test func productionDrainsFiveSecondsAndNeedsAPublicURL() throws {
-        #expect(faults(loader(file: "profile = \"production\"")).count == 1)
+    @Test func productionDrainsFiveSecondsAndNeedsAPublicURLAndAnIssuer() throws {
+        #expect(faults(loader(file: "profile = \"production\"")).count == 2)
         let loaded = try loader(
             file: """
                 profile = "production"
                 server.public_url = "https://Auth.example.com/"
+                hash_login.issuer = "https://auth.example.com"
                 """
         ).load()
         #expect(loaded.config.server.drainDelay == .seconds(5))
@@ -72,6 +73,19 @@ import Testing
                 "config/postern.toml:2: pow.agent_max_difficulty: 3 is less than "
                     + "pow.agent_difficulty (6); raise it or lower pow.agent_difficulty"
             ])
+    }
+
+    /// Otherwise the server starts, and every login is answered 500.
+    @Test func passwordSettingsThatCannotBeComputedAreRefused() throws {
+        #expect(
+            faults(loader(file: "[passwords]\nmemory_kib = 31\nparallelism = 4")) == [
+                "config/postern.toml:2: passwords.memory_kib: 31 is less than 8 for each lane "
+                    + "(passwords.parallelism is 4); raise it to 32 or more, or lower "
+                    + "passwords.parallelism"
+            ])
+        _ = try loader(file: "[passwords]\nmemory_kib = 32\nparallelism = 4").load()
+        _ = try loader(file: "[passwords]\niterations = 64").load()
+        #expect(faults(loader(file: "[passwords]\niterations = 65")).count == 1)
     }
 
     @Test func oneDomainIsNotNamedTwice() {

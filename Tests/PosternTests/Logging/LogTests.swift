@@ -1,3 +1,4 @@
+import AuthCore
 import Glibc
 import HTTPEngine
 import Logging
@@ -29,6 +30,29 @@ import Testing
         #expect(object["microseconds"] == .integer(1500))
         #expect(object["client"] == .string("127.0.0.1"))
         #expect(object["id"] == .string("00000001-2"))
+    }
+
+    @Test func aCredentialEventIsOneLineWithTheIdOfItsRequest() async throws {
+        let pipe = Pipe()
+        let log = Log(descriptor: pipe.writer, format: .json)
+        log.event(
+            AuditEvent(
+                .loginFailed, time: Instant(seconds: 0), actor: "anonymous",
+                subject: "a@b.test\n\"", client: "192.0.2.1", requestID: "00000001-2"))
+        log.event(
+            AuditEvent(.userCreated, time: Instant(seconds: 0), actor: "operator", subject: "x"))
+        await log.writer.drain()
+        let lines = pipe.drained().split(separator: "\n")
+        #expect(lines.count == 2)
+        let object = try #require(try JSONValue.parse(Array(lines[0].utf8)).object)
+        #expect(object["message"] == .string("credential event"))
+        #expect(object["kind"] == .string("login_failed"))
+        #expect(object["actor"] == .string("anonymous"))
+        #expect(object["subject"] == .string("a@b.test\n\""))
+        #expect(object["client"] == .string("192.0.2.1"))
+        #expect(object["id"] == .string("00000001-2"))
+        // The operator's own commands come from nowhere.
+        #expect(!lines[1].contains("client"))
     }
 
     @Test func messagesCarryTheirMetadataAndErrors() async {

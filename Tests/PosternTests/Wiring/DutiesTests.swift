@@ -7,7 +7,9 @@ import Testing
 @testable import postern
 
 @Suite struct DutiesTests {
-    private func duties(_ store: MemoryStore, at now: Instant) throws -> Duties {
+    private func duties(
+        _ store: MemoryStore, retention: Duration = .zero, at now: Instant
+    ) throws -> Duties {
         let clock: @Sendable () -> Instant = { now }
         let workers = Pools(cores: 1).signing
         let sealer = try KeySealer(
@@ -17,6 +19,7 @@ import Testing
             keys: KeyRing(
                 store: store, sealer: sealer, workers: workers, random: RandomBytes.make,
                 clock: clock),
+            audit: store, retention: retention,
             logger: Logger(label: "t") { _ in SwiftLogNoOpLogHandler() }, clock: clock)
     }
 
@@ -54,5 +57,24 @@ import Testing
         // The keys themselves are not ours to open here; what counts is what was removed first.
         try? await duties(store, at: Instant(seconds: 20)).refreshKeys()
         #expect(try await store.keys().map(\.id) == ["n"])
+    }
+
+    @Test func eventsGoOnceTheyAreOlderThanTheyAreToBeKept() async throws {
+        let store = MemoryStore()
+        for second in 1...2500 { try await store.append(event(at: Int64(second))) }
+        try await duties(store, retention: .seconds(100), at: Instant(seconds: 2550)).trimRecord()
+        let kept = try await store.events(after: nil, limit: 5000)
+        #expect(kept.map(\.event.time.seconds) == Array(2450...2500))
+    }
+
+    @Test func withoutARetentionEventsAreKeptForEver() async throws {
+        let store = MemoryStore()
+        try await store.append(event(at: 1))
+        try await duties(store, at: Instant(seconds: 4_000_000_000)).trimRecord()
+        #expect(try await store.events(after: nil, limit: 10).count == 1)
+    }
+
+    private func event(at second: Int64) -> AuditEvent {
+        AuditEvent(.loginFailed, time: Instant(seconds: second), actor: "a", subject: "b")
     }
 }

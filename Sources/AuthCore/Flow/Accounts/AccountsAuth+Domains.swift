@@ -7,17 +7,6 @@ public struct SystemDomain: Equatable, Sendable {
     public let isProOnly: Bool
 }
 
-/// A DNS record that a domain's owner has to publish.
-public struct DNSRecord: Equatable, Sendable {
-    public enum Kind: String, Sendable { case txt = "TXT", mx = "MX" }
-
-    public let kind: Kind
-    public let host: String
-    public let value: String
-    /// Of an MX record.
-    public let priority: Int?
-}
-
 /// What a look at the DNS found.
 public struct DomainInspection: Equatable, Sendable {
     public let verification: HostedDomain.Verification
@@ -62,13 +51,10 @@ extension AccountsAuth {
     public func addDomain(_ text: String, for user: User, by caller: Caller) async throws
         -> HostedDomain
     {
-        guard let name = Domain(parsing: text), name.text.utf8.contains(UInt8(ascii: ".")),
-            recordHost(of: name).utf8.count <= Domain.maximumOctets
+        guard let name = Domain(parsing: text),
+            let domain = HostedDomain(name, of: user.id, at: caller.now, random: random)
         else { throw Refusal.invalidDomain }
         guard !policy.domains.contains(name) else { throw Refusal.domainAlreadyExists }
-        let domain = HostedDomain(
-            id: DomainID(random: random(16)), name: name, owner: user.id,
-            verifyToken: Base64URL.encode(random(24)), created: caller.now)
         let event = AuditEvent(
             .domainAdded, by: caller, actor: "user:\(user.id)", subject: name.text)
         switch try await stores.domains.insert(
@@ -83,14 +69,7 @@ extension AccountsAuth {
     /// What the owner of `domain` has to publish: a TXT record that proves control, and an MX
     /// record that brings the mail here.
     public func records(for domain: HostedDomain) -> [DNSRecord] {
-        [
-            DNSRecord(
-                kind: .txt, host: recordHost(of: domain.name), value: recordValue(of: domain),
-                priority: nil),
-            DNSRecord(
-                kind: .mx, host: domain.name.text, value: settings.mailExchanger.text,
-                priority: 10),
-        ]
+        domain.records(exchanger: settings.mailExchanger)
     }
 
     /// Looks at the DNS and notes what is there. A domain that is verified stays so when its
@@ -99,11 +78,11 @@ extension AccountsAuth {
         _ id: DomainID, of user: User, by caller: Caller
     ) async throws -> (domain: HostedDomain, inspection: DomainInspection) {
         guard let domain = try await stores.domains.domain(id: id, of: user.id),
-            let host = Domain(parsing: recordHost(of: domain.name))
+            let host = Domain(parsing: domain.textHost)
         else { throw Refusal.notFound }
         let inspection: DomainInspection
         do {
-            let hasText = try await resolver.texts(at: host).contains(recordValue(of: domain))
+            let hasText = try await resolver.texts(at: host).contains(domain.textValue)
             let hasMX = try await resolver.mailExchangers(of: domain.name)
                 .contains(settings.mailExchanger.text)
             inspection = DomainInspection(
@@ -122,19 +101,17 @@ extension AccountsAuth {
     }
 
     public func removeDomain(_ id: DomainID, of user: User, by caller: Caller) async throws {
+        guard let domain = try await stores.domains.domain(id: id, of: user.id) else {
+            throw Refusal.notFound
+        }
+        // By name, for the record outlives the id's row.
         let event = AuditEvent(
-            .domainRemoved, by: caller, actor: "user:\(user.id)", subject: id.text)
+            .domainRemoved, by: caller, actor: "user:\(user.id)", subject: domain.name.text)
         switch try await stores.domains.removeDomain(id, of: user.id, recording: event) {
         case .removed: return
         case .inUse: throw Refusal.domainInUse
         case .absent: throw Refusal.notFound
         }
-    }
-
-    private func recordHost(of name: Domain) -> String { "postern-verify.\(name)" }
-
-    private func recordValue(of domain: HostedDomain) -> String {
-        "postern-verify=\(domain.verifyToken)"
     }
 
     /// A configured domain has no row of its own, so its id follows from its name.

@@ -23,17 +23,9 @@ extension AccountsAuth {
     public func addUser(
         _ email: Email, password: [UInt8], by caller: Caller, actor: String
     ) async throws -> User {
-        try checkLength(password)
-        // Looked at before the hash, which costs more than everything else, and decided after it.
-        guard try await stores.users.user(email: email) == nil else { throw Refusal.emailTaken }
-        let user = User(
-            id: UserID(random: random(16)), email: email,
-            password: try await hasher.hash(.bytes(password)), created: caller.now)
-        let event = AuditEvent(.userCreated, by: caller, actor: actor, subject: email.text)
-        guard try await stores.users.insert(user, recording: event) else {
-            throw Refusal.emailTaken
-        }
-        return user
+        try await UserRegistrar(users: stores.users, hasher: hasher, random: random).add(
+            email, password: password,
+            recording: AuditEvent(.userCreated, by: caller, actor: actor, subject: email.text))
     }
 
     /// - Throws: ``Refusal/invalidCredentials``, alike for an unknown email and a wrong password.
@@ -65,7 +57,7 @@ extension AccountsAuth {
     public func changePassword(
         of user: User, from current: [UInt8], to password: [UInt8], by caller: Caller
     ) async throws {
-        try checkLength(password)
+        try UserRegistrar.checkLength(password)
         _ = try await checkPassword(
             .bytes(current), of: "user:\(user.email)", hash: user.password, by: caller)
         let event = AuditEvent(
@@ -99,11 +91,5 @@ extension AccountsAuth {
         let token = try await tokens.sign(
             ProToken(id: makeTokenID(), user: user), lifetime: settings.tokenLifetime, at: now)
         return OpenUser(user: user, token: token)
-    }
-
-    private func checkLength(_ password: [UInt8]) throws(Refusal) {
-        guard password.count >= MailboxSecret.passwordOctets.lowerBound else {
-            throw .passwordTooShort
-        }
     }
 }

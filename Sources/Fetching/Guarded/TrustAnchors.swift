@@ -1,0 +1,56 @@
+internal import CCurl
+internal import Glibc
+
+/// Where the certificates are that a host's own must lead to.
+enum TrustAnchors: Equatable, Sendable {
+    /// All in one file, read for every fetch: for the operator's own few.
+    case file(String)
+    /// Each in a file named for its hash, read when a host calls for it. Reading the system's
+    /// whole bundle takes 25 ms of every fetch, as long as the password hash itself.
+    case directory(String)
+    /// Whatever libcurl was built to trust.
+    case builtIn
+
+    /// - Parameter file: the operator's, or `nil` for the system's.
+    init(file: String?) {
+        if let file {
+            self = .file(file)
+        } else if let directory = Self.systemDirectory, Self.isHashed(directory) {
+            self = .directory(directory)
+        } else {
+            self = .builtIn
+        }
+    }
+
+    func options(_ handle: UnsafeMutableRawPointer) -> [CURLcode] {
+        switch self {
+        case .file(let path):
+            [
+                postern_curl_set_text(handle, CURLOPT_CAINFO, path),
+                postern_curl_set_text(handle, CURLOPT_CAPATH, nil),
+            ]
+        case .directory(let path):
+            [
+                postern_curl_set_text(handle, CURLOPT_CAINFO, nil),
+                postern_curl_set_text(handle, CURLOPT_CAPATH, path),
+            ]
+        case .builtIn: []
+        }
+    }
+
+    /// Whether OpenSSL finds certificates there: `1d3472b9.0`. A bundle alone is not enough.
+    static func isHashed(_ directory: String) -> Bool {
+        var found = glob_t()
+        defer { globfree(&found) }
+        let digits = String(repeating: "[0-9a-f]", count: 8)
+        return glob("\(directory)/\(digits).0", GLOB_NOSORT, nil, &found) == 0
+    }
+
+    private static var systemDirectory: String? {
+        guard Fetcher.isReady, let handle = curl_easy_init() else { return nil }
+        defer { curl_easy_cleanup(handle) }
+        var path: UnsafePointer<CChar>?
+        guard postern_curl_get_text(handle, CURLINFO_CAPATH, &path) == CURLE_OK else { return nil }
+        return path.map(String.init(cString:))
+    }
+}

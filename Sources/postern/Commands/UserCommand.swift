@@ -1,0 +1,174 @@
+internal import ArgumentParser
+internal import AuthCore
+internal import AuthStorage
+internal import Cryptography
+
+/// `postern user`: the Pro users.
+struct UserCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "user",
+        abstract: "Add, list, disable or enable Pro users, or give one a new password.",
+        discussion: """
+            A password is asked for twice on a terminal; with --password-stdin it is the first line
+            of standard input. It never stands on a command line, where others could read it.
+
+            Examples:
+              postern user add ada@example.com
+              postern user add ada@example.com --password-stdin < password.txt
+              postern user disable ada@example.com
+              postern user list
+            """,
+        subcommands: [Add.self, List.self, Disable.self, Enable.self, Password.self])
+
+    struct Add: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(abstract: "Add a Pro user.")
+
+        @OptionGroup var options: ConfigOptions
+        @OptionGroup var password: PasswordOptions
+        @Argument(help: "The user's email address.", transform: parseEmail) var email: Email
+
+        func run() async throws {
+            let secret = try password.read()
+            try await options.withStore { store, config in
+                do {
+                    let user = try await UserRegistrar(store, config).add(
+                        email, password: secret, recording: .byOperator(.userCreated, email))
+                    Output.print("added \(email)  \(user.id)")
+                } catch Refusal.emailTaken {
+                    Output.complain("there is a user \(email) already")
+                    throw ExitCode.failure
+                }
+            }
+        }
+    }
+
+    struct List: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "List the users: email, id, state, when added.")
+
+        @OptionGroup var options: ConfigOptions
+
+        func run() async throws {
+            try await options.withStore { store, _ in
+                try await store.forEachUser { user in
+                    Output.print(
+                        "\(user.email)  \(user.id)  \(user.state.rawValue)  \(user.created.rfc3339)"
+                    )
+                }
+            }
+        }
+    }
+
+    struct Disable: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Lock a user: password, Pro JWTs and API tokens are refused from now on.")
+
+        @OptionGroup var options: ConfigOptions
+        @Argument(help: "The user's email address.", transform: parseEmail) var email: Email
+
+        func run() async throws {
+            try await options.withUser(email) { store, user, _ in
+                let event = AuditEvent.byOperator(.userDisabled, email)
+                guard try await store.setState(of: user.id, to: .disabled, recording: event) else {
+                    return false
+                }
+                Output.print("disabled \(email)")
+                return true
+            }
+        }
+    }
+
+    struct Enable: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Unlock a user: password and API tokens are good again, old JWTs stay dead.")
+
+        @OptionGroup var options: ConfigOptions
+        @Argument(help: "The user's email address.", transform: parseEmail) var email: Email
+
+        func run() async throws {
+            try await options.withUser(email) { store, user, _ in
+                let event = AuditEvent.byOperator(.userEnabled, email)
+                guard try await store.setState(of: user.id, to: .active, recording: event) else {
+                    return false
+                }
+                Output.print("enabled \(email)")
+                return true
+            }
+        }
+    }
+
+    struct Password: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "passwd",
+            abstract: "Give a user a new password; every Pro JWT is dead, API tokens stay.")
+
+        @OptionGroup var options: ConfigOptions
+        @OptionGroup var password: PasswordOptions
+        @Argument(help: "The user's email address.", transform: parseEmail) var email: Email
+
+        func run() async throws {
+            let secret = try password.read()
+            try await options.withUser(email) { store, user, config in
+                guard user.state == .active else {
+                    Output.complain("\(email) is disabled; enable it first")
+                    throw ExitCode.failure
+                }
+                let changed = try await UserRegistrar(store, config).setPassword(
+                    of: user, to: secret, recording: .byOperator(.credentialReset, email))
+                guard changed else {
+                    Output.complain("\(email) was changed by somebody else meanwhile; try again")
+                    throw ExitCode.failure
+                }
+                Output.print("changed the password of \(email)")
+                return true
+            }
+        }
+    }
+}
+
+func parseEmail(_ text: String) throws -> Email {
+    guard let email = Email(parsing: text) else {
+        throw ValidationError("\(text.printable()) is not an email address.")
+    }
+    return email
+}
+
+extension UserRegistrar {
+    fileprivate init(_ store: SQLiteStore, _ config: Config) {
+        self.init(
+            users: store, hasher: PasswordHasher(config.passwords, Pools()),
+            random: RandomBytes.make
+        )
+    }
+}
+
+extension SQLiteStore {
+    /// Every user, in email order, a page at a time.
+    func forEachUser(_ body: (User) async throws -> Void) async throws {
+        let size = 500
+        var last: Email?
+        while true {
+            let page = try await users(after: last, limit: size)
+            for user in page { try await body(user) }
+            last = page.last?.email
+            if page.count < size { return }
+        }
+    }
+}
+
+extension ConfigOptions {
+    /// - Parameter change: `false` when the user went away meanwhile.
+    fileprivate func withUser(
+        _ email: Email, change: (SQLiteStore, User, Config) async throws -> Bool
+    ) async throws {
+        try await withStore { store, config in
+            if let user = try await store.user(email: email),
+                try await change(store, user, config)
+            {
+                return
+            }
+            Output.complain("there is no user \(email)")
+            throw ExitCode.failure
+        }
+    }
+}

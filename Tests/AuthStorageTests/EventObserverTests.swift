@@ -1,0 +1,87 @@
+import AuthCore
+import Synchronization
+import Testing
+
+@testable import AuthStorage
+
+/// Who watches a store hears of what happened, of all of it, and of nothing else.
+@Suite struct EventObserverTests {
+    private final class Heard: Sendable {
+        private let events = Mutex<[AuditEvent]>([])
+
+        var subjects: [String] { events.withLock { $0.map(\.subject) } }
+
+        @Sendable func hear(_ event: AuditEvent) { events.withLock { $0.append(event) } }
+    }
+
+    private struct Trouble: Error {}
+
+    @Test func anEventIsToldBeforeItsCallerIsAnswered() async throws {
+        let heard = Heard()
+        let store = try SQLiteStore.open(.memory, onEvent: heard.hear, at: .epoch)
+        for number in 0..<20 {
+            _ = try await store.insert(user(number), recording: event(.userCreated, "\(number)"))
+            #expect(heard.subjects.last == "\(number)")
+        }
+        #expect(try await store.subjects == heard.subjects)
+    }
+
+    @Test func whatIsToldIsDurable() async throws {
+        let directory = try TemporaryDirectory()
+        let found = Mutex<[Int]>([])
+        let store = try SQLiteStore.open(
+            .file(directory.database),
+            onEvent: { _ in
+                let reader = try? Database.readable(
+                    .file(directory.database), settings: SQLiteSettings())
+                let rows = try? reader?.all(Query("seen", "SELECT 1 FROM audit")) { _ in 1 }
+                found.withLock { $0.append(rows?.count ?? -1) }
+            }, at: .epoch)
+        for _ in 0..<3 { try await store.append(event()) }
+        #expect(found.withLock { $0 } == [1, 2, 3])
+        await store.close()
+    }
+
+    @Test func aWriteThatChangesNothingOrFailsIsNotTold() async throws {
+        let heard = Heard()
+        let store = try SQLiteStore.open(.memory, onEvent: heard.hear, at: .epoch)
+        let gate = Gate()
+        let held = Task { try await store.write { _ in gate.hold() } }
+        await gate.awaitArrival()
+        // All of these wait now and are committed together.
+        await withDiscardingTaskGroup { group in
+            for number in 0..<6 {
+                group.addTask {
+                    _ = try? await store.write { database in
+                        try database.record(event(.loginFailed, "\(number)"))
+                        if number % 2 == 1 { throw Trouble() }
+                    }
+                }
+            }
+            gate.release()
+        }
+        try await held.value
+        #expect(try await store.setState(of: userID(1), to: .disabled) == false)
+        #expect(heard.subjects.sorted() == ["0", "2", "4"])
+    }
+
+    @Test func aTransactionThatIsLostIsNotTold() async throws {
+        let heard = Heard()
+        let store = try SQLiteStore.open(.memory, onEvent: heard.hear, at: .epoch)
+        await #expect(throws: (any Error).self) {
+            try await store.write { database in
+                try database.record(event(.tokenCreated, "lost"))
+                // Only the commit finds out that there is no such owner.
+                try database.execute(script: "PRAGMA defer_foreign_keys = ON", name: "defer")
+                try database.run(
+                    Query(
+                        "orphan",
+                        "INSERT INTO api_token (id, owner, name, digest, created) "
+                            + "VALUES ('a', 'nobody', 'a', zeroblob(32), 1)"))
+            }
+        }
+        try await store.append(event(.loginFailed, "kept"))
+        #expect(heard.subjects == ["kept"])
+        #expect(try await store.subjects == ["kept"])
+    }
+}

@@ -1,0 +1,84 @@
+"""The accounts surface with the standard library alone, and a database that is full of accounts."""
+
+import concurrent.futures
+import hashlib
+import http.client
+import itertools
+import json
+import pathlib
+import sqlite3
+import time
+
+KEY = "ab" * 32
+
+
+def seeded_id(number):
+    """Spread over the whole range, as random ids are. The same in seeded.lua."""
+    return f"{number * 2654435761 % 2**32:08x}-0000-4000-8000-000000000000"
+
+
+def seeded_address(number):
+    return f"seeded-{number}@mail.test"
+
+
+class Boxes:
+    """One connection; anything but a success ends the run."""
+
+    def __init__(self, port):
+        self.connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+
+    def call(self, method, path, body=None, token=None):
+        headers = {"Authorization": f"Bearer {token}"} if token else {}
+        if body is not None:
+            headers["Content-Type"] = "application/json"
+        self.connection.request(method, path, json.dumps(body or {}).encode(), headers)
+        answer = self.connection.getresponse()
+        content = answer.read()
+        if answer.status not in (200, 201):
+            raise SystemExit(f"{method} {path}: {answer.status} {content.decode()}")
+        return json.loads(content)
+
+    def proof(self):
+        challenge = self.call("GET", "/api/challenge")
+        salt, bits = challenge["salt"].encode(), challenge["difficulty"]
+        for nonce in map(str, itertools.count()):
+            digest = hashlib.sha256(salt + nonce.encode()).digest()
+            if int.from_bytes(digest, "big").bit_length() <= 256 - bits:
+                return {"id": challenge["id"], "nonce": nonce}
+
+    def register(self, email):
+        """A user's API token, and the user's id."""
+        user = self.call("POST", "/api/user/register", {"email": email, "password": "propassword"})
+        made = self.call("POST", "/api/user/tokens", {}, user["token"])
+        return made["token"], user["user_id"]
+
+
+def at_once(port, bodies, path, connections):
+    """Posts every body over so many connections; the seconds that each took, and all of them."""
+    pending = iter(bodies)
+
+    def work(_):
+        boxes, taken = Boxes(port), []
+        for body in pending:
+            start = time.monotonic()
+            boxes.call("POST", path, body)
+            taken.append(time.monotonic() - start)
+        return taken
+
+    start = time.monotonic()
+    with concurrent.futures.ThreadPoolExecutor(connections) as pool:
+        taken = list(itertools.chain(*pool.map(work, range(connections))))
+    return taken, time.monotonic() - start
+
+
+def seed(data, count, owner):
+    """Fills a stopped server's database with accounts of `owner`, opened by `KEY` as one is."""
+    with sqlite3.connect(pathlib.Path(data) / "postern.db") as database:
+        (encoded,) = database.execute(
+            "SELECT password_hash FROM account WHERE password_hash IS NOT NULL").fetchone()
+        database.executemany(
+            "INSERT INTO account (id, address, state, credential_version, created, password_hash,"
+            " owner) VALUES (?, ?, 'active', 1, ?, ?, ?)",
+            ((seeded_id(number), seeded_address(number), 1767225600000 + number, encoded, owner)
+             for number in range(count)))
+    database.close()

@@ -1,0 +1,206 @@
+"""Accounts and SIGKILL: what was acknowledged is there, what was deleted stays away, and the
+record of events has each of them once."""
+
+import concurrent.futures
+import dataclasses
+import random
+import sqlite3
+import threading
+
+import requests
+
+from mailboxes import Mailboxes, failed, fresh
+
+CLIENTS = 4
+KILLS = 4
+# How many changes are acknowledged before each kill; it comes in the middle of others.
+CHANGES = range(10, 30)
+
+
+@dataclasses.dataclass
+class Told:
+    """What a client knows of an account. `asked` was sent and not answered."""
+
+    address: str
+    key: str
+    created: bool = False
+    resets: int = 0
+    deleted: bool = False
+    asked: str = ""
+    asked_key: str = ""
+
+
+def key():
+    return random.randbytes(32).hex()
+
+
+class Load:
+    """Clients that make, reset and delete accounts until nobody answers any more."""
+
+    def __init__(self, url):
+        self.url = url
+        self.told = []
+        self.changes = 0
+        self.enough = threading.Event()
+        self.wanted = random.choice(CHANGES)
+        self.faults = []
+
+    def work(self):
+        boxes = Mailboxes(self.url)
+        while True:
+            box = Told(fresh(), key())
+            try:
+                proof = boxes.proof()
+                self.told.append(box)
+                made = self.change(box, "create", box.key, 201, lambda: boxes.create(
+                    box.address, None, pow=proof, auth_key=box.key))
+                token = made.json()["token"]
+                for _ in range(random.randrange(3)):
+                    new = key()
+                    self.change(box, "reset", new, 200, lambda: boxes.call(
+                        "PUT", f"/api/accounts/{box.address}/reset-password", token,
+                        {"auth_key": new}))
+                    token = boxes.login(box.address, None, auth_key=new).json()["token"]
+                if random.random() < 0.5:
+                    self.change(box, "delete", "", 204, lambda: boxes.delete(box.address, token))
+            except requests.RequestException:
+                return
+            except Exception as fault:
+                self.faults.append(fault)
+                return
+
+    def change(self, box, what, new, status, act):
+        box.asked, box.asked_key = what, new
+        answer = act()
+        assert answer.status_code == status, answer.text
+        box.asked = ""
+        if what == "create":
+            box.created = True
+        elif what == "reset":
+            box.resets, box.key = box.resets + 1, new
+        else:
+            box.deleted = True
+        self.changes += 1
+        if self.changes >= self.wanted:
+            self.enough.set()
+        return answer
+
+
+def load_and_kill(server):
+    load = Load(server.url)
+    with concurrent.futures.ThreadPoolExecutor(CLIENTS) as pool:
+        for _ in range(CLIENTS):
+            pool.submit(load.work)
+        assert load.enough.wait(60)
+        server.kill()
+    assert not load.faults, load.faults
+    return load.told
+
+
+def opens(boxes, box, key):
+    answer = boxes.login(box.address, None, auth_key=key)
+    if answer.status_code != 200:
+        failed(answer, 401, "invalid_credentials")
+    return answer.status_code == 200
+
+
+def state_of(boxes, box):
+    """What the server makes of it now; fails where that is not what was acknowledged."""
+    old, new = opens(boxes, box, box.key), box.asked == "reset" and opens(boxes, box, box.asked_key)
+    if box.deleted:
+        assert not old
+        failed(boxes.create(box.address, None, auth_key=box.key), 409, "address_taken")
+    elif box.asked == "reset":
+        assert old != new
+    elif not box.asked:
+        assert old
+    return {"reset": new, "create": old, "delete": not old}.get(box.asked, False)
+
+
+def events(database, address):
+    rows = database.execute(
+        "SELECT kind, count(*) FROM audit WHERE subject = ? AND kind IN "
+        "('account_created', 'credential_reset', 'account_deleted') GROUP BY kind", [address])
+    return dict(rows.fetchall())
+
+
+def test_nothing_acknowledged_is_lost_and_nothing_deleted_comes_back(start, tmp_path):
+    data = str(tmp_path / "data")
+    server, told = start("--data", data), []
+    for _ in range(KILLS):
+        told += load_and_kill(server)
+        server = start("--data", data, port=server.port)
+
+    boxes = Mailboxes(server.url)
+    late = {box.address: state_of(boxes, box) for box in told}
+    assert sum(box.created for box in told) >= KILLS * 3
+    assert any(box.resets for box in told) and any(box.deleted for box in told)
+    server.stop()
+
+    with sqlite3.connect(tmp_path / "data" / "postern.db") as database:
+        assert database.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
+        assert database.execute("PRAGMA foreign_key_check").fetchall() == []
+        for box in told:
+            done = {"create": 0, "reset": 0, "delete": 0}
+            done[box.asked or "create"] += late[box.address]
+            expected = {
+                "account_created": box.created + done["create"],
+                "credential_reset": box.resets + done["reset"],
+                "account_deleted": box.deleted + done["delete"],
+            }
+            # A change is in the record if and only if it is in the accounts, and once.
+            found = events(database, box.address)
+            assert found == {kind: count for kind, count in expected.items() if count}, box
+
+
+def test_a_challenge_spent_before_the_kill_stays_spent(start, tmp_path):
+    server = start("--data", str(tmp_path / "data"))
+    boxes = Mailboxes(server.url)
+    spent, unspent = boxes.proof(), boxes.proof()
+    assert boxes.create(fresh(), pow=spent).status_code == 201
+    server.kill()
+    boxes = Mailboxes(start("--data", str(tmp_path / "data"), port=server.port).url)
+    failed(boxes.create(fresh(), pow=spent), 403, "challenge not found or expired")
+    assert boxes.create(fresh(), pow=unspent).status_code == 201
+
+
+def test_every_credential_event_is_recorded_once_with_who_and_from_where(start, tmp_path):
+    server = start("--data", str(tmp_path / "data"), POSTERN_USERS_REGISTRATION="open")
+    boxes = Mailboxes(server.url)
+    user = boxes.user()
+    api = boxes.api_token(user)
+    box = boxes.mailbox(api["token"])
+    free = boxes.mailbox()
+    boxes.login(free.address)
+    boxes.login(free.address, "a wrong one")
+    reset = boxes.reset(free.id, free.token, "another one")
+    boxes.delete(box.id, api["token"])
+    boxes.call("DELETE", f"/api/user/tokens/{api['id']}", user.token)
+    domain = boxes.call("POST", "/api/user/domains", user.token, {"domain": "example.net"}).json()
+    boxes.call("DELETE", f"/api/user/domains/{domain['id']}", user.token)
+    boxes.call("POST", "/api/user/logout", user.token)
+    # Refused, so nothing happened.
+    boxes.reset(free.id, free.token, "too late")
+    boxes.delete(free.id, free.token)
+    server.stop()
+
+    with sqlite3.connect(tmp_path / "data" / "postern.db") as database:
+        found = database.execute(
+            "SELECT kind, actor, subject FROM audit WHERE actor <> 'operator' ORDER BY sequence"
+        ).fetchall()
+        clients = database.execute(
+            "SELECT DISTINCT client FROM audit WHERE client <> ''").fetchall()
+        everything = str(database.execute("SELECT * FROM audit").fetchall())
+    pro, own = f"user:{user.id}", f"account:{free.id}"
+    assert found == [
+        ("user_created", found[0][1], user.email), ("token_created", pro, api["id"]),
+        ("account_created", pro, box.address), ("account_created", own, free.address),
+        ("login_succeeded", own, free.address), ("login_failed", "anonymous", free.address),
+        ("credential_reset", own, free.address), ("account_deleted", pro, box.address),
+        ("token_revoked", pro, api["id"]), ("domain_added", pro, "example.net"),
+        ("domain_removed", pro, "example.net"), ("user_logged_out", pro, user.email),
+    ]
+    assert clients == [("127.0.0.1",)]
+    assert reset.headers["X-Request-Id"] in everything
+    for secret in [api["token"], user.token, free.token, "another one", "a wrong one"]:
+        assert secret not in everything

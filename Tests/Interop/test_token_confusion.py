@@ -1,0 +1,258 @@
+"""Every token of both surfaces in every place that takes one: only its own place opens."""
+
+import uuid
+
+import pytest
+
+from agent import Agent, bearer
+from mailboxes import Mailboxes, failed, fresh, solve
+from test_capability_token import encoded, signed
+from test_accounts_flow import claims, header
+
+# Each place, and the kinds of token that open it.
+ACCOUNT, USER = {"email", "pro", "api"}, {"pro", "api"}
+PLACES = {
+    "POST /api/v1/session": {"challenge"},
+    "POST /api/v1/capability": {"session"},
+    "POST /api/v1/api-key": {"session"},
+    "DELETE /api/v1/account": {"session"},
+    "GET /.well-known/jmap": {"capability"},
+    "GET /api/accounts/{account}": ACCOUNT,
+    "DELETE /api/accounts/{account}": ACCOUNT,
+    "PUT /api/accounts/{account}/reset-password": ACCOUNT,
+    "DELETE /api/user/accounts/{account}": USER,
+    "PUT /api/user/accounts/{account}/reset-password": USER,
+    "POST /api/user/logout": USER,
+    "PUT /api/user/password": USER,
+    "GET /api/user/me": USER,
+    "GET /api/user/accounts": USER,
+    "GET /api/user/tokens": USER,
+    "POST /api/user/tokens": USER,
+    "DELETE /api/user/tokens/{any}": USER,
+    "GET /api/user/domains": USER,
+    "POST /api/user/domains": USER,
+    "POST /api/user/domains/{any}/verify": USER,
+    "DELETE /api/user/domains/{any}": USER,
+}
+KINDS = ["challenge", "session", "capability", "api key", "work", "email", "pro", "api"]
+
+
+@pytest.fixture(scope="module")
+def tokens(postern):
+    """One genuine token of each kind, and the account that the last three may open."""
+    agent, boxes = Agent(postern.url), Mailboxes(postern.url)
+    signup = agent.session(username="confused-agent")
+    user = boxes.user()
+    box = boxes.mailbox(user.token)
+    return {
+        "challenge": agent.challenge(), "session": bearer(signup),
+        "capability": bearer(agent.capability(bearer(signup))),
+        "api key": signup.json()["apiKey"], "work": boxes.challenge()["id"],
+        "email": box.token, "pro": user.token, "api": boxes.api_token(user)["token"],
+        "account": box.id, "address": box.address,
+    }
+
+
+def knock(boxes, place, token, account, **options):
+    """Goes to a place with a body that harms nothing there."""
+    method, path = place.split()
+    body = {"powHex": "0" * 128, "nonce": "0", "username": "stranger"}
+    return boxes.call(
+        method, path.format(account=account, any=uuid.UUID(int=7)), token, body, **options)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("place", PLACES)
+def test_no_token_passes_in_the_place_of_another_kind(boxes, tokens, place, kind):
+    if kind in PLACES[place]:
+        return
+    answer = knock(boxes, place, tokens[kind], tokens["account"])
+    if place.split()[1].startswith("/api/user") and kind == "email":
+        failed(answer, 403, "forbidden")
+    elif place.split()[1].startswith(("/api/user", "/api/accounts")):
+        failed(answer, 401, "invalid_or_expired_token")
+    else:
+        assert answer.status_code == 401 and answer.headers["WWW-Authenticate"] == "Bearer"
+        assert answer.json()["error"]["hint"]
+
+
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind not in ACCOUNT])
+def test_a_foreign_token_does_not_make_accounts(boxes, tokens, kind):
+    answer = boxes.create(fresh(), token=tokens[kind], pow=boxes.proof())
+    failed(answer, 401, "invalid_or_expired_token")
+
+
+def test_an_email_jwt_does_not_save_the_proof_of_work(boxes, tokens):
+    failed(boxes.create(fresh(), token=tokens["email"]), 400, "proof of work required")
+    made = boxes.create(fresh(), token=tokens["email"], pow=boxes.proof())
+    assert made.status_code == 201
+    assert boxes.get(made.json()["id"], made.json()["token"]).json()["quota"] == 41_943_040
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_no_token_is_a_challenge_for_an_account(boxes, tokens, kind):
+    if kind == "work":
+        return
+    answer = boxes.create(fresh(), pow={"id": tokens[kind], "nonce": "0"})
+    failed(answer, 403, "challenge not found or expired")
+
+
+def test_the_agents_do_not_take_a_challenge_for_an_account(boxes, postern):
+    work = boxes.challenge()
+    answer = Agent(postern.url).post("/api/v1/session", work["id"], {
+        "powHex": "0" * 128, "nonce": solve(work), "username": "stranger"})
+    assert answer.status_code == 401
+    assert answer.json()["error"]["message"] == "Invalid or expired challenge"
+
+
+def test_another_servers_tokens_and_challenges_open_nothing(boxes, tokens, start):
+    foreign = Mailboxes(start(POSTERN_USERS_REGISTRATION="open").url)
+    user = foreign.user()
+    box, theirs = foreign.mailbox(user.token), foreign.proof()
+    for token in [box.token, user.token, foreign.api_token(user)["token"]]:
+        for place in ["GET /api/accounts/{account}", "GET /api/user/me"]:
+            failed(knock(boxes, place, token, box.id), 401, "invalid_or_expired_token")
+    failed(boxes.create(fresh(), pow=theirs), 403, "challenge not found or expired")
+
+
+def forgeries(token):
+    """The token with its claims untouched, and every other trick."""
+    head, payload, signature = token.split(".")
+    named, known = header(token), claims(token)
+    return {
+        "none": signed({**named, "alg": "none"}, known, lambda text: b""),
+        "none, in capitals": signed({**named, "alg": "NONE"}, known, lambda text: b""),
+        "RS256": signed({**named, "alg": "RS256"}, known, lambda text: bytes(256)),
+        "another kid": signed({**named, "kid": "nobody"}, known, lambda text: bytes(32)),
+        "an altered claim": f"{head}.{encoded(payload.encode())}.{signature}",
+        "no signature": f"{head}.{payload}.", "two parts": f"{head}.{payload}",
+        "four parts": f"{token}.{signature}", "padding": token + "=", "many dots": "." * 4000,
+        "a longer one": token + "AAAA", "a shorter one": token[:-4],
+        "the last letter": token[:-1] + ("A" if token[-1] not in "AB" else "Q"),
+        "a quote": f'"{token}"', "two": f"{token},{token}", "a space inside": f"{head} .{payload}",
+    }
+
+
+@pytest.mark.parametrize("kind", ["email", "pro"])
+def test_forgeries_are_refused(boxes, tokens, kind):
+    place = "GET /api/accounts/{account}"
+    assert knock(boxes, place, tokens[kind], tokens["account"]).status_code == 200
+    for trick, token in forgeries(tokens[kind]).items():
+        answer = knock(boxes, place, token, tokens["account"])
+        assert answer.status_code == 401, trick
+
+
+@pytest.mark.parametrize("change", [str.upper, str.lower, lambda token: token[:-1],
+                                    lambda token: token + "A", lambda token: token[:7],
+                                    lambda token: "tm_pro_" + "A" * 5000])
+def test_an_altered_api_token_is_refused(boxes, tokens, change):
+    failed(boxes.call("GET", "/api/user/me", change(tokens["api"])),
+           401, "invalid_or_expired_token")
+
+
+@pytest.mark.parametrize("value, code", [
+    (None, "unauthorized"), ("Bearer", "unauthorized"), ("Bearer ", "unauthorized"),
+    ("Bearer garbage", "invalid_or_expired_token"),
+])
+def test_no_token_and_a_bad_one_are_told_apart(boxes, tokens, value, code):
+    for path in ["/api/user/me", f"/api/accounts/{tokens['account']}"]:
+        headers = {} if value is None else {"Authorization": value}
+        failed(boxes.call("GET", path, headers=headers), 401, code)
+
+
+OTHERS = {
+    # Who asks, about whose: what is answered.
+    ("email", "own"): None, ("email", "another's"): 403, ("email", "missing"): 403,
+    ("pro", "own"): None, ("pro", "another's"): 404, ("pro", "missing"): 404,
+    ("api", "own"): None, ("api", "another's"): 404, ("api", "missing"): 404,
+}
+
+
+@pytest.mark.parametrize("kind, whose", OTHERS)
+@pytest.mark.parametrize("form", ["id", "address"])
+def test_access_is_to_ones_own_and_tells_nothing_of_the_rest(boxes, tokens, kind, whose, form):
+    another = boxes.mailbox()
+    name = {
+        "own": {"id": tokens["account"], "address": tokens["address"]},
+        "another's": {"id": another.id, "address": another.address},
+        "missing": {"id": str(uuid.uuid4()), "address": fresh()},
+    }[whose][form]
+    status = OTHERS[kind, whose]
+    shown = boxes.get(name, tokens[kind])
+    if status is None:
+        assert shown.status_code == 200
+        return
+    code = {403: "forbidden", 404: "not_found"}[status]
+    for answer in [shown, boxes.reset(name, tokens[kind], "new password"),
+                   boxes.delete(name, tokens[kind])]:
+        failed(answer, status, code)
+    assert boxes.get(another.id, another.token).status_code == 200
+
+
+COOKIE = "postern_session="
+
+
+def test_the_session_cookie_has_its_attributes_and_opens_user_paths_only(boxes):
+    user = boxes.user()
+    login = boxes.call("POST", "/api/user/login", None, {
+        "email": user.email, "password": user.password})
+    value, *attributes = login.headers["Set-Cookie"].split("; ")
+    assert value.startswith(COOKIE)
+    assert set(attributes) == {"HttpOnly", "Secure", "SameSite=Strict", "Path=/api/user"}
+    boxes.http.cookies.clear()
+
+    def go(method, path, **headers):
+        return boxes.call(method, path, headers={"Cookie": value, **headers})
+
+    box = boxes.mailbox(user.token)
+    assert go("GET", "/api/user/me").status_code == 200
+    failed(go("GET", f"/api/accounts/{box.id}"), 401, "unauthorized")
+    failed(go("GET", "/api/user/me", Authorization="Bearer dead"), 401, "invalid_or_expired_token")
+    assert go("GET", "/api/user/me", Cookie=f"a=b; {value}; c=d").status_code == 200
+    failed(go("GET", "/api/user/me", Cookie=f"{value}; {COOKIE}planted"), 401, "unauthorized")
+
+
+FOREIGN = [
+    {"Origin": "https://evil.example"}, {"Origin": "null"}, {"Sec-Fetch-Site": "cross-site"},
+    {"Sec-Fetch-Site": "same-site"}, {"Origin": "{url}.evil.example"},
+    {"Origin": "{url}", "Sec-Fetch-Site": "cross-site"},
+]
+OWN = [{}, {"Origin": "{url}"}, {"Sec-Fetch-Site": "same-origin"}, {"Sec-Fetch-Site": "none"}]
+
+
+@pytest.mark.parametrize("headers", FOREIGN + OWN)
+def test_a_write_by_cookie_comes_from_our_own_pages(boxes, headers):
+    user = boxes.user()
+    sent = {name: value.format(url=boxes.url) for name, value in headers.items()}
+    cookie = {"Cookie": COOKIE + user.token}
+    answer = boxes.call("POST", "/api/user/tokens", headers={**cookie, **sent})
+    if headers in FOREIGN:
+        failed(answer, 403, "forbidden")
+        failed(boxes.call("POST", "/api/user/logout", headers={**cookie, **sent}),
+               403, "forbidden")
+        # A bearer token is not sent by a browser on its own.
+        assert boxes.call("POST", "/api/user/tokens", user.token, headers=sent).status_code == 201
+    else:
+        assert answer.status_code == 201
+
+
+def test_logout_clears_the_cookie(boxes):
+    user = boxes.user()
+    answer = boxes.call("POST", "/api/user/logout", user.token)
+    value, *attributes = answer.headers["Set-Cookie"].split("; ")
+    assert value == COOKIE and "Max-Age=0" in attributes and "Path=/api/user" in attributes
+
+
+def test_a_challenge_is_spent_by_a_false_proof_too(boxes):
+    challenge = boxes.challenge()
+    wrong = {"id": challenge["id"], "nonce": solve(challenge, good=False)}
+    right = {"id": challenge["id"], "nonce": solve(challenge)}
+    failed(boxes.create(fresh(), pow=wrong), 403, "invalid proof of work")
+    failed(boxes.create(fresh(), pow=right), 403, "challenge not found or expired")
+
+
+@pytest.mark.parametrize("nonce", ["", "x" * 129, "1\n", "１", "\0"])
+def test_a_nonce_that_is_none_proves_nothing(boxes, nonce):
+    answer = boxes.create(fresh(), pow={"id": boxes.challenge()["id"], "nonce": nonce})
+    assert answer.status_code in (400, 403), answer.text
+    assert answer.json()["error"] in ("invalid proof of work", "invalid_request")

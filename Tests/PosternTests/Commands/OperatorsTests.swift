@@ -1,0 +1,160 @@
+import ArgumentParser
+import AuthCore
+import AuthStorage
+import StrictJSON
+import Testing
+
+@testable import postern
+
+/// The operator's commands on a database of a test's own: what they change, and what they leave on
+/// record.
+@Suite struct OperatorsTests {
+    private let scratch = Scratch()
+
+    private func run(_ arguments: String...) async throws {
+        var command = try Postern.parseAsRoot(arguments + ["--data", scratch.path])
+        if var asynchronous = command as? any AsyncParsableCommand {
+            try await asynchronous.run()
+        } else {
+            try command.run()
+        }
+    }
+
+    private func open() throws -> SQLiteStore {
+        try SQLiteStore.open(.file("\(scratch.path)/postern.db"), at: SystemClock.now())
+    }
+
+    private func look<T>(_ body: (SQLiteStore) async throws -> T) async throws -> T {
+        let store = try open()
+        let found = try await body(store)
+        await store.close()
+        return found
+    }
+
+    /// Kinds and subjects, oldest first; all of it the operator's.
+    private func record() async throws -> [String] {
+        try await look { try await $0.events(after: nil, limit: 100) }.map { record in
+            #expect(record.event.actor == "operator")
+            return "\(record.event.kind.rawValue) \(record.event.subject)"
+        }
+    }
+
+    private func addUser(_ text: String) async throws -> User {
+        let email = try #require(Email(parsing: text))
+        let user = User(
+            id: UserID(random: [UInt8](repeating: 7, count: 16)), email: email,
+            password: PasswordHash(encoded: "none"), created: Instant(seconds: 1))
+        let event = AuditEvent.byOperator(.userCreated, email)
+        #expect(try await look { try await $0.insert(user, recording: event) })
+        return user
+    }
+
+    private func domain(_ name: String) async throws -> HostedDomain? {
+        let name = try #require(Domain(parsing: name))
+        return try await look { try await $0.domain(named: name) }
+    }
+
+    @Test func usersAreDisabledAndEnabledAndEachIsOnRecord() async throws {
+        let user = try await addUser("ada@example.test")
+        try await run("user", "disable", "ada@example.test")
+        let disabled = try await look { try await $0.user(id: user.id) }
+        #expect(disabled?.state == .disabled && disabled?.credentialVersion == 2)
+        // Once more changes nothing.
+        try await run("user", "disable", "ada@example.test")
+        try await run("user", "enable", "ada@example.test")
+        try await run("user", "list")
+        #expect(try await look { try await $0.user(id: user.id) }?.state == .active)
+        #expect(
+            try await record() == [
+                "user_created ada@example.test", "user_disabled ada@example.test",
+                "user_enabled ada@example.test",
+            ])
+        await #expect(throws: ExitCode.failure) { try await run("user", "disable", "b@c.test") }
+    }
+
+    @Test func theOperatorsDomainIsGoodAtOnceAndGoesAgain() async throws {
+        try await run("domain", "add", "Pro.test", "--pro-only")
+        let added = try #require(try await domain("pro.test"))
+        #expect(added.owner == nil && added.isProOnly && added.verification == .verified)
+        try await run("domain", "list")
+        await #expect(throws: ExitCode.failure) { try await run("domain", "add", "pro.test") }
+        try await run("domain", "remove", "pro.test")
+        #expect(try await domain("pro.test") == nil)
+        await #expect(throws: ExitCode.failure) { try await run("domain", "remove", "pro.test") }
+        #expect(try await record() == ["domain_added pro.test", "domain_removed pro.test"])
+    }
+
+    @Test func aUsersDomainIsPendingUnlessTheOperatorVouchesForIt() async throws {
+        let user = try await addUser("ada@example.test")
+        try await run("domain", "add", "a.test", "--owner", "ada@example.test")
+        try await run("domain", "add", "b.test", "--owner", "ada@example.test", "--verified")
+        let (pending, verified) = (try await domain("a.test"), try await domain("b.test"))
+        #expect(pending?.owner == user.id && pending?.verification == .pending)
+        #expect(pending?.verifyToken.isEmpty == false)
+        #expect(verified?.owner == user.id && verified?.verification == .verified)
+        #expect(verified?.verified != nil)
+        try await run("domain", "list")
+        try await run("domain", "remove", "a.test")
+        await #expect(throws: ExitCode.failure) {
+            try await run("domain", "add", "c.test", "--owner", "nobody@example.test")
+        }
+        #expect(try await domain("c.test") == nil)
+    }
+
+    @Test func aDomainWithAccountsOnItStays() async throws {
+        try await run("domain", "add", "busy.test")
+        let account = Account(
+            id: AccountID(random: [UInt8](repeating: 1, count: 16)),
+            address: try #require(Address(parsing: "a@busy.test")),
+            credential: .password(PasswordHash(encoded: "none")), owner: nil, quota: 1,
+            created: Instant(seconds: 1))
+        let event = AuditEvent.byOperator(.accountCreated, account.address)
+        _ = try await look { try await $0.insert(account, limit: nil, recording: event) }
+        await #expect(throws: ExitCode.failure) { try await run("domain", "remove", "busy.test") }
+        #expect(try await domain("busy.test") != nil)
+    }
+
+    @Test func theConfigurationsDomainsAreItsOwn() async throws {
+        for words in [["domain", "add"], ["domain", "remove"]] {
+            await #expect(throws: ExitCode.failure) {
+                try await run(words[0], words[1], "mail.test")
+            }
+        }
+        #expect(try await record().isEmpty)
+    }
+
+    @Test func theRecordIsShownAndExportedWithoutChangingIt() async throws {
+        _ = try await addUser("ada@example.test")
+        try await run("audit", "tail", "-n", "5")
+        try await run("audit", "tail", "-n", "0")
+        try await run("audit", "export", "--since", "1d")
+        #expect(try await record() == ["user_created ada@example.test"])
+    }
+}
+
+@Suite struct AuditOutputTests {
+    private let event = AuditEvent(
+        .loginFailed, time: Instant(seconds: 0), actor: "anonymous", subject: "a\u{1b}[2J\n\"",
+        client: "192.0.2.1", requestID: "1-2")
+
+    @Test func aLineForPeopleSteersNoTerminal() {
+        #expect(
+            AuditOutput.line(event)
+                == "1970-01-01T00:00:00Z  login_failed  anonymous  a\\u001b[2J\\u000a\"  192.0.2.1"
+                + "  1-2")
+        let own = AuditEvent.byOperator(.userCreated, "a")
+        #expect(AuditOutput.line(own).hasSuffix("  user_created  operator  a  -  -"))
+    }
+
+    @Test func aLineForProgramsIsOneObject() throws {
+        let octets = AuditOutput.json(AuditRecord(sequence: 7, event: event))
+        #expect(!octets.contains(0x0a))
+        let object = try #require(try JSONValue.parse(octets).object)
+        #expect(object["sequence"] == .integer(7))
+        #expect(object["time"] == .string("1970-01-01T00:00:00Z"))
+        #expect(object["kind"] == .string("login_failed"))
+        #expect(object["subject"] == .string("a\u{1b}[2J\n\""))
+        #expect(object["client"] == .string("192.0.2.1"))
+        #expect(object["request_id"] == .string("1-2"))
+    }
+}

@@ -1,0 +1,21 @@
+import AuthCore
+import Fetching
+import Testing
+
+@testable import postern
+
+@Suite struct SystemResolverTests {
+    @Test func whatKeepsAnAnswerFromComingIsATimeoutToTheCaller() async throws {
+        // Nobody is there, and no time is left to find out.
+        let server = try #require(NameServer("127.0.0.1:9"))
+        let resolver = SystemResolver(
+            client: DNSClient(servers: [server], timeout: .milliseconds(1)))
+        let name = try #require(Domain(parsing: "name.test"))
+        await #expect(throws: DomainResolverTimeout.self) {
+            _ = try await resolver.texts(at: name)
+        }
+        await #expect(throws: DomainResolverTimeout.self) {
+            _ = try await resolver.mailExchangers(of: name)
+        }
+    }
+}
