@@ -1,5 +1,6 @@
 internal import AuthCore
 internal import AuthStorage
+internal import HTTPEngine
 
 /// Everything an operator can set, already checked: built once at start, then only read.
 ///
@@ -85,6 +86,11 @@ extension Config {
                 "server.public_url", "is required in the production profile",
                 "set it to the URL that clients reach this server by, such as"
                     + " \"https://auth.example.com\"")
+        }
+        if server.proxyProtocol == .required && server.trustedProxies.isEmpty {
+            add(
+                "server.proxy_protocol", "is required of nobody: no proxy is trusted",
+                "name the proxies in server.trusted_proxies")
         }
         if pow.agentMaxDifficulty < pow.agentDifficulty {
             add(
