@@ -114,6 +114,16 @@ extension Live {
             #expect(live.records.faults.count == 1)
         }
 
+        @Test func whoIsStillToBeNamedDoesNotHoldUpTheStop() async throws {
+            let live = try proxied { $0.drainDeadline = .seconds(3_600) }
+            let half = live.client()
+            half.say("PROXY TC")
+            let silent = live.client()
+            await live.server.drain()
+            #expect(live.server.connections == 0)
+            #expect(half.hearToEnd() ?? "" == "" && silent.hearToEnd() ?? "" == "")
+        }
+
         @Test func connectionsAreCountedByClientNotByProxy() async throws {
             let live = try proxied { $0.maxConnectionsPerClient = 1 }
             let held = live.client()
