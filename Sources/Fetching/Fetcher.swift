@@ -68,6 +68,9 @@ public final class Fetcher: Sendable {
             },
             postern_curl_set_context(handle, CURLOPT_WRITEDATA, answer.context),
         ]
+        if request.sendsProxyHeader {
+            results.append(postern_curl_set_long(handle, CURLOPT_HAPROXYPROTOCOL, 1))
+        }
         if request.method == .post {
             results.append(postern_curl_set_long(handle, CURLOPT_POST, 1))
             results.append(

@@ -11,6 +11,8 @@ public struct OutboundRequest: Sendable {
     /// Names and values; neither may hold a control character.
     public var headers: [(name: String, value: String)]
     public var body: [UInt8]
+    /// Begins the connection with a PROXY protocol header of version 1, naming this side of it.
+    public var sendsProxyHeader = false
     /// For all of it: resolving, connecting, TLS, sending and reading.
     public var timeout: Duration
     /// Octets of body that are taken; more is ``FetchFault/tooLarge``.

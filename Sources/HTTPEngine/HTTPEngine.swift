@@ -6,6 +6,6 @@
 // never runs slow work on a loop: a handler that computes or blocks for long takes that elsewhere.
 //
 //   Message/  what handlers see: Request, Response, Method, Status, PeerAddress
-//   Wire/     pure structs, no socket, no clock: RequestParser, ResponseEncoder
+//   Wire/     pure structs, no socket, no clock: RequestParser, ResponseEncoder, ProxyHeader
 //   Routing/  the route table: Route, RouteGroup, Router, and the faults a group renders
 //   Server/   Server accepts, Loop polls, Connection moves bytes as ConnectionState says

@@ -36,6 +36,21 @@ struct StoppingTests {
         #expect(health["connection"] == "close")
     }
 
+    /// Signals while it starts: each ends it, by default action or gracefully, and none is lost.
+    @Test func aSignalAtAnyMomentOfItsStartEndsIt() throws {
+        for moment in 0..<24 {
+            let place = try Place()
+            let program = try Program(
+                ["serve", "--profile", "test", "--port", "0", "--data", place.file("data")],
+                in: place)
+            // Later by each turn: a start takes tens of milliseconds.
+            let until = ContinuousClock.now + .milliseconds(moment * 4)
+            while ContinuousClock.now < until { sched_yield() }
+            let end = try program.stop()
+            #expect(end == .exited(0) || end == .signalled(SIGTERM), "\(moment): \(end)")
+        }
+    }
+
     @Test func aSecondSignalEndsItAtOnce() throws {
         let place = try Place()
         let program = try Program.serve(

@@ -1,5 +1,6 @@
 // libFuzzer's entry: octets from it are a connection's input. The first octet says how they are
-// split; the parser must not trap, and must say the same as when it is fed all at once.
+// split; the parser must not trap, and must say the same as when it is fed all at once. So must
+// the PROXY protocol's header, and no list of proxies may name whom the last one did not.
 
 private let limits = ParserLimits(
     requestLineBytes: 200, headBytes: 500, headerCount: 8, chunkExtensionBytes: 16,
@@ -31,6 +32,32 @@ private func transcript(_ input: UnsafeRawBufferPointer, piece: Int) -> [String]
     return lines
 }
 
+/// Decided alike once it is decided, and within the octets that there are.
+private func checkProxyHeader(_ input: [UInt8], piece: Int) {
+    let whole = ProxyHeader.read(input)
+    if case .done(_, let octets) = whole { precondition(octets <= input.count) }
+    for count in stride(from: 0, to: input.count, by: piece) {
+        let progress = ProxyHeader.read(Array(input[..<count]))
+        precondition(progress == .needMore || progress == whole, "the split changes the header")
+    }
+}
+
+/// Whatever a client began a list with, the entry that its proxy appends on a line of its own.
+private func checkForwarded(_ input: [UInt8]) {
+    let text = String(decoding: input.filter { Octet.isFieldValue($0) }, as: UTF8.self)
+    guard let proxies = AddressBlock("10.0.0.0/8"), let proxy = PeerAddress(address: "10.0.0.1")
+    else { return }
+    for header in ForwardedHeader.allCases {
+        let own = header == .forwarded ? "for=203.0.113.9" : "203.0.113.9"
+        let request = Request(
+            method: .get, target: "/",
+            headers: [(header.rawValue, text), (header.rawValue, own)])
+        let client = ForwardedFor.client(
+            of: request.headers, in: header, from: proxy, trusting: [proxies])
+        precondition(client.text == "203.0.113.9", "a client was believed")
+    }
+}
+
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzz(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     let input = UnsafeRawBufferPointer(start: data, count: count)
@@ -39,5 +66,7 @@ public func fuzz(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     let whole = transcript(rest, piece: max(1, rest.count))
     let split = transcript(rest, piece: 1 + Int(first % 16))
     precondition(whole == split, "the split changes what is read")
+    checkProxyHeader(Array(rest), piece: 1 + Int(first % 16))
+    checkForwarded(Array(rest))
     return 0
 }

@@ -19,6 +19,10 @@ printf '\001GET /a%%20b?c=d HTTP/1.1\r\nHost: a:80\r\nX: y\r\n\r\n' > "$work/cor
 printf '\003POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nhello' > "$work/corpus/length"
 printf '\007POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n5;a=b\r\nhello\r\n0\r\nT: u\r\n\r\n' \
     > "$work/corpus/chunked"
+printf '\004PROXY TCP4 192.0.2.1 198.51.100.2 4711 80\r\n' > "$work/corpus/proxy-1"
+printf '\004\r\n\r\n\000\r\nQUIT\n\041\021\000\014\300\000\002\001\306\063\144\002\022\147\000\120' \
+    > "$work/corpus/proxy-2"
+printf '\001for="[2001:db8::1]:80";by=_x, for=192.0.2.1' > "$work/corpus/forwarded"
 
 cd "$work"
 # Without the backtracer off, a crash hangs in it instead of being reported.

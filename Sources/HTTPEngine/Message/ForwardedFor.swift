@@ -1,34 +1,58 @@
+/// The header field in which proxies say whom they ask for. A server believes one of them: the
+/// proxy that writes the one passes on the other as its client made it up.
+public enum ForwardedHeader: String, CaseIterable, Sendable {
+    case xForwardedFor = "x-forwarded-for"
+    /// RFC 7239.
+    case forwarded
+}
+
 /// Who a request comes from when proxies hand it on.
 ///
-/// Each proxy appends to X-Forwarded-For whom it has the request from, and anybody can begin such a
-/// list. So it is believed from its end, and only as far as the addresses are trusted proxies': the
-/// first other one is the client, whatever stands before it.
+/// Each proxy appends whom it has the request from, and anybody can begin such a list. So it is
+/// believed from its end, and only as far as the addresses are trusted proxies': the first other
+/// one is the client, whatever stands before it.
 enum ForwardedFor {
+    /// Proxies one behind the other; who names more has begun the list himself.
+    static let mostHops = 32
+
     static func client(
-        of headers: HeaderFields, from peer: PeerAddress, trusting proxies: [AddressBlock]
+        of headers: HeaderFields, in header: ForwardedHeader, from peer: PeerAddress,
+        trusting proxies: [AddressBlock]
     ) -> PeerAddress {
+        guard proxies.contain(peer) else { return peer }
         var client = peer
-        var hops = headers.all("x-forwarded-for").flatMap {
-            $0.split(separator: ",", omittingEmptySubsequences: false)
-        }
-        while proxies.contains(where: { $0.contains(client) }), let hop = hops.popLast() {
-            // Who passes on what cannot be read is answerable for it.
-            guard let before = address(hop) else { return client }
-            client = before
+        var hops = 0
+        // A line that was left open cannot swallow the next one: each is read on its own.
+        for line in headers.all(header.rawValue).reversed() {
+            for node in nodes(line, header).reversed() {
+                // Who passes on what cannot be read is answerable for it.
+                guard hops < mostHops, let before = node else { return client }
+                client = before
+                hops += 1
+                guard proxies.contain(client) else { return client }
+            }
         }
         return client
     }
 
-    /// An address alone, or as some proxies write it: `192.0.2.1:80`, `[2001:db8::1]:80`.
-    private static func address(_ hop: Substring) -> PeerAddress? {
-        var text = hop.drop { $0 == " " || $0 == "\t" }
+    /// Who is named, in order; `nil` for what is no address.
+    private static func nodes(_ line: String, _ header: ForwardedHeader) -> [PeerAddress?] {
+        switch header {
+        case .xForwardedFor:
+            line.split(separator: ",", omittingEmptySubsequences: false).suffix(mostHops + 1).map {
+                PeerAddress(node: trimmed($0), bracketed: false)
+            }
+        case .forwarded:
+            // Where one element ends is not known in a list that cannot be read.
+            ForwardedList.nodes(line)?.suffix(mostHops + 1).map { node in
+                node.flatMap { PeerAddress(node: $0, bracketed: true) }
+            } ?? [nil]
+        }
+    }
+
+    private static func trimmed(_ text: Substring) -> Substring {
+        var text = text.drop { $0 == " " || $0 == "\t" }
         while text.last == " " || text.last == "\t" { text.removeLast() }
-        if text.first == "[", let end = text.firstIndex(of: "]") {
-            return PeerAddress(address: String(text[..<end].dropFirst()))
-        }
-        if let colon = text.firstIndex(of: ":"), text.lastIndex(of: ":") == colon {
-            text = text[..<colon]
-        }
-        return PeerAddress(address: String(text))
+        return text
     }
 }

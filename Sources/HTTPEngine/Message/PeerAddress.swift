@@ -50,6 +50,22 @@ public struct PeerAddress: Hashable, Sendable, CustomStringConvertible {
         PeerAddress(family: family, high: high, low: low, port: 0)
     }
 
+    /// How many bits an address of this family has.
+    var width: Int { family == .v4 ? 32 : 128 }
+
+    /// The address with every bit after the first `count` cleared, and without its port.
+    func first(_ count: Int) -> PeerAddress {
+        // IPv4 is the last 32 of 128 bits here.
+        let kept = family == .v4 ? count + 96 : count
+        return PeerAddress(
+            family: family, high: high & Self.mask(kept), low: low & Self.mask(kept - 64), port: 0)
+    }
+
+    /// The first so many of 64 bits.
+    private static func mask(_ count: Int) -> UInt64 {
+        ~0 << (64 - min(64, max(0, count)))
+    }
+
     /// `192.0.2.1` or RFC 5952's `2001:db8::1`, without the port.
     public var text: String {
         switch family {

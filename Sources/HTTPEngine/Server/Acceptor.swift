@@ -11,6 +11,7 @@ final class Acceptor {
     private var turn = 0
     private var spare: Int32
     private(set) var isPaused = false
+    private var quietUntil: Moment?
 
     init(listeners: [Int32], loops: [Loop], on loop: isolated Loop) {
         self.listeners = listeners
@@ -51,14 +52,41 @@ final class Acceptor {
     }
 
     private func hand(over descriptor: Int32, from peer: PeerAddress, on loop: isolated Loop) {
-        let isSurplus = !loop.context.census.admit(peer)
+        guard let standing = standing(of: peer, on: loop) else {
+            Glibc.close(descriptor)
+            return
+        }
         let target = loops[turn % loops.count]
         turn &+= 1
         if target === loop {
-            loop.adopt(descriptor, from: peer, isSurplus: isSurplus)
+            loop.adopt(descriptor, from: peer, as: standing)
         } else {
-            target.enter { $0.adopt(descriptor, from: peer, isSurplus: isSurplus) }
+            target.enter { $0.adopt(descriptor, from: peer, as: standing) }
         }
+    }
+
+    /// nil for a stranger where proxies have to say whom they speak for: whatever it says of itself
+    /// is not believed, and what it is answered would be counted to nobody.
+    private func standing(
+        of peer: PeerAddress, on loop: isolated Loop
+    ) -> Connection.Standing? {
+        let configuration = loop.context.configuration
+        guard configuration.proxyProtocol == .required else {
+            return loop.context.census.admit(peer) ? .named : .surplus
+        }
+        guard configuration.trustedProxies.contain(peer) else {
+            reportStranger(peer, on: loop)
+            return nil
+        }
+        return loop.context.census.admit(nil) ? .unnamed : .surplus
+    }
+
+    /// At most once a second: enough to find a proxy that was not named, and no flood of lines.
+    private func reportStranger(_ peer: PeerAddress, on loop: isolated Loop) {
+        let now = loop.refresh()
+        guard quietUntil.map({ $0 <= now }) ?? true else { return }
+        quietUntil = now + Moment.Span(.seconds(1))
+        loop.report(ProxyHeaderFault(peer: peer, reason: .untrustedPeer), for: nil)
     }
 
     /// Whether another try makes sense after this error (accept(2)).

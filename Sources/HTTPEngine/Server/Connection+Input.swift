@@ -20,8 +20,12 @@ extension Connection {
         }
     }
 
-    private func take(_ octets: UnsafeRawBufferPointer, on loop: isolated Loop) {
+    func take(_ octets: UnsafeRawBufferPointer, on loop: isolated Loop) {
         guard state.input != .ended else { return }
+        if header != nil {
+            takeHeader(octets, on: loop)
+            return
+        }
         if case .idle = state.input { requestBegan = loop.now }
         parser.append(octets)
         state.octetsArrived(at: loop.now)

@@ -11,7 +11,7 @@ extension Connection {
         case .handler(let mounted, let parameters):
             guard let head = exchange.head else { return }
             let request = Request(
-                head: head, body: exchange.body, peer: client(of: head, on: loop),
+                head: head, body: exchange.body, peer: client(of: exchange, on: loop),
                 requestID: exchange.id)
             // Begins at once and on the loop: a handler that never waits costs no turn of the
             // queue, and its answer goes out with the others of this batch.
@@ -82,15 +82,19 @@ extension Connection {
             AccessRecord(
                 method: exchange.head?.method, route: exchange.mounted?.route.template ?? "-",
                 status: status.code, bytes: octets, duration: now.duration(since: exchange.began),
-                peer: client(of: exchange.head, on: loop), id: exchange.id))
+                peer: client(of: exchange, on: loop), id: exchange.id))
     }
 
     /// Who asks: the peer, or whom it asks for if it is a proxy that is trusted.
-    private func client(of head: RequestHead?, on loop: isolated Loop) -> PeerAddress {
-        let proxies = loop.context.configuration.trustedProxies
-        guard !proxies.isEmpty, let head else { return peer }
-        return ForwardedFor.client(
-            of: HeaderFields(head: head), from: peer, trusting: proxies)
+    private func client(of exchange: Exchange, on loop: isolated Loop) -> PeerAddress {
+        let configuration = loop.context.configuration
+        guard !configuration.trustedProxies.isEmpty, let head = exchange.head else { return peer }
+        if let client = exchange.client { return client }
+        let client = ForwardedFor.client(
+            of: HeaderFields(head: head), in: configuration.forwardedHeader, from: peer,
+            trusting: configuration.trustedProxies)
+        exchange.client = client
+        return client
     }
 
     func sendContinue() {
@@ -128,6 +132,7 @@ extension Connection {
         case .answerTimeout: refuse(.timeout, on: loop)
         case .linger: shutdown(descriptor, Int32(SHUT_WR))
         case .close:
+            if header?.isEmpty == false { report(.truncated, on: loop) }
             Glibc.close(descriptor)
             loop.forget(self)
             queue.removeAll()

@@ -7,9 +7,11 @@ internal import CSocket
 /// descriptor is closed in `perform(.close)` and nowhere else.
 final class Connection {
     let descriptor: Int32
-    let peer: PeerAddress
-    /// Admitted over the caps only to be told so; not counted.
-    let isSurplus: Bool
+    /// Who is at the other end; from a proxy's header on, whom it speaks for.
+    var peer: PeerAddress
+    var standing: Standing
+    /// What has come of the header that a proxy begins with; nil when none is awaited any more.
+    var header: [UInt8]?
     var parser: RequestParser
     var state: ConnectionState
     var incoming: Exchange?
@@ -23,13 +25,23 @@ final class Connection {
     var owesContinue = false
     var isPumping = false
 
+    /// How it is counted.
+    enum Standing {
+        case named
+        /// Among all, but to no client yet: the proxy's header is awaited.
+        case unnamed
+        /// Over the caps and taken only to be told so; not counted.
+        case surplus
+    }
+
     init(
-        descriptor: Int32, peer: PeerAddress, isSurplus: Bool, context: ServerContext,
+        descriptor: Int32, peer: PeerAddress, standing: Standing, context: ServerContext,
         at now: Moment
     ) {
         self.descriptor = descriptor
         self.peer = peer
-        self.isSurplus = isSurplus
+        self.standing = standing
+        header = standing == .unnamed ? [] : nil
         parser = RequestParser(limits: context.parserLimits)
         state = ConnectionState(limits: context.connectionLimits, at: now)
         requestBegan = now
@@ -37,10 +49,13 @@ final class Connection {
 
     /// Begins to listen to the peer; one over the caps is answered 503 at once.
     func open(on loop: isolated Loop) {
-        if isSurplus {
-            refuse(.overloaded(retryAfter: loop.context.configuration.retryAfter), on: loop)
-        }
+        if standing == .surplus { turnAway(on: loop) }
         pump(on: loop)
+    }
+
+    /// Tells the client that there is no room.
+    func turnAway(on loop: isolated Loop) {
+        refuse(.overloaded(retryAfter: loop.context.configuration.retryAfter), on: loop)
     }
 
     /// The kernel has news.

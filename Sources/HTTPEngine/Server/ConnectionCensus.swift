@@ -1,6 +1,7 @@
 internal import Synchronization
 
-/// How many connections are open, in all and from each address, over all loops.
+/// How many connections are open, in all and from each address, over all loops. One whose client is
+/// not named yet, because its proxy has not said it, counts among all.
 ///
 /// Promises: whoever was admitted is counted until it leaves; the table holds only addresses that
 /// have a connection, so it is bounded by the number of connections.
@@ -19,22 +20,35 @@ final class ConnectionCensus: Sendable {
         self.mostPerClient = mostPerClient
     }
 
-    /// False when the caps leave no room; then there is nothing to leave.
-    func admit(_ peer: PeerAddress) -> Bool {
-        let host = peer.host
-        return state.withLock { state in
-            let count = state.byHost[host, default: 0]
-            guard state.total < most, count < mostPerClient else { return false }
+    /// - Parameter peer: nil when it is to be named later.
+    /// - Returns: false when the caps leave no room; then there is nothing to leave.
+    func admit(_ peer: PeerAddress?) -> Bool {
+        state.withLock { state in
+            guard state.total < most, count(peer, &state) else { return false }
             state.total += 1
-            state.byHost[host] = count + 1
             return true
         }
     }
 
-    func leave(_ peer: PeerAddress) {
-        let host = peer.host
+    /// Says whose an admitted connection is.
+    /// - Returns: false when that client has no room; then it leaves as one without a name.
+    func name(_ peer: PeerAddress) -> Bool {
+        state.withLock { count(peer, &$0) }
+    }
+
+    private func count(_ peer: PeerAddress?, _ state: inout State) -> Bool {
+        guard let host = peer?.host else { return true }
+        let count = state.byHost[host, default: 0]
+        guard count < mostPerClient else { return false }
+        state.byHost[host] = count + 1
+        return true
+    }
+
+    /// - Parameter peer: as it was named; nil when it never was.
+    func leave(_ peer: PeerAddress?) {
         state.withLock { state in
             state.total -= 1
+            guard let host = peer?.host else { return }
             let count = state.byHost[host, default: 1] - 1
             state.byHost[host] = count == 0 ? nil : count
         }

@@ -16,6 +16,8 @@ final class Exchange {
     let head: RequestHead?
     /// The route it was found to be for, also when it is refused after that.
     var mounted: MountedRoute?
+    /// Who asks, once that was looked up.
+    var client: PeerAddress?
     var answerer = Answerer.undecided
     var bodyLimit = 0
     var body: [UInt8] = []

@@ -148,24 +148,34 @@ extension Loop {
     private static let mostSurplus = 64
 
     /// Takes over an accepted descriptor.
-    func adopt(_ descriptor: Int32, from peer: PeerAddress, isSurplus: Bool) {
-        guard !isSurplus || surplus < Loop.mostSurplus else {
+    func adopt(_ descriptor: Int32, from peer: PeerAddress, as standing: Connection.Standing) {
+        guard standing != .surplus || admitSurplus() else {
             close(descriptor)
             return
         }
         refresh()
-        if isSurplus { surplus += 1 }
         let connection = Connection(
-            descriptor: descriptor, peer: peer, isSurplus: isSurplus, context: context, at: now)
+            descriptor: descriptor, peer: peer, standing: standing, context: context, at: now)
         connections[descriptor] = connection
         startTicking()
         connection.open(on: self)
     }
 
+    /// Room for one more that is only told that there is none.
+    func admitSurplus() -> Bool {
+        guard surplus < Loop.mostSurplus else { return false }
+        surplus += 1
+        return true
+    }
+
     /// The connection has closed its descriptor.
     func forget(_ connection: Connection) {
         connections[connection.descriptor] = nil
-        if connection.isSurplus { surplus -= 1 } else { context.census.leave(connection.peer) }
+        switch connection.standing {
+        case .named: context.census.leave(connection.peer)
+        case .unnamed: context.census.leave(nil)
+        case .surplus: surplus -= 1
+        }
         guard connections.isEmpty, isStopping else { return }
         for waiter in whenEmpty { waiter.resume() }
         whenEmpty = []

@@ -1,3 +1,11 @@
+/// Whether connections begin with a PROXY protocol header, of version 1 or 2.
+public enum ProxyProtocol: String, CaseIterable, Sendable {
+    case off
+    /// Every connection does; one whose peer is no trusted proxy, or without a valid header, is
+    /// closed without an answer.
+    case required
+}
+
 /// Every limit and deadline of the server, each with its unit and default.
 public struct ServerConfiguration: Sendable {
     /// What to listen on: an IPv4 or IPv6 address, or `*` for every address of both families on
@@ -5,8 +13,12 @@ public struct ServerConfiguration: Sendable {
     public var host = "127.0.0.1"
     /// 0 lets the kernel pick; ``Server/start()`` says which.
     public var port: UInt16 = 8080
-    /// Proxies whose `X-Forwarded-For` is believed; a connection is theirs all the same.
+    /// Proxies that are believed whom they ask for.
     public var trustedProxies: [AddressBlock] = []
+    /// Where they say so, request by request. A connection is theirs all the same.
+    public var forwardedHeader = ForwardedHeader.xForwardedFor
+    /// Whether they say so before the first request; then the connection is their client's.
+    public var proxyProtocol = ProxyProtocol.off
     /// Connections the kernel holds for us before they are accepted.
     public var backlog: Int32 = 1024
     /// Event loops, each a serial queue; nil is one per core.

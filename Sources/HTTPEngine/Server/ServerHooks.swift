@@ -46,7 +46,8 @@ public struct FaultRecord: Sendable {
 public struct ServerHooks: Sendable {
     /// Once for every request, refused and malformed ones too.
     public var access: (@Sendable (AccessRecord) -> Void)?
-    /// Once for every error that was answered 500, and for every reply that could not be written.
+    /// Once for every error that was answered 500, for every reply that could not be written, and
+    /// for connections that could not be accepted or whose proxy did not say whom it speaks for.
     public var fault: (@Sendable (FaultRecord) -> Void)?
 
     public init(

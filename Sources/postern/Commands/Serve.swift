@@ -119,7 +119,9 @@ struct Service: Sendable {
             access: { [log] in log.access($0) },
             fault: { fault in
                 let id = fault.requestID.map { ["id": Logger.MetadataValue.string($0)] }
-                logger.error("request failed", error: fault.error, metadata: id)
+                logger.error(
+                    id == nil ? "connection failed" : "request failed", error: fault.error,
+                    metadata: id)
             })
     }
 

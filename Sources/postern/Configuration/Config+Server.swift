@@ -10,9 +10,13 @@ extension Config {
         /// The URL that clients reach this server by, the issuer of its tokens. Outside production
         /// it defaults to `http://127.0.0.1:<port>`; production refuses to start without one.
         var publicURL: BaseURL?
-        /// Proxies whose `X-Forwarded-For` is believed; without any, the client is whoever is at
+        /// Proxies that are believed whom they ask for; without any, the client is whoever is at
         /// the other end of the connection.
         var trustedProxies: [AddressBlock] = []
+        /// The header field in which they say so; the other one is not looked at.
+        var forwardedHeader = ForwardedHeader.xForwardedFor
+        /// Whether every connection begins with a PROXY protocol header of a trusted proxy.
+        var proxyProtocol = ProxyProtocol.off
 
         /// Event loops, each a thread; 0 means one per core.
         var loops = 0
@@ -69,6 +73,8 @@ extension Config {
                 .list(
                     of: .addressBlock, 0...1000,
                     accepts: "at most 1,000 addresses or blocks (10.0.0.0/8, ::1)")),
+            Setting("server.forwarded_header", \.server.forwardedHeader, .oneOf),
+            Setting("server.proxy_protocol", \.server.proxyProtocol, .oneOf),
             Setting("server.loops", \.server.loops, .integer(0...1024)),
             Setting("server.backlog", \.server.backlog, .integer(1...65_535)),
             Setting("server.max_connections", \.server.maxConnections, .integer(1...1_000_000)),

@@ -1,5 +1,6 @@
 internal import AuthCore
 internal import AuthStorage
+internal import HTTPEngine
 
 /// Everything an operator can set, already checked: built once at start, then only read.
 ///
@@ -104,6 +105,11 @@ extension Config {
                 "hash_login.failure_floor",
                 "is not longer than hash_login.login_timeout, so a slow host would show",
                 "raise it or lower hash_login.login_timeout")
+        }
+        if server.proxyProtocol == .required && server.trustedProxies.isEmpty {
+            add(
+                "server.proxy_protocol", "is required of nobody: no proxy is trusted",
+                "name the proxies in server.trusted_proxies")
         }
         if pow.agentMaxDifficulty < pow.agentDifficulty {
             add(

@@ -6,6 +6,8 @@ extension ServerConfiguration {
         host = settings.host
         port = UInt16(clamping: settings.port)
         trustedProxies = settings.trustedProxies
+        forwardedHeader = settings.forwardedHeader
+        proxyProtocol = settings.proxyProtocol
         backlog = Int32(clamping: settings.backlog)
         loops = settings.loops == 0 ? nil : settings.loops
         maxConnections = settings.maxConnections

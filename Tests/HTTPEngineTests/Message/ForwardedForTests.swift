@@ -2,16 +2,21 @@ import Testing
 
 @testable import HTTPEngine
 
-@Suite struct ForwardedForTests {
-    private func client(_ peer: String, _ lists: [String]) throws -> String {
-        let proxies = try ["10.0.0.0/8", "2001:db8::/32"].map { try #require(AddressBlock($0)) }
-        let request = Request(
-            method: .get, target: "/", headers: lists.map { ("X-Forwarded-For", $0) })
-        return ForwardedFor.client(
-            of: request.headers, from: try #require(PeerAddress(address: peer)), trusting: proxies
-        ).text
-    }
+/// 10.0.0.0/8 and 2001:db8::/32 are the proxies.
+private func client(
+    _ peer: String, _ lists: [String], in header: ForwardedHeader = .xForwardedFor,
+    also others: [(String, String)] = []
+) throws -> String {
+    let proxies = try ["10.0.0.0/8", "2001:db8::/32"].map { try #require(AddressBlock($0)) }
+    let request = Request(
+        method: .get, target: "/", headers: lists.map { (header.rawValue, $0) } + others)
+    return ForwardedFor.client(
+        of: request.headers, in: header, from: try #require(PeerAddress(address: peer)),
+        trusting: proxies
+    ).text
+}
 
+@Suite struct ForwardedForTests {
     @Test func aPeerThatIsNoProxyIsTheClientWhateverItSays() throws {
         #expect(try client("192.0.2.1", ["203.0.113.9"]) == "192.0.2.1")
         #expect(try client("192.0.2.1", ["10.0.0.1"]) == "192.0.2.1")
@@ -25,19 +30,121 @@ import Testing
             try client("10.0.0.1", ["198.51.100.1", "203.0.113.9", "10.9.9.9"]) == "203.0.113.9")
     }
 
+    @Test func whatAClientBeganTheListWithIsNotBelieved() throws {
+        #expect(try client("10.0.0.1", ["10.0.0.9", "10.0.0.8, 203.0.113.9"]) == "203.0.113.9")
+        #expect(try client("10.0.0.1", ["198.51.100.1,, 203.0.113.9"]) == "203.0.113.9")
+        #expect(try client("10.0.0.1", ["\"", "[, 203.0.113.9"]) == "203.0.113.9")
+    }
+
     @Test func withoutAListOrBeyondItTheProxyIsTheClient() throws {
         #expect(try client("10.0.0.1", []) == "10.0.0.1")
         #expect(try client("10.0.0.1", ["10.0.0.3, 10.0.0.2"]) == "10.0.0.3")
     }
 
-    @Test(arguments: ["unknown", "", "_hidden", "203.0.113.9.", "203.0.113.9 x", "[::", "\u{fffd}"])
+    @Test(arguments: [
+        "unknown", "", "_hidden", "203.0.113.9.", "203.0.113.9 x", "[::", "\u{fffd}", "203.0.113",
+        "203.0.113.9:", "203.0.113.9:x", "203.0.113.9:65536", "203.0.113.9:+1", ":80",
+        "203.0.113.9:000080", "[2001:db9::1]x", "[2001:db9::1]:", "[2001:db9::1]80", "[]",
+        "[203.0.113.9]", "2001:db9::1]", "fe80::1%eth0", "[fe80::1%eth0]:80", "\"203.0.113.9\"",
+        "0313.0.113.9", "for=203.0.113.9", "203.0.113.9;203.0.113.10", "203.0.113.9:_",
+    ])
     func whatCannotBeReadIsTheProxysOwn(hop: String) throws {
         #expect(try client("10.0.0.1", ["203.0.113.9, \(hop)"]) == "10.0.0.1")
+        #expect(try client("10.0.0.1", [hop, "10.0.0.2"]) == "10.0.0.2")
     }
 
     @Test func aPortDoesNotMatter() throws {
         #expect(try client("10.0.0.1", ["203.0.113.9:8080"]) == "203.0.113.9")
+        #expect(try client("10.0.0.1", ["203.0.113.9:0"]) == "203.0.113.9")
         #expect(try client("10.0.0.1", ["[2001:db9::1]:8080"]) == "2001:db9::1")
         #expect(try client("10.0.0.1", ["2001:db9::1"]) == "2001:db9::1")
+    }
+
+    @Test func anIPv4AddressIsTheSameHoweverItIsWritten() throws {
+        #expect(try client("10.0.0.1", ["::ffff:203.0.113.9"]) == "203.0.113.9")
+        #expect(try client("10.0.0.1", ["203.0.113.9, [::ffff:a00:2]:1"]) == "203.0.113.9")
+        #expect(try client("::ffff:10.0.0.1", ["203.0.113.9"]) == "203.0.113.9")
+    }
+
+    @Test func anEndlessListIsNotWalkedToItsBeginning() throws {
+        let list = String(repeating: ",10.0.0.2", count: 2_000)
+        #expect(try client("10.0.0.1", ["203.0.113.9" + list]) == "10.0.0.2")
+        let lines = [String](repeating: "10.0.0.3", count: ForwardedFor.mostHops)
+        #expect(try client("10.0.0.1", ["203.0.113.9"] + lines) == "10.0.0.3")
+        #expect(try client("10.0.0.1", ["203.0.113.9"] + lines.dropLast()) == "203.0.113.9")
+    }
+
+    @Test func onlyTheHeaderThatTheProxyWritesIsRead() throws {
+        #expect(
+            try client("10.0.0.1", ["203.0.113.9"], also: [("Forwarded", "for=198.51.100.1")])
+                == "203.0.113.9")
+        #expect(
+            try client(
+                "10.0.0.1", ["for=203.0.113.9"], in: .forwarded,
+                also: [("X-Forwarded-For", "198.51.100.1")]) == "203.0.113.9")
+        #expect(try client("10.0.0.1", [], also: [("Forwarded", "for=1.2.3.4")]) == "10.0.0.1")
+    }
+}
+
+/// RFC 7239.
+@Suite struct ForwardedTests {
+    @Test(arguments: [
+        ("for=203.0.113.9", "203.0.113.9"), ("For=\"203.0.113.9\"", "203.0.113.9"),
+        ("for=198.51.100.1, for=203.0.113.9", "203.0.113.9"),
+        ("for=203.0.113.9;proto=http;by=203.0.113.43", "203.0.113.9"),
+        ("by=_proxy;FOR=\"203.0.113.9:4711\" ; host=\"a,b;for=1.2.3.4\"", "203.0.113.9"),
+        ("for=\"[2001:db9:cafe::17]:4711\"", "2001:db9:cafe::17"),
+        ("for=\"[2001:db9::1]\"", "2001:db9::1"), ("for=\"203.0.113.9:_p0rt\"", "203.0.113.9"),
+        ("for=203.0.113.9:80", "203.0.113.9"), ("for=\"203\\.0.113.9\"", "203.0.113.9"),
+        ("for=203.0.113.9 ,\tfor=10.0.0.2,for=\"[2001:db8::7]\"", "203.0.113.9"),
+        ("for=\"[::ffff:203.0.113.9]\"", "203.0.113.9"), (";;for=203.0.113.9;", "203.0.113.9"),
+    ])
+    func theLastAddressThatIsNoProxysIsTheClient(list: String, expected: String) throws {
+        #expect(try client("10.0.0.1", [list], in: .forwarded) == expected)
+    }
+
+    @Test(arguments: [
+        "for=unknown", "for=_hidden", "for=\"_gazonk\"", "for=", "for=\"\"", "proto=http", "",
+        "for=\"2001:db9::1\"", "for=[2001:db9::1]", "for=2001:db9::1",
+        "for=203.0.113.9;for=1.2.3.4",
+        "for=203.0.113.9;For=203.0.113.9", "for = 203.0.113.9", "for=\"203.0.113.9", "for",
+        "for=\"203.0.113.9\\", "for=\"203.0.113.9\"x", "for=203.0.113.9 proto=http", "=1",
+        "for=\" 203.0.113.9\"", "for='203.0.113.9'", "203.0.113.9", "for=203.0.113.9\u{e9}",
+    ])
+    func whatCannotBeReadIsTheProxysOwn(element: String) throws {
+        #expect(
+            try client("10.0.0.1", ["for=203.0.113.9, \(element)"], in: .forwarded) == "10.0.0.1")
+        #expect(try client("10.0.0.1", [element, "for=10.0.0.2"], in: .forwarded) == "10.0.0.2")
+    }
+
+    /// A client may begin the very line that the proxy goes on with.
+    @Test(arguments: [
+        "for=\"", "for=\"\\", "for=1.2.3.4;x=\"", "for=10.0.0.9, for=\"", "\"", ",", "for=1.2.3.4;",
+        "for=1.2.3.4;host=\"a, for=1.2.3.4",
+    ])
+    func aQuoteLeftOpenDoesNotHideTheClient(beginning: String) throws {
+        for own in ["for=203.0.113.9", "for=\"[2001:db9::1]:1\"", "for=203.0.113.9;by=\"[::1]\""] {
+            let named = try client("10.0.0.1", [beginning + ", " + own], in: .forwarded)
+            #expect(named == "10.0.0.1" || named == "203.0.113.9" || named == "2001:db9::1")
+            #expect(try client("10.0.0.1", [beginning, own], in: .forwarded) != "10.0.0.1")
+        }
+    }
+
+    @Test(arguments: [1, 2, 3] as [UInt64])
+    func noListTrapsOrNamesWhomTheProxyDidNot(seed: UInt64) throws {
+        var random = SeededGenerator(seed: seed &* 0x9e37_79b9_7f4a_7c15)
+        let parts = [
+            "for", "=", "\"", "\\", ";", ",", " ", "1.2.3.4", "10.0.0.2", "[::1]", "_x", ":80",
+            "by",
+        ]
+        for _ in 0..<2_000 {
+            let line = (0..<Int.random(in: 0...12, using: &random)).map { _ in
+                parts.randomElement(using: &random) ?? ""
+            }.joined()
+            for header in ForwardedHeader.allCases {
+                let own = header == .forwarded ? "for=203.0.113.9" : "203.0.113.9"
+                #expect(try client("10.0.0.1", [line, own], in: header) == "203.0.113.9")
+            }
+        }
     }
 }

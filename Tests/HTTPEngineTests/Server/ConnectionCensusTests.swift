@@ -28,6 +28,28 @@ import Testing
         #expect(!census.admit(other))
         #expect(census.total == 1)
     }
+
+    @Test func whoIsNamedLaterCountsAmongAllBeforeThat() {
+        let census = ConnectionCensus(most: 2, mostPerClient: 1)
+        #expect(census.admit(nil))
+        #expect(census.admit(nil))
+        #expect(!census.admit(nil) && !census.admit(one))
+        #expect(census.name(one))
+        census.leave(one)
+        census.leave(nil)
+        #expect(census.total == 0)
+    }
+
+    @Test func whoFindsItsClientFullLeavesAsOneWithoutAName() {
+        let census = ConnectionCensus(most: 9, mostPerClient: 1)
+        #expect(census.admit(one) && census.admit(nil))
+        #expect(!census.name(one))
+        census.leave(nil)
+        #expect(census.total == 1)
+        #expect(!census.admit(one))
+        census.leave(one)
+        #expect(census.admit(one))
+    }
 }
 
 @Suite struct MomentTests {

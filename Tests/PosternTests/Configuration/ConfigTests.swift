@@ -1,4 +1,5 @@
 import AuthStorage
+import HTTPEngine
 import Testing
 
 @testable import postern
@@ -86,6 +87,14 @@ import Testing
         _ = try loader(file: "[passwords]\nmemory_kib = 32\nparallelism = 4").load()
         _ = try loader(file: "[passwords]\niterations = 64").load()
         #expect(faults(loader(file: "[passwords]\niterations = 65")).count == 1)
+    }
+
+    @Test func aProxyHeaderIsRequiredOnlyOfSomebody() throws {
+        let required = "server.proxy_protocol = \"required\"\n"
+        #expect(faults(loader(file: required)).count == 1)
+        let named = required + "server.trusted_proxies = [\"10.0.0.0/8\"]"
+        #expect(try loader(file: named).load().config.server.proxyProtocol == .required)
+        #expect(faults(loader(file: "server.proxy_protocol = \"on\"")).count == 1)
     }
 
     @Test func oneDomainIsNotNamedTwice() {

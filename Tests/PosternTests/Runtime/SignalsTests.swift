@@ -14,4 +14,34 @@ import Testing
         close(pipe.writer)
         withExtendedLifetime(signals) {}
     }
+
+    @Test(arguments: 0..<5)
+    func aSignalRightAfterTheBeginningIsKept(attempt: Int) async {
+        await #expect(processExitsWith: .exitCode(7)) {
+            // What is lost would be waited for without end.
+            alarm(20)
+            let signals = StopSignals()
+            kill(getpid(), SIGTERM)
+            exit(await signals.wait() == SIGTERM ? 7 : 1)
+        }
+    }
+
+    @Test func ofTwoThatAreKeptTheSecondEndsTheProcess() async {
+        await #expect(processExitsWith: .exitCode(128 + SIGINT)) {
+            alarm(20)
+            let signals = StopSignals()
+            kill(getpid(), SIGTERM)
+            let first = await signals.wait()
+            kill(getpid(), SIGINT)
+            while first == SIGTERM { try await Task.sleep(for: .seconds(1)) }
+        }
+    }
+
+    @Test func beforeTheBeginningASignalHasItsDefaultAction() async {
+        await #expect(processExitsWith: .signal(SIGTERM)) {
+            kill(getpid(), SIGTERM)
+            alarm(20)
+            try await Task.sleep(for: .seconds(60))
+        }
+    }
 }

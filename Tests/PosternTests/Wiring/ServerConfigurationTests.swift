@@ -36,6 +36,8 @@ import Testing
         settings.lingerTimeout = .seconds(19)
         settings.drainTimeout = .seconds(20)
         settings.trustedProxies = AddressBlock("192.0.2.0/24").map { [$0] } ?? []
+        settings.forwardedHeader = .forwarded
+        settings.proxyProtocol = .required
         let engine = Mirror(reflecting: ServerConfiguration(settings)).children
         let defaults = Mirror(reflecting: ServerConfiguration()).children
         let unset = zip(engine, defaults).filter { "\($0)" == "\($1)" }.compactMap(\.0.label)

@@ -1,0 +1,82 @@
+/// Reads one line of RFC 7239's `Forwarded`: elements with commas between them, each of
+/// `name=value` pairs with semicolons between them, values as tokens or quoted strings.
+///
+/// Read from its beginning, for only there it is known what is inside quotes.
+struct ForwardedList {
+    private struct Malformed: Error {}
+
+    private let octets: [UInt8]
+    private var position = 0
+
+    /// - Returns: the `for` of each element, unquoted, `nil` where it has none; nothing at all when
+    ///   the line is malformed.
+    static func nodes(_ line: String) -> [String?]? {
+        var list = ForwardedList(octets: Array(line.utf8))
+        return try? list.elements()
+    }
+
+    private init(octets: [UInt8]) { self.octets = octets }
+
+    private mutating func elements() throws(Malformed) -> [String?] {
+        var nodes: [String?] = []
+        repeat { nodes.append(try element()) } while take(UInt8(ascii: ","))
+        guard position == octets.count else { throw Malformed() }
+        return nodes
+    }
+
+    private mutating func element() throws(Malformed) -> String? {
+        var node: String?
+        repeat {
+            skipBlanks()
+            let name = token()
+            // An empty pair or element is one without a name; §4 has both.
+            guard !name.isEmpty else { continue }
+            guard take(UInt8(ascii: "=")) else { throw Malformed() }
+            let value = try value()
+            skipBlanks()
+            guard Octet.equalIgnoringCase(name, "for") else { continue }
+            // §4: a parameter comes once. Of two, one is somebody else's.
+            guard node == nil else { throw Malformed() }
+            node = value
+        } while take(UInt8(ascii: ";"))
+        return node
+    }
+
+    private mutating func value() throws(Malformed) -> String {
+        guard take(UInt8(ascii: "\"")) else {
+            let value = token()
+            // An unquoted address with a port is against §4 and very common.
+            guard take(UInt8(ascii: ":")) else { return value }
+            return value + ":" + token()
+        }
+        var text: [UInt8] = []
+        while position < octets.count {
+            var octet = octets[position]
+            position += 1
+            if octet == UInt8(ascii: "\"") { return String(decoding: text, as: UTF8.self) }
+            if octet == UInt8(ascii: "\\") {
+                guard position < octets.count else { break }
+                octet = octets[position]
+                position += 1
+            }
+            text.append(octet)
+        }
+        throw Malformed()
+    }
+
+    private mutating func token() -> String {
+        let start = position
+        while position < octets.count, Octet.isToken(octets[position]) { position += 1 }
+        return String(decoding: octets[start..<position], as: UTF8.self)
+    }
+
+    private mutating func take(_ octet: UInt8) -> Bool {
+        guard position < octets.count, octets[position] == octet else { return false }
+        position += 1
+        return true
+    }
+
+    private mutating func skipBlanks() {
+        while position < octets.count, Octet.isBlank(octets[position]) { position += 1 }
+    }
+}

@@ -1,0 +1,169 @@
+import Testing
+
+@testable import HTTPEngine
+
+private let last = "GET /now HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n"
+private let line = "PROXY TCP4 192.0.2.1 198.51.100.2 4711 80\r\n"
+
+/// A server that loopback speaks to for others.
+private func proxied(
+    _ adjust: (inout ServerConfiguration) -> Void = { _ in }
+) throws -> LiveServer {
+    let loopback = try #require(AddressBlock("127.0.0.0/8"))
+    return try LiveServer {
+        $0.proxyProtocol = .required
+        $0.trustedProxies = [loopback]
+        adjust(&$0)
+    }
+}
+
+extension Live {
+    /// Connections that begin with whom they are for.
+    @Suite struct Proxied {
+        @Test func theClientIsWhomTheProxyNames() async throws {
+            let live = try proxied()
+            #expect(live.exchange(line + last)?.hasPrefix("HTTP/1.1 200 ") == true)
+            let client = live.client()
+            client.say(
+                Array("\r\n\r\n\0\r\nQUIT\n".utf8)
+                    + [0x21, 0x11, 0, 12, 203, 0, 113, 9, 127, 0, 0, 1, 0x12, 0x67, 0, 80]
+                    + Array(last.utf8))
+            #expect(client.hearToEnd()?.hasPrefix("HTTP/1.1 200 ") == true)
+            await live.server.drain()
+            let peers = live.records.access.map(\.peer.description)
+            #expect(peers == ["192.0.2.1:4711", "203.0.113.9:4711"])
+            #expect(live.records.faults.isEmpty && live.server.connections == 0)
+        }
+
+        @Test func aHeaderMayComeInPieces() async throws {
+            let live = try proxied()
+            let client = live.client()
+            for octet in (line + last).utf8 { client.say([octet]) }
+            #expect(client.hearToEnd()?.hasPrefix("HTTP/1.1 200 ") == true)
+            await live.server.drain()
+            #expect(live.records.access.map(\.peer.text) == ["192.0.2.1"])
+        }
+
+        @Test func aProxyThatSpeaksForItselfKeepsItsAddressAndMayForward() async throws {
+            let live = try proxied()
+            _ = live.exchange("PROXY UNKNOWN\r\n" + last)
+            let forwarded = last.replacing("Host", with: "X-Forwarded-For: 203.0.113.9\r\nHost")
+            _ = live.exchange("PROXY UNKNOWN\r\n" + forwarded)
+            // The client is no proxy, whatever it says.
+            _ = live.exchange(line + forwarded)
+            await live.server.drain()
+            #expect(
+                live.records.access.map(\.peer.text) == ["127.0.0.1", "203.0.113.9", "192.0.2.1"])
+        }
+
+        @Test(arguments: [
+            last, "\r\n" + last, "PROXY TCP4 nobody\r\n" + last, "PROXY UNKNOWN\n" + last,
+        ])
+        func withoutAHeaderItIsClosedWithoutAnAnswer(text: String) async throws {
+            let live = try proxied()
+            let client = live.client()
+            client.say(text)
+            // The octets that were not read may make it a reset.
+            #expect(client.hearToEnd() ?? "" == "")
+            await live.server.drain()
+            #expect(live.records.access.isEmpty)
+            #expect(live.records.faults.count == 1)
+            #expect(live.records.faults.first?.error is ProxyHeaderFault)
+            #expect(live.server.connections == 0)
+        }
+
+        @Test func aStrangerIsClosedWhateverItSays() async throws {
+            let elsewhere = try #require(AddressBlock("192.0.2.0/24"))
+            let live = try proxied { $0.trustedProxies = [elsewhere] }
+            for _ in 0..<3 {
+                let client = live.client()
+                client.say(line + last)
+                #expect(client.hearToEnd() ?? "" == "")
+            }
+            await live.server.drain()
+            #expect(live.records.access.isEmpty)
+            // Not a line for each.
+            let reasons = live.records.faults.map { ($0.error as? ProxyHeaderFault)?.reason }
+            #expect(reasons.first == .untrustedPeer && reasons.count < 3)
+        }
+
+        @Test func drippingAHeaderDoesNotExtendItsDeadline() async throws {
+            let live = try proxied { $0.headDeadline = .milliseconds(100) }
+            let client = live.client()
+            client.say("PROXY TCP4 192.0")
+            #expect(client.hearToEnd() == "")
+            let silent = live.client()
+            #expect(silent.hearToEnd() == "")
+            await live.server.drain()
+            #expect(live.records.access.isEmpty)
+            let reasons = live.records.faults.map { ($0.error as? ProxyHeaderFault)?.reason }
+            #expect(reasons == [.truncated])
+        }
+
+        @Test func aHeaderThatBreaksOffIsToldToTheOperator() async throws {
+            let live = try proxied()
+            let client = live.client()
+            client.say("PROXY TCP4")
+            client.endInput()
+            #expect(client.hearToEnd() == "")
+            // A probe that only connects is nobody's fault.
+            let probe = live.client()
+            probe.endInput()
+            #expect(probe.hearToEnd() == "")
+            await live.server.drain()
+            #expect(live.records.faults.count == 1)
+        }
+
+        @Test func whoIsStillToBeNamedDoesNotHoldUpTheStop() async throws {
+            let live = try proxied { $0.drainDeadline = .seconds(3_600) }
+            let half = live.client()
+            half.say("PROXY TC")
+            let silent = live.client()
+            await live.server.drain()
+            #expect(live.server.connections == 0)
+            #expect(half.hearToEnd() ?? "" == "" && silent.hearToEnd() ?? "" == "")
+        }
+
+        @Test func connectionsAreCountedByClientNotByProxy() async throws {
+            let live = try proxied { $0.maxConnectionsPerClient = 1 }
+            let held = live.client()
+            held.say(line + "GET /now HTTP/1.1\r\nHost: a\r\n\r\n")
+            _ = held.hear(through: "now \n")
+            let over = try #require(live.exchange(line + last))
+            #expect(over.hasPrefix("HTTP/1.1 503 ") && over.contains("Retry-After: 1\r\n"))
+            let other = line.replacing("192.0.2.1", with: "192.0.2.9")
+            #expect(live.exchange(other + last)?.hasPrefix("HTTP/1.1 200 ") == true)
+            held.close()
+            await live.server.drain()
+            #expect(live.server.connections == 0)
+        }
+
+        @Test func theCapOfAllHoldsBeforeAnybodyIsNamed() async throws {
+            let live = try proxied { $0.maxConnections = 1 }
+            let held = live.client()
+            held.say(line + "GET /now HTTP/1.1\r\nHost: a\r\n\r\n")
+            _ = held.hear(through: "now \n")
+            #expect(live.exchange(line + last)?.hasPrefix("HTTP/1.1 503 ") == true)
+            held.close()
+            await live.server.drain()
+        }
+
+        @Test func withoutBeingAskedForAHeaderIsNoRequest() async throws {
+            let live = try LiveServer()
+            #expect(live.exchange(line + last)?.hasPrefix("HTTP/1.1 400 ") == true)
+            await live.server.drain()
+        }
+
+        @Test func aRequestIsItsClientsByTheHeaderThatIsConfigured() async throws {
+            let loopback = try #require(AddressBlock("127.0.0.1"))
+            let live = try LiveServer {
+                $0.trustedProxies = [loopback]
+                $0.forwardedHeader = .forwarded
+            }
+            let both = "Forwarded: for=203.0.113.9\r\nX-Forwarded-For: 198.51.100.1\r\nHost"
+            _ = live.exchange(last.replacing("Host", with: both))
+            await live.server.drain()
+            #expect(live.records.access.map(\.peer.text) == ["203.0.113.9"])
+        }
+    }
+}

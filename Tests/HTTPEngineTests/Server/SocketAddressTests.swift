@@ -1,0 +1,70 @@
+import Glibc
+import Testing
+
+@testable import HTTPEngine
+
+@Suite struct SocketAddressTests {
+    @Test func anIPv4PeerIsReadInNetworkOrder() {
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_addr.s_addr = UInt32(0xc000_0201).bigEndian
+        address.sin_port = UInt16(4_711).bigEndian
+        #expect(peer(address).description == "192.0.2.1:4711")
+    }
+
+    @Test(arguments: [("2001:db8::1", "[2001:db8::1]:80"), ("::ffff:192.0.2.1", "192.0.2.1:80")])
+    func anIPv6PeerIsTooAndAMappedOneIsIPv4(text: String, description: String) {
+        var address = sockaddr_in6()
+        address.sin6_family = sa_family_t(AF_INET6)
+        address.sin6_port = UInt16(80).bigEndian
+        inet_pton(AF_INET6, text, &address.sin6_addr)
+        #expect(peer(address).description == description)
+    }
+
+    private func peer<Address>(_ address: Address) -> PeerAddress {
+        var storage = sockaddr_storage()
+        withUnsafeMutableBytes(of: &storage) { target in
+            withUnsafeBytes(of: address) { target.copyMemory(from: $0) }
+        }
+        return PeerAddress(storage)
+    }
+
+    @Test(arguments: [("127.0.0.1", "127.0.0.1"), ("::1", "[::1]")])
+    func whereItListensReadsAsInAURL(host: String, shown: String) throws {
+        let (descriptor, address) = try Listener.open(host: host, port: 0, backlog: 1)
+        defer { close(descriptor) }
+        #expect(address.port != 0)
+        #expect(address.description == "\(shown):\(address.port)")
+    }
+
+    @Test(arguments: ["", "localhost", "127.0.0.1 ", "[::1]", "127.1", "::1%lo", "300.0.0.1"])
+    func whatIsNoAddressIsNotListenedOn(host: String) {
+        let error = #expect(throws: SocketError.self) {
+            try Listener.open(host: host, port: 0, backlog: 1)
+        }
+        #expect(error?.code == EINVAL)
+    }
+
+    @Test func anAddressOfAnotherMachineIsAnError() {
+        let error = #expect(throws: SocketError.self) {
+            try Listener.open(host: "192.0.2.1", port: 0, backlog: 1)
+        }
+        #expect(error?.code == EADDRNOTAVAIL)
+        #expect(error?.description.contains("192.0.2.1") == true)
+    }
+
+    @Test func noDescriptorIsLeftBehindByAFailure() async {
+        // In a process of its own: the lowest free number is given out.
+        await #expect(processExitsWith: .success) {
+            let (before, _) = try Listener.open(host: "127.0.0.1", port: 0, backlog: 1)
+            close(before)
+            for _ in 0..<8 {
+                #expect(throws: SocketError.self) {
+                    try Listener.open(host: "192.0.2.1", port: 0, backlog: 1)
+                }
+            }
+            let (after, _) = try Listener.open(host: "127.0.0.1", port: 0, backlog: 1)
+            #expect(after == before)
+        }
+    }
+}
