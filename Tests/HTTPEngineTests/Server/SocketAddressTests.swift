@@ -1,3 +1,5 @@
+// Whichever of the two modules the compiler finds the socket types in.
+import CSocket
 import Glibc
 import Testing
 
