@@ -1,3 +1,4 @@
+import CSocket
 import Glibc
 import Testing
 
