@@ -168,6 +168,37 @@ import Testing
     }
 
     @Test(arguments: Engine.allCases)
+    func noAccountIsMadeOnADomainThatIsGone(engine: Engine) async throws {
+        let store = try await withUsers(engine)
+        #expect(try await store.insert(domain(1, "in.test")) == .inserted)
+        let gone = try await store.insert(
+            account(1, "a@in.test"), on: domainID(2), limit: nil, recording: event())
+        #expect(gone == .domainGone)
+        #expect(try await store.account(id: accountID(1)) == nil)
+        let made = try await store.insert(
+            account(1, "a@in.test"), on: domainID(1), limit: nil, recording: event())
+        #expect(made == .inserted)
+    }
+
+    /// Hashing the password comes between looking at the domain and making the account.
+    @Test(arguments: Engine.allCases)
+    func aDomainRemovedMeanwhileHasNoAccount(engine: Engine) async throws {
+        let store = try await withUsers(engine)
+        for turn in 1...20 {
+            #expect(try await store.insert(domain(turn, "in\(turn).test")) == .inserted)
+            let made = try account(turn, "a@in\(turn).test")
+            async let removal = store.removeDomain(
+                domainID(turn), of: userID(1), recording: event())
+            async let insertion = store.insert(
+                made, on: domainID(turn), limit: nil, recording: event())
+            switch try await (removal, insertion) {
+            case (.removed, .domainGone), (.inUse, .inserted): break
+            case let other: Issue.record("\(other)")
+            }
+        }
+    }
+
+    @Test(arguments: Engine.allCases)
     func aDomainStaysWhileAnAccountIsOnIt(engine: Engine) async throws {
         let store = try await withUsers(engine)
         #expect(try await store.insert(domain(1, "in.test")) == .inserted)

@@ -142,3 +142,26 @@ def test_a_token_revoked_once_is_revoked_for_all(postern, boxes):
         for _ in range(20)])
     assert statuses(answers) == [204] + [404] * 19
     failed(boxes.call("GET", "/api/user/me", made["token"]), 401, "invalid_or_expired_token")
+
+
+def test_no_account_is_left_on_a_domain_that_was_removed_meanwhile(postern, boxes, names):
+    user = boxes.user()
+    for turn in range(5):
+        name = fresh("").replace("@", ".example")
+        made = boxes.call("POST", "/api/user/domains", user.token, {"domain": name}).json()
+        names.publish(made["dns_records"])
+        path = f"/api/user/domains/{made['id']}"
+        verified = boxes.call("POST", path + "/verify", user.token)
+        assert verified.json()["verify_status"] == "verified"
+        removal, *creations = race(
+            postern.url, [lambda client: client.call("DELETE", path, user.token)]
+            + [lambda client: client.create(fresh(name), token=user.token)] * 3)
+        assert removal.status_code in (204, 409)
+        for creation in creations:
+            if creation.status_code == 201:
+                assert removal.status_code == 409
+                boxes.delete(creation.json()["id"], user.token)
+            else:
+                failed(creation, 400, "invalid_domain")
+        if removal.status_code == 409:
+            assert boxes.call("DELETE", path, user.token).status_code == 204

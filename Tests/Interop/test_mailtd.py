@@ -8,6 +8,7 @@ from mailtd.crypto import derive_auth_key
 from mailtd.types import Domain
 
 from mailboxes import PASSWORD, Mailboxes, fresh
+from program import run
 
 
 @pytest.fixture(scope="module")
@@ -201,6 +202,22 @@ def test_it_raises_our_codes(client, kind):
     status, code, act = ERRORS[kind]
     with refused(status, code):
         act(client)
+
+
+def test_it_serves_a_user_whom_the_operator_added(start, tmp_path):
+    data = str(tmp_path / "data")
+    words = ["user", "add", "ada@example.com", "--password-stdin", "--profile", "test"]
+    added = run(*words, "--data", data, directory=tmp_path, stdin="propassword\n")
+    assert added.returncode == 0, added.stderr
+    boxes = Mailboxes(start("--data", data).url)
+    login = boxes.call("POST", "/api/user/login", None, {
+        "email": "ada@example.com", "password": "propassword"})
+    assert login.status_code == 200, login.text
+    with mailtd.MailTD(login.json()["token"], base_url=boxes.url) as client:
+        assert client.user.get_me().email == "ada@example.com"
+        address = fresh()
+        client.accounts.create(address, password=PASSWORD)
+        assert [account.address for account in client.user.list_accounts()] == [address]
 
 
 def test_it_is_told_when_it_has_no_token_or_a_dead_one(house):

@@ -6,12 +6,16 @@
 /// Throws ``StoreBusy`` when the store is there but cannot answer in time, anything else when it
 /// is broken. Neither is ever reported as an absence.
 public protocol AccountStore: Sendable {
-    /// Adds the account, unless its address belongs to another or was retired by a deletion, or
-    /// its owner has `limit` accounts already.
+    /// Adds the account, unless its domain is gone, its owner has `limit` accounts already, or its
+    /// address belongs to another or was retired by a deletion.
     /// Of any number of concurrent calls with one address exactly one is `.inserted`; an owner
-    /// never gets past the limit however many race.
-    func insert(_ account: Account, limit: Int?, recording event: AuditEvent) async throws
-        -> AccountInsertion
+    /// never gets past the limit however many race; and a domain that is removed meanwhile has
+    /// either the account on it, and stays, or has not.
+    /// - Parameter domain: the ``HostedDomain`` that the address is on; `nil` for a domain of the
+    ///   configuration, which is always there.
+    func insert(
+        _ account: Account, on domain: DomainID?, limit: Int?, recording event: AuditEvent
+    ) async throws -> AccountInsertion
 
     func account(id: AccountID) async throws -> Account?
     func account(address: Address) async throws -> Account?
@@ -40,6 +44,16 @@ public enum AccountInsertion: Equatable, Sendable {
     case inserted
     case addressTaken
     case limitReached
+    case domainGone
+}
+
+extension AccountStore {
+    /// Adds an account on a domain of the configuration.
+    public func insert(
+        _ account: Account, limit: Int?, recording event: AuditEvent
+    ) async throws -> AccountInsertion {
+        try await insert(account, on: nil, limit: limit, recording: event)
+    }
 }
 
 /// The operator's view of accounts. Atomicity and errors as in ``AccountStore``.

@@ -3,9 +3,12 @@ internal import Synchronization
 
 extension MemoryStore: AccountStore {
     public func insert(
-        _ account: Account, limit: Int?, recording event: AuditEvent
+        _ account: Account, on domain: DomainID?, limit: Int?, recording event: AuditEvent
     ) async throws -> AccountInsertion {
         try state.withLock { state in
+            if let domain {
+                guard state.domains[domain] != nil else { return .domainGone }
+            }
             if let owner = account.owner, let limit {
                 let held = state.accountsOfOwner[owner, default: []].count
                 guard held < limit else { return .limitReached }

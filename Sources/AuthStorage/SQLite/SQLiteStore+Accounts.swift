@@ -2,9 +2,12 @@ public import AuthCore
 
 extension SQLiteStore: AccountStore {
     public func insert(
-        _ account: Account, limit: Int?, recording event: AuditEvent
+        _ account: Account, on domain: DomainID?, limit: Int?, recording event: AuditEvent
     ) async throws -> AccountInsertion {
         try await write { database in
+            if let domain {
+                guard try database.exists(.hostedDomain, .id(domain)) else { return .domainGone }
+            }
             if let owner = account.owner, let limit {
                 guard try database.hasRoom(.ownedAccountAt, owner, limit) else {
                     return .limitReached
@@ -96,6 +99,9 @@ extension Query {
         WHERE NOT EXISTS (SELECT 1 FROM retired_address WHERE address = ?2)
         ON CONFLICT DO NOTHING
         """)
+
+    fileprivate static let hostedDomain = Query(
+        "hostedDomain", "SELECT 1 FROM domain WHERE id = ?1")
 
     fileprivate static let ownedAccountAt = Query(
         "ownedAccountAt", "SELECT 1 FROM account WHERE owner = ?1 LIMIT 1 OFFSET ?2")

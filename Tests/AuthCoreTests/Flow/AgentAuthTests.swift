@@ -300,10 +300,10 @@ private final class BusyAccounts: AccountStore {
     }
 
     func insert(
-        _ account: Account, limit: Int?, recording event: AuditEvent
+        _ account: Account, on domain: DomainID?, limit: Int?, recording event: AuditEvent
     ) async throws -> AccountInsertion {
         try answer()
-        return try await inner.insert(account, limit: limit, recording: event)
+        return try await inner.insert(account, on: domain, limit: limit, recording: event)
     }
 
     func account(id: AccountID) async throws -> Account? {

@@ -1,4 +1,3 @@
-// Whichever of the two modules the compiler finds the socket types in.
 import CSocket
 import Glibc
 import Testing

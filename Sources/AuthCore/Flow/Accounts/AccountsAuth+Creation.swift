@@ -59,19 +59,19 @@ extension AccountsAuth {
     ) async throws -> OpenAccount {
         let owner = try owner(of: identity)
         guard let address = Address(parsing: new.address) else { throw Refusal.invalidAddress }
-        try await checkDomain(of: address, for: owner)
+        let domain = try await checkDomain(of: address, for: owner)
         try policy.checkNewName(address.localPart)
         try new.secret.checkLength()
         guard let owner else {
             let work = try await admit(new.proof, by: caller)
             return try await limiter.reserving(.creation, for: caller) {
                 try await redeeming(work) {
-                    try await insert(address, new.secret, owner: nil, by: caller)
+                    try await insert(address, on: domain, new.secret, owner: nil, by: caller)
                 }
             }
         }
         return try await limiter.reserving(.proCreation, for: caller) {
-            try await insert(address, new.secret, owner: owner, by: caller)
+            try await insert(address, on: domain, new.secret, owner: owner, by: caller)
         }
     }
 
@@ -85,7 +85,8 @@ extension AccountsAuth {
     }
 
     private func insert(
-        _ address: Address, _ secret: MailboxSecret, owner: User?, by caller: Caller
+        _ address: Address, on domain: DomainID?, _ secret: MailboxSecret, owner: User?,
+        by caller: Caller
     ) async throws -> OpenAccount {
         if let owner {
             let held = try await stores.holdings.holdings(of: owner.id).accounts
@@ -106,11 +107,14 @@ extension AccountsAuth {
             actor: owner.map { "user:\($0.id)" } ?? "account:\(account.id)",
             subject: address.description)
         let insertion = try await stores.accounts.insert(
-            account, limit: owner == nil ? nil : settings.maximumAccounts, recording: event)
+            account, on: domain, limit: owner == nil ? nil : settings.maximumAccounts,
+            recording: event)
         switch insertion {
         case .inserted: return try await open(account, at: caller.now)
         case .limitReached: throw Refusal.accountLimitReached
         case .addressTaken: throw Refusal.addressTaken
+        // Removed while the password was hashed.
+        case .domainGone: throw Refusal.invalidDomain
         }
     }
 
