@@ -18,7 +18,10 @@ import Testing
         let store = try engine.open()
         let login = try login("a@example.com")
         let event = self.event
-        #expect(try await winners(of: 50) { _ in try await store.insert(login, recording: event) } == 1)
+        let inserted = try await winners(of: 50) { _ in
+            try await store.insert(login, recording: event)
+        }
+        #expect(inserted == 1)
         #expect(try await store.latestEvents(limit: 100).count == 1)
     }
 

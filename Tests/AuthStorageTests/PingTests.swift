@@ -7,8 +7,13 @@ import Testing
     @Test(arguments: [true, false])
     func anOpenDatabaseAnswers(inMemory: Bool) async throws {
         let directory = try TemporaryDirectory()
+        var settings = SQLiteSettings()
+        // The default is a second, which a machine that is busy with other tests may need.
+        settings.pingTimeout = .seconds(60)
         let store =
-            inMemory ? try SQLiteStore.open(.memory, at: .epoch) : try directory.open()
+            inMemory
+            ? try SQLiteStore.open(.memory, settings: settings, at: .epoch)
+            : try directory.open(settings)
         try await store.ping()
     }
 

@@ -41,7 +41,9 @@ public final class GuardedFetcher: Sendable {
     public func fetch(_ target: FetchTarget, within timeout: Duration) async throws -> [UInt8] {
         let deadline = ContinuousClock.now + timeout
         do {
-            return try await race(until: deadline) { try await self.fetch(target, by: deadline) }
+            return try await withDeadline(deadline) { try await self.fetch(target, by: deadline) }
+        } catch is DeadlinePassed {
+            throw FetchFailure(.timedOut)
         } catch is WorkerPool.Full {
             throw TooManyFetches()
         }

@@ -1,5 +1,42 @@
 internal import Synchronization
 
+/// It was not done by its deadline.
+public struct DeadlinePassed: Error, Equatable {
+    public init() {}
+}
+
+/// What `work` comes to, or ``DeadlinePassed`` at `deadline`, or the caller's cancellation,
+/// whichever is first.
+///
+/// `work` is cancelled then but not waited for, as a task group would: a name lookup, a hung disk
+/// or a hash that is being computed cannot be interrupted. What it may still come to is dropped.
+public func withDeadline<T: Sendable>(
+    _ deadline: ContinuousClock.Instant, _ work: @escaping @Sendable () async throws -> T
+) async throws -> T {
+    let race = Race<T>()
+    let worker = Task {
+        do {
+            race.settle(.success(try await work()))
+        } catch {
+            race.settle(.failure(error))
+        }
+    }
+    let timer = Task {
+        // Cancelled only when the race is over, where settling it does nothing.
+        try? await Task.sleep(until: deadline, clock: .continuous)
+        race.settle(.failure(DeadlinePassed()))
+    }
+    defer {
+        worker.cancel()
+        timer.cancel()
+    }
+    return try await withTaskCancellationHandler {
+        try await withCheckedThrowingContinuation { race.outcome(for: $0) }
+    } onCancel: {
+        race.settle(.failure(CancellationError()))
+    }
+}
+
 /// Hands one outcome to one waiter: the first that is settled. Later ones are dropped.
 private final class Race<T: Sendable>: Sendable {
     private enum State {
@@ -37,36 +74,5 @@ private final class Race<T: Sendable>: Sendable {
             return outcome
         }
         if let outcome { waiter.resume(with: outcome) }
-    }
-}
-
-/// What `work` comes to, or a timeout at `deadline`, or the caller's cancellation, whichever is
-/// first. `work` is cancelled then but not waited for: a name lookup cannot be interrupted, and a
-/// task group would wait for it.
-func race<T: Sendable>(
-    until deadline: ContinuousClock.Instant,
-    _ work: @escaping @Sendable () async throws -> T
-) async throws -> T {
-    let race = Race<T>()
-    let worker = Task {
-        do {
-            race.settle(.success(try await work()))
-        } catch {
-            race.settle(.failure(error))
-        }
-    }
-    let timer = Task {
-        // Cancelled only when the race is over, where settling it does nothing.
-        try? await Task.sleep(until: deadline, clock: .continuous)
-        race.settle(.failure(FetchFailure(.timedOut)))
-    }
-    defer {
-        worker.cancel()
-        timer.cancel()
-    }
-    return try await withTaskCancellationHandler {
-        try await withCheckedThrowingContinuation { race.outcome(for: $0) }
-    } onCancel: {
-        race.settle(.failure(CancellationError()))
     }
 }
