@@ -39,6 +39,8 @@ def test_a_burst_is_cut_off_and_told_when_to_come_back(limited):
     assert answers[:8] == good[:8] and refused
     for answer in refused:
         hold_refusal(answer)
+        assert int(answer.headers["RateLimit-Limit"]) == 8
+        assert int(answer.headers["RateLimit-Remaining"]) == 0
     for answer in good:
         assert int(answer.headers["RateLimit-Limit"]) == 8
         assert 0 <= int(answer.headers["RateLimit-Remaining"]) < 8
