@@ -20,7 +20,9 @@ struct HashLoginPages: Sendable {
                 + "frame-ancestors 'none'"
         ),
         ("X-Content-Type-Options", "nosniff"),
-        ("Referrer-Policy", "no-referrer"),
+        // With `no-referrer` browsers send our own forms with `Origin: null` (Fetch, "append a
+        // request Origin header"), which reads like another site's.
+        ("Referrer-Policy", "same-origin"),
     ]
 
     var stylesheet: Response {
