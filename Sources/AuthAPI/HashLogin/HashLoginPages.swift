@@ -68,7 +68,7 @@ struct HashLoginPages: Sendable {
             <p role="status" class="done">\(open.email.text) is logged in for an hour.</p>
             <p><label for="token">Token</label>
             <textarea id="token" readonly rows="6">\(open.token)</textarea></p>
-            <form method="post" action="/logout">
+            <form class="bare" method="post" action="/logout">
             <input type="hidden" name="token" value="\(open.token)">
             <button type="submit">Log out everywhere</button>
             </form>
