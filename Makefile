@@ -31,7 +31,7 @@ release: swift packages ## Build .build/release/postern and a stripped copy, .bu
 	@strip -o .build/postern .build/release/postern
 
 bench: release ## Measure against nginx, openssl, libscrypt, libargon2 (ARGS=--quick for a short run)
-	@.ci/install-packages nginx wrk openssl gcc
+	@.ci/install-packages nginx wrk openssl gcc curl
 	python3 Tests/Bench/bench.py --binary .build/postern $(ARGS)
 
 fuzz: swift packages ## Fuzz the request parser for a minute (ARGS=600 for ten)
