@@ -1,7 +1,7 @@
 # Everyday commands. Each one installs what it needs and is quick when nothing is missing.
 
 .DEFAULT_GOAL := help
-.PHONY: help run test bench lint format build release fuzz clean swift packages
+.PHONY: help run test bench lint format build release fuzz clean swift packages browser
 
 # The same flags everywhere, or SwiftPM builds twice.
 SWIFT_FLAGS := --explicit-target-dependency-import-check error
@@ -14,7 +14,7 @@ help: ## List the commands
 run: build ## Serve on http://127.0.0.1:8080, development profile, SQLite in ./data
 	.build/debug/postern serve --profile development $(ARGS)
 
-test: build .venv/ready ## Unit and end-to-end tests, then clients from outside (Tests/Interop)
+test: build browser .venv/ready ## Unit and end-to-end tests, then clients from outside (Tests/Interop)
 	.ci/test $(SWIFT_FLAGS)
 
 lint: swift ## Check the format of every Swift file
@@ -31,7 +31,7 @@ release: swift packages ## Build .build/release/postern and a stripped copy, .bu
 	@strip -o .build/postern .build/release/postern
 
 bench: release ## Measure against nginx, openssl, libscrypt, libargon2 (ARGS=--quick for a short run)
-	@.ci/install-packages nginx wrk openssl gcc
+	@.ci/install-packages nginx wrk openssl gcc curl
 	python3 Tests/Bench/bench.py --binary .build/postern $(ARGS)
 
 fuzz: swift packages ## Fuzz the request parser for a minute (ARGS=600 for ten)
@@ -46,6 +46,10 @@ swift:
 # The C libraries that the system-library targets link.
 packages:
 	@.ci/install-packages libssl-dev libargon2-dev libscrypt-dev libsqlite3-dev libcurl4-openssl-dev
+
+# What the pages are tried in.
+browser:
+	@.ci/install-packages chromium chromium-driver
 
 # requirements.txt names every package that is wanted, so that pip resolves nothing.
 .venv/ready: Tests/Interop/requirements.txt

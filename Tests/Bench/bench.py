@@ -22,6 +22,7 @@ import time
 
 from accounts import Accounts
 from client import Client, log_in_all, proven_challenges
+from hashlogins import HashLogins
 from processes import Nginx, Postern, load
 from table import Row, print_table
 
@@ -127,6 +128,9 @@ class Bench:
         return Accounts(
             self.binary, self.fresh, self.script, self.rounds, self.seconds, self.quick).rows()
 
+    def hash_logins(self):
+        return HashLogins(self.binary, self.fresh, self.seconds, self.quick).rows()
+
     def start(self):
         """From spawning the process to the first 200, with a database and keys yet to be made."""
         times = []
@@ -168,7 +172,8 @@ class Bench:
     def rows(self):
         with self.stack:
             for part in [self.constant, self.challenge, self.capability, self.sessions_per_second,
-                         self.accounts, self.start, self.memory, self.size]:
+                         self.accounts, self.hash_logins, self.start,
+                         self.memory, self.size]:
                 yield from part()
 
 

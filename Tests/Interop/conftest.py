@@ -5,6 +5,7 @@ import itertools
 import pytest
 
 from agent import Agent
+from hashhost import Authority, HashHost
 from mailboxes import Mailboxes
 from nameserver import NameServer
 from program import Postern
@@ -74,3 +75,16 @@ def agent(postern):
 @pytest.fixture
 def boxes(postern):
     return Mailboxes(postern.url)
+
+
+@pytest.fixture(scope="module")
+def authority(tmp_path_factory):
+    return Authority(tmp_path_factory.mktemp("authority"))
+
+
+@pytest.fixture(scope="module")
+def host(authority):
+    """A host that serves hashes at https://localhost."""
+    host = HashHost(authority.context("localhost"))
+    yield host
+    host.close()

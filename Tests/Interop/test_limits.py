@@ -26,6 +26,14 @@ def burst(call, count=40):
     return [call() for _ in range(count)]
 
 
+def exhaust(call):
+    """Calls until one is refused, which is held to be so. A busy machine takes longer."""
+    for _ in range(1000):
+        if (answer := call()).status_code == 429:
+            return hold_refusal(answer)
+    raise AssertionError("never refused")
+
+
 def hold_refusal(answer):
     failed(answer, 429, "rate_limit_exceeded")
     assert int(answer.headers["Retry-After"]) >= 1
@@ -39,6 +47,8 @@ def test_a_burst_is_cut_off_and_told_when_to_come_back(limited):
     assert answers[:8] == good[:8] and refused
     for answer in refused:
         hold_refusal(answer)
+        assert int(answer.headers["RateLimit-Limit"]) == 8
+        assert int(answer.headers["RateLimit-Remaining"]) == 0
     for answer in good:
         assert int(answer.headers["RateLimit-Limit"]) == 8
         assert 0 <= int(answer.headers["RateLimit-Remaining"]) < 8
@@ -50,10 +60,9 @@ def test_a_burst_is_cut_off_and_told_when_to_come_back(limited):
 
 
 def test_all_surfaces_share_one_bucket_and_health_has_none(limited):
-    boxes = limited(POSTERN_LIMITS_GENERAL_PER_SECOND="4")
+    boxes = limited(POSTERN_LIMITS_GENERAL_PER_SECOND="1")
     agent = Agent(boxes.url)
-    answers = burst(lambda: boxes.call("GET", "/api/domains"), 20)
-    assert answers[-1].status_code == 429
+    exhaust(lambda: boxes.call("GET", "/api/domains"))
     other = agent.post("/api/v1/challenge")
     assert other.status_code == 429 and int(other.headers["Retry-After"]) >= 1
     assert other.json()["error"]["hint"]
@@ -64,14 +73,12 @@ def test_all_surfaces_share_one_bucket_and_health_has_none(limited):
 def test_a_dead_token_counts_as_none_and_a_pro_token_has_its_own_bucket(limited):
     boxes = limited(POSTERN_USERS_REGISTRATION="open")
     token = boxes.user().token
-    burst(lambda: boxes.call("GET", "/api/user/me", "tm_pro_dead"), 20)
-    hold_refusal(boxes.call("GET", "/api/user/me", "tm_pro_dead"))
+    exhaust(lambda: boxes.call("GET", "/api/user/me", "tm_pro_dead"))
     answers = burst(lambda: boxes.call("GET", "/api/user/me", token), 20)
     assert [answer.status_code for answer in answers] == [200] * 20
     assert int(answers[0].headers["RateLimit-Limit"]) == 20
     # Endpoints that ignore the token ignore it for the rate too.
-    burst(lambda: boxes.call("GET", "/api/domains"), 20)
-    hold_refusal(boxes.call("GET", "/api/domains", token))
+    exhaust(lambda: boxes.call("GET", "/api/domains", token))
 
 
 def test_one_free_account_in_eight_seconds_and_a_refusal_spends_nothing(limited):
@@ -97,7 +104,7 @@ def test_pro_creations_have_their_own_rate(limited):
     boxes = limited(POSTERN_USERS_REGISTRATION="open", POSTERN_USERS_MAX_ACCOUNTS="100",
                     POSTERN_LIMITS_PRO_CREATIONS_PER_SECOND="2")
     token = boxes.user().token
-    answers = burst(lambda: boxes.create(fresh(), None, token, auth_key="ab" * 32), 12)
+    answers = burst(lambda: boxes.create(fresh(), None, token, auth_key="ab" * 32), 20)
     assert {answer.status_code for answer in answers[:2]} == {201}
     refused = [answer for answer in answers if answer.status_code != 201]
     for answer in refused:

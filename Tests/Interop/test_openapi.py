@@ -85,12 +85,11 @@ def watched_boxes(postern, document):
     return watch(Mailboxes(postern.url), document)
 
 
-def documented(document, tag):
-    """Every operation of the accounts surface, or every one that is not."""
+def documented(document, *tags):
+    """Every operation with one of the tags."""
     return {
         f"{method.upper()} {path}" for path, operations in document["paths"].items()
-        for method, operation in operations.items()
-        if ("accounts" in operation["tags"]) == (tag == "accounts")
+        for method, operation in operations.items() if set(operation["tags"]) & set(tags)
     }
 
 
@@ -109,9 +108,10 @@ def test_a_whole_life_is_documented(watched, document, name):
     session = bearer(watched.session(username=name()))
     watched.http.delete(
         watched.url + "/api/v1/account", headers={"Authorization": f"Bearer {session}"})
-    for path in ["/healthz", "/readyz", "/llms.txt", "/openapi.json", "/.well-known/jwks.json"]:
+    for path in ["/healthz", "/readyz", "/llms.txt", "/openapi.json", "/.well-known/jwks.json",
+                 "/.well-known/login-jwks.json"]:
         watched.http.get(watched.url + path)
-    assert watched.met == documented(document, "agents")
+    assert watched.met == documented(document, "agents", "discovery", "operations")
 
 
 def test_a_whole_life_of_the_accounts_surface_is_documented(watched_boxes, document):

@@ -20,7 +20,9 @@ struct HashLoginPages: Sendable {
                 + "frame-ancestors 'none'"
         ),
         ("X-Content-Type-Options", "nosniff"),
-        ("Referrer-Policy", "no-referrer"),
+        // With `no-referrer` browsers send our own forms with `Origin: null` (Fetch, "append a
+        // request Origin header"), which reads like another site's.
+        ("Referrer-Policy", "same-origin"),
     ]
 
     var stylesheet: Response {
@@ -66,7 +68,7 @@ struct HashLoginPages: Sendable {
             <p role="status" class="done">\(open.email.text) is logged in for an hour.</p>
             <p><label for="token">Token</label>
             <textarea id="token" readonly rows="6">\(open.token)</textarea></p>
-            <form method="post" action="/logout">
+            <form class="bare" method="post" action="/logout">
             <input type="hidden" name="token" value="\(open.token)">
             <button type="submit">Log out everywhere</button>
             </form>

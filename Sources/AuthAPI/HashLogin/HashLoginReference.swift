@@ -29,7 +29,6 @@ struct HashLoginReference {
 
     private var endpoints: HTMLText {
         """
-        <div class="wide" tabindex="0">
         <table>
         <thead><tr><th scope="col">Endpoint</th><th scope="col">Fields</th>
         <th scope="col">Answer</th></tr></thead>
@@ -44,7 +43,6 @@ struct HashLoginReference {
         <td>bearer token, or email and password</td><td>200 success, email</td></tr>
         </tbody>
         </table>
-        </div>
         <pre tabindex="0">curl \(publicURL)/login \\
           -H 'Content-Type: application/json' \\
           -d '{"email":"user@example.com","password":"correct horse battery staple"}'</pre>

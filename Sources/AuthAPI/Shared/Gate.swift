@@ -9,16 +9,17 @@ struct Gate: Sendable {
     /// In the error shape of the surface that the gate belongs to.
     let render: @Sendable (Refusal) -> Response
 
-    /// Takes one from the client's bucket and runs `handler`. What the handler refuses is rendered
-    /// here, so that refusals carry the fields too; anything else passes through.
+    /// Takes one from the client's bucket and runs `handler`. What either refuses is rendered here,
+    /// so that refusals carry the fields too; anything else passes through.
     func admit(
         _ request: Request, as limit: RateLimiter.Class,
         _ handler: (Caller) async throws -> Response
     ) async throws -> Response {
         let caller = self.caller(of: request)
-        let status = try limiter.take(limit, for: caller.client, at: caller.now)
+        var status = limiter.exhausted(limit)
         var response: Response
         do {
+            status = try limiter.take(limit, for: caller.client, at: caller.now)
             response = try await handler(caller)
         } catch {
             guard let refusal = Refusal(error) else { throw error }

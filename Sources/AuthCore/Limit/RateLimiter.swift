@@ -125,6 +125,14 @@ public final class RateLimiter: Sendable {
             secondsToReset: Int(Self.wholeSeconds(draw.debt)))
     }
 
+    /// What an empty bucket of the class says; `nil` where nothing is counted.
+    public func exhausted(_ limit: Class) -> RateStatus? {
+        guard let rate = lanes[limit]?.rate else { return nil }
+        return RateStatus(
+            limit: rate.burst, remaining: 0,
+            secondsToReset: Int(Self.wholeSeconds(Int64(rate.burst) * rate.microsecondsPerToken)))
+    }
+
     /// Takes a place in `limit`'s bucket for `body`, and gives it back when `body` throws: what
     /// failed does not count.
     public func reserving<T>(

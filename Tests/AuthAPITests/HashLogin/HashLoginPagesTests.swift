@@ -75,7 +75,7 @@ struct HashLoginPagesTests {
                 #expect(policy.contains(rule))
             }
             #expect(response.header("X-Content-Type-Options") == "nosniff")
-            #expect(response.header("Referrer-Policy") == "no-referrer")
+            #expect(response.header("Referrer-Policy") == "same-origin")
             #expect(response.header("Cache-Control") == "no-store")
             #expect(!text(response).contains("<script"))
             #expect(!text(response).contains("style=\""))

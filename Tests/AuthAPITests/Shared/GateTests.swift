@@ -24,6 +24,9 @@ struct GateTests {
         let refused = await api.call(.get, "/api/challenge")
         try expectRefusal(refused, 429, "rate_limit_exceeded")
         #expect(refused.header("Retry-After") == "1")
+        #expect(refused.header("RateLimit-Limit") == "8")
+        #expect(refused.header("RateLimit-Remaining") == "0")
+        #expect(refused.header("RateLimit-Reset") == "1")
         // The same bucket for every surface, each in its own shape.
         let agents = await api.call(.post, "/api/v1/challenge")
         #expect(agents.status == .tooManyRequests)

@@ -1,0 +1,203 @@
+"""Logging in against a hash that a real HTTPS host serves."""
+
+import html
+import itertools
+import re
+import time
+
+import jwt
+import pytest
+import requests
+from argon2 import PasswordHasher
+
+from hashhost import HashHost, argon2
+from hashlogin import HashLogin, refused
+
+WRONG = "Invalid email or password."
+FLOOR = 0.5
+_users = itertools.count(1)
+
+
+@pytest.fixture(scope="module")
+def server(serve, authority):
+    return serve(
+        POSTERN_HASH_LOGIN_CA_FILE=str(authority.file), JWT_ISSUER="https://login.example")
+
+
+@pytest.fixture
+def logins(server):
+    return HashLogin(server.url)
+
+
+@pytest.fixture
+def email():
+    return f"user-{next(_users)}@users.example"
+
+
+@pytest.fixture
+def user(logins, host, email):
+    """Somebody who is registered with the password `right`."""
+    path = f"/{email}"
+    answer = logins.register(email, host.serve(argon2("right"), path=path), "right")
+    assert answer.status_code == 201, answer.text
+    return email
+
+
+@pytest.mark.parametrize("form", [False, True])
+def test_a_registration_is_answered_with_what_is_registered(logins, host, email, form):
+    url = host.serve(argon2("right"))
+    answer = logins.register(
+        email, url, "right", form=form, headers={"Accept": "application/json"})
+    assert (answer.status_code, answer.json()) == (
+        201, {"email": email, "password_hash_url": url})
+
+
+def test_a_form_is_answered_with_a_page_of_the_same_status(logins, host, email):
+    url = host.serve(argon2("right"))
+    for answer, status in [
+        (logins.register(email, url, "wrong", form=True), 422),
+        (logins.register(email, url, "right", form=True), 201),
+        (logins.login(email, "wrong", form=True), 422),
+        (logins.login(email, "right", form=True), 200),
+    ]:
+        assert answer.status_code == status
+        assert answer.headers["content-type"] == "text/html; charset=utf-8"
+        assert answer.headers["x-content-type-options"] == "nosniff"
+        assert answer.headers["referrer-policy"] == "same-origin"
+        assert "frame-ancestors 'none'" in answer.headers["content-security-policy"]
+        assert "right" not in answer.text and "wrong" not in answer.text
+
+
+def test_a_form_that_was_refused_comes_back_filled_in_and_escaped(logins, host):
+    answer = logins.register('"><script>@x', host.serve(b""), "right", form=True)
+    assert answer.status_code == 422
+    assert "<script" not in answer.text
+    assert html.escape('"><script>@x', quote=True) in answer.text
+
+
+def test_the_home_page_s_pem_verifies_a_login(logins, user):
+    answer = logins.login(user, "right")
+    assert answer.headers["cache-control"] == "no-store"
+    body = answer.json()
+    assert set(body) == {"token", "token_type", "email"}
+    assert (body["token_type"], body["email"]) == ("Bearer", user)
+    page = requests.get(logins.url + "/", headers={"Accept": "text/html"}, timeout=10).text
+    pem = re.search("-----BEGIN PUBLIC KEY-----.*?-----END PUBLIC KEY-----", page, re.S)[0]
+    claims = jwt.decode(body["token"], pem, algorithms=["RS256"], issuer="https://login.example")
+    assert set(claims) == {"sub", "email", "iss", "iat", "exp", "ver"}
+    assert (claims["sub"], claims["email"]) == (user, user)
+    assert claims["exp"] - claims["iat"] == 3600
+
+
+def test_the_published_set_verifies_a_login_and_is_no_other_set(logins, user):
+    token = logins.token(user, "right")
+    keys = jwt.PyJWKClient(logins.url + "/.well-known/login-jwks.json")
+    key = keys.get_signing_key_from_jwt(token).key
+    assert jwt.decode(token, key, algorithms=["RS256"])["email"] == user
+    others = requests.get(logins.url + "/.well-known/jwks.json", timeout=10).json()["keys"]
+    assert jwt.get_unverified_header(token)["kid"] not in {key["kid"] for key in others}
+
+
+def test_validate_takes_the_field_before_the_bearer(logins, user):
+    token = logins.token(user, "right")
+    bearer = {"Authorization": f"Bearer {token}"}
+    for answer in [logins.validate(token), logins.post("/validate", headers=bearer)]:
+        body = answer.json()
+        assert (answer.status_code, body["valid"], body["payload"]["email"]) == (200, True, user)
+    for answer in [
+        logins.post("/validate", headers=bearer, token="no token"), logins.validate(token + "x"),
+        logins.post("/validate"),
+    ]:
+        assert answer.status_code == 401
+        assert answer.json() == {"valid": False, "error": "Invalid token."}
+        assert answer.headers["www-authenticate"].startswith("Bearer")
+
+
+@pytest.mark.parametrize("method", ["POST", "DELETE"])
+def test_a_logout_ends_every_earlier_token(logins, user, method):
+    tokens = [logins.token(user, "right"), logins.token(user, "right")]
+    answer = logins.post(
+        "/logout", method=method, headers={"Authorization": f"Bearer {tokens[0]}"})
+    assert (answer.status_code, answer.json()) == (200, {"success": True, "email": user})
+    assert [logins.validate(token).status_code for token in tokens] == [401, 401]
+    again = logins.post(
+        "/logout", method=method, headers={"Authorization": f"Bearer {tokens[1]}"})
+    refused(again, "Invalid token or credentials.", 401)
+    later = logins.token(user, "right")
+    assert logins.validate(later).status_code == 200
+    answer = logins.post("/logout", method=method, email=user, password="right")
+    assert answer.json() == {"success": True, "email": user}
+    assert logins.validate(later).status_code == 401
+
+
+def test_a_login_goes_by_what_is_served_now(logins, host, user):
+    token = logins.token(user, "right")
+    host.serve(argon2("changed"), path=f"/{user}")
+    refused(logins.login(user, "right"), WRONG)
+    assert logins.login(user, "changed").status_code == 200
+    assert logins.validate(token).status_code == 200, "a changed hash ends no token"
+
+
+def test_no_login_when_the_host_is_gone(logins, authority, email):
+    host = HashHost(authority.context("localhost"))
+    url = host.serve(argon2("right"))
+    assert logins.register(email, url, "right").status_code == 201
+    host.close()
+    refused(logins.login(email, "right"), WRONG)
+
+
+def test_a_failed_login_is_never_answered_before_the_floor(logins, user):
+    for email, password in [
+        (user, "wrong"), ("nobody@users.example", "right"), ("no email", "right"), (user, ""),
+    ]:
+        started = time.monotonic()
+        refused(logins.login(email, password), WRONG)
+        assert time.monotonic() - started >= FLOOR
+    started = time.monotonic()
+    refused(
+        logins.post("/logout", email=user, password="wrong"), "Invalid token or credentials.", 401)
+    assert time.monotonic() - started >= FLOOR
+
+
+def test_what_is_wrong_with_a_registration_is_said_in_one_sentence(logins, host, user):
+    url = host.serve(argon2("right"))
+    for fields, sentence in [
+        (("", url, "right"), "Email can't be blank."),
+        (("no email", url, "right"), "Email is invalid."),
+        (("ü@users.example", url, "right"), "Email is invalid."),
+        (("new@users.example", url, ""), "Password can't be blank."),
+        (("new@users.example", "", "right"), "Password hash URL is invalid."),
+        (("new@users.example", url, "wrong"), "Password does not match the remote Argon2 hash."),
+        ((user, url, "wrong"), "Password does not match the remote Argon2 hash."),
+        ((user, url, "right"), "Email has already been taken."),
+    ]:
+        refused(logins.register(*fields), sentence)
+
+
+@pytest.mark.parametrize("body", [b"{", b"[]", b'{"email":1}', b'{"email":"a","email":"b"}'])
+def test_a_body_that_cannot_be_read_is_said_to_be(logins, body):
+    for path in ["/register", "/login"]:
+        answer = requests.post(
+            logins.url + path, body, headers={"Content-Type": "application/json"}, timeout=10)
+        refused(answer, "The request body could not be read.", 400)
+
+
+@pytest.mark.parametrize("headers", [
+    {"Origin": "https://elsewhere.example"}, {"Sec-Fetch-Site": "cross-site"},
+    {"Sec-Fetch-Site": "same-site"}, {"Origin": "null"},
+])
+def test_a_form_of_another_site_is_refused(logins, user, headers):
+    answer = logins.login(user, "right", form=True, headers=headers)
+    assert answer.status_code == 403
+    assert "right" not in answer.text
+
+
+def test_a_form_of_our_own_page_is_taken(logins, user):
+    headers = {"Origin": logins.url, "Sec-Fetch-Site": "same-origin"}
+    assert logins.login(user, "right", form=True, headers=headers).status_code == 200
+
+
+def test_the_example_serves_a_hash_of_its_password(logins):
+    answer = requests.get(logins.url + "/example.txt", timeout=10)
+    assert answer.headers["content-type"].startswith("text/plain")
+    assert PasswordHasher().verify(answer.text.strip(), "test123")

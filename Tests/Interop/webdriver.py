@@ -1,0 +1,119 @@
+"""Chromium without a window, over the WebDriver protocol that its driver speaks."""
+
+import base64
+import json
+import os
+import re
+import select
+import subprocess
+import time
+
+import requests
+
+ELEMENT = "element-6066-11e4-a52e-4f735466cecf"
+STARTED = re.compile(rb"started successfully on port (\d+)")
+
+
+class WebDriverError(Exception):
+    """What the driver would not do."""
+
+
+class Browser:
+    """One window. Sizes are the page's, in CSS pixels."""
+
+    def __init__(self, directory):
+        self.driver = subprocess.Popen(
+            ["chromedriver", "--port=0"], cwd=directory, stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        try:
+            self.url = f"http://127.0.0.1:{self._port()}/session"
+            # Containers have no user namespaces to sandbox in, and a /dev/shm that is too small.
+            arguments = ["--headless=new", "--no-sandbox", "--disable-dev-shm-usage",
+                         "--disable-gpu", f"--user-data-dir={directory}/profile"]
+            opened = self._send("POST", "", capabilities={
+                "alwaysMatch": {"goog:chromeOptions": {"args": arguments}}})
+            self.url += "/" + opened["sessionId"]
+        except BaseException:
+            self._end()
+            raise
+
+    def _port(self):
+        said, deadline = b"", time.monotonic() + 30
+        pipe = self.driver.stdout.fileno()
+        while not (match := STARTED.search(said)):
+            readable, _, _ = select.select([pipe], [], [], max(0, deadline - time.monotonic()))
+            piece = os.read(pipe, 4096) if readable else b""
+            assert piece, f"the driver did not start; it said {said!r}"
+            said += piece
+        return int(match[1])
+
+    def _send(self, method, path, **body):
+        answer = requests.request(
+            method, self.url + path, json=body if method == "POST" else None, timeout=60)
+        value = answer.json()["value"]
+        if not answer.ok:
+            raise WebDriverError(f"{method} {path}: {value['error']}: {value['message']}")
+        return value
+
+    def close(self):
+        self._send("DELETE", "")
+        self._end()
+
+    def _end(self):
+        self.driver.terminate()
+        self.driver.wait(20)
+        self.driver.stdout.close()
+
+    def show(self, width, height, scheme):
+        """The size of the screen, and whether its owner likes it `light` or `dark`."""
+        self.command("Emulation.setDeviceMetricsOverride", width=width, height=height,
+                     deviceScaleFactor=1, mobile=width < 600)
+        self.command("Emulation.setEmulatedMedia", features=[
+            {"name": "prefers-color-scheme", "value": scheme}])
+
+    def command(self, name, **parameters):
+        return self._send("POST", "/goog/cdp/execute", cmd=name, params=parameters)
+
+    def open(self, url):
+        self._send("POST", "/url", url=url)
+
+    def run(self, script):
+        return self._send("POST", "/execute/sync", script=script, args=[])
+
+    def _find(self, css):
+        return self._send("POST", "/element", using="css selector", value=css)[ELEMENT]
+
+    def says(self, css, text):
+        """Waits until the element says so: a click is done before the next page is there."""
+        script = f"return document.querySelector({json.dumps(css)})?.innerText ?? ''"
+        deadline = time.monotonic() + 20
+        while text not in (said := self._reading(script)):
+            assert time.monotonic() < deadline, f"{css} says {said!r} and not {text!r}"
+            time.sleep(0.02)
+        return True
+
+    def _reading(self, script):
+        try:
+            return self.run(script)
+        except WebDriverError:
+            return ""  # between two pages
+
+    def click(self, css):
+        self._send("POST", f"/element/{self._find(css)}/click")
+
+    def type(self, css, text):
+        element = self._find(css)
+        self._send("POST", f"/element/{element}/clear")
+        self._send("POST", f"/element/{element}/value", text=text)
+
+    def press(self, keys):
+        """Keys of the keyboard, wherever the focus is."""
+        actions = [{"type": kind, "value": key} for key in keys for kind in ("keyDown", "keyUp")]
+        self._send("POST", "/actions", actions=[
+            {"type": "key", "id": "keyboard", "actions": actions}])
+
+    def picture(self, file):
+        """The whole page, as a PNG."""
+        taken = self.command(
+            "Page.captureScreenshot", format="png", captureBeyondViewport=True)
+        file.write_bytes(base64.b64decode(taken["data"]))
