@@ -12,6 +12,7 @@ from argon2 import PasswordHasher
 
 from hashhost import HashHost, argon2
 from hashlogin import HashLogin, refused
+from program import run
 
 WRONG = "Invalid email or password."
 FLOOR = 0.5
@@ -201,3 +202,34 @@ def test_the_example_serves_a_hash_of_its_password(logins):
     answer = requests.get(logins.url + "/example.txt", timeout=10)
     assert answer.headers["content-type"].startswith("text/plain")
     assert PasswordHasher().verify(answer.text.strip(), "test123")
+
+
+def test_a_rotated_key_s_tokens_stay_good(tmp_path, start, authority, host):
+    settings = {"POSTERN_HASH_LOGIN_CA_FILE": str(authority.file)}
+    data = ["--data", str(tmp_path / "data")]
+    server = start(*data, **settings)
+    logins = HashLogin(server.url)
+    logins.register("keys@users.example", host.serve(argon2("right")), "right")
+    old = logins.token("keys@users.example", "right")
+    server.stop()
+    rotated = run(
+        "key", "rotate", "--use", "login", "--profile", "test", *data, directory=tmp_path)
+    assert rotated.returncode == 0, rotated.stderr
+    logins = HashLogin(start(*data, port=server.port, **settings).url)
+    assert logins.validate(old).status_code == 200
+    # The new key is in the set before it signs; the page shows the one that signs.
+    kid = jwt.get_unverified_header(old)["kid"]
+    keys = requests.get(logins.url + "/.well-known/login-jwks.json", timeout=10).json()["keys"]
+    assert {kid} < {key["kid"] for key in keys}
+    page = requests.get(logins.url + "/", timeout=10).text
+    pem = re.search("-----BEGIN PUBLIC KEY-----.*?-----END PUBLIC KEY-----", page, re.S)[0]
+    new = logins.token("keys@users.example", "right")
+    assert jwt.decode(new, pem, algorithms=["RS256"])["sub"] == "keys@users.example"
+
+
+def test_addresses_of_this_server_s_own_domains_cannot_be_registered(logins, host):
+    (domain, *_) = requests.get(logins.url + "/api/domains", timeout=10).json()["domains"]
+    name = domain if isinstance(domain, str) else domain["domain"]
+    refused(
+        logins.register(f"somebody@{name}", host.serve(argon2("right")), "right"),
+        "Email is invalid.")

@@ -67,7 +67,7 @@ extension HashLoginAPI {
 
     /// GET /
     func home(_ request: Request, by caller: Caller) async throws -> Response {
-        let key = try await keys.published(.login, at: caller.now).first
+        let key = try await keys.publishedSigner(.login, at: caller.now)
         return pages.home(publicKey: key?.pem ?? "")
     }
 

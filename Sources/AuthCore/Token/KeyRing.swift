@@ -102,6 +102,12 @@ public final class KeyRing: Sendable {
         }
     }
 
+    /// The one of the published keys that signs now. The newest may not yet: it is published first.
+    public func publishedSigner(_ use: KeyUse, at now: Instant) async throws -> PublishedKey? {
+        let signer = try await signingKey(for: use, at: now).id
+        return try await published(use, at: now).first { $0.id == signer }
+    }
+
     func signingKey(for use: KeyUse, at now: Instant) async throws -> SigningKey {
         try await keys(for: use).signing(for: use, at: now)
     }
