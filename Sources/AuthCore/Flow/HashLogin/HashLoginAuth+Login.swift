@@ -106,9 +106,8 @@ extension HashLoginAuth {
         let body = try await fetches.run(email.text) {
             do {
                 return try await fetcher.fetch(login.url, timeout: settings.loginTimeout)
-            } catch let failure as HashFetchFailure {
-                // The operator's log has the cause; the client is told what every failure is told.
-                _ = failure
+            } catch is HashFetchFailure {
+                // The fetcher has logged the cause; the client is told what every failure is told.
                 return []
             }
         }
