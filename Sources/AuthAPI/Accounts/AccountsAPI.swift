@@ -88,7 +88,7 @@ public struct AccountsAPI: Sendable {
     ) -> Handler {
         { request in
             let identity = try await auth.identify(
-                request.bearerToken, at: gate.caller(of: request).now)
+                request.presentedToken, at: gate.caller(of: request).now)
             return try await gate.admit(request, as: identity.rateClass) { caller in
                 try await handler(request, identity, caller)
             }

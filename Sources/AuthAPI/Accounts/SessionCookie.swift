@@ -17,9 +17,7 @@ enum SessionCookie {
 extension Request {
     /// The token of a request under `/api/user`, and whether a browser sent it by itself.
     var userToken: (token: String?, isCookie: Bool) {
-        guard !headers.contains("authorization") || bearerIsEmpty else {
-            return (bearerToken, false)
-        }
+        guard hasNoToken else { return (presentedToken, false) }
         let cookies = headers.all("cookie").flatMap { $0.split(separator: ";") }
         let values = cookies.compactMap { cookie -> Substring? in
             let trimmed = cookie.drop { $0 == " " }
@@ -31,13 +29,6 @@ extension Request {
             return (nil, false)
         }
         return (String(value), true)
-    }
-
-    /// `Authorization: Bearer` with nothing after it counts as absent.
-    private var bearerIsEmpty: Bool {
-        headers.all("authorization").allSatisfy { value in
-            value.lowercased().filter { $0 != " " && $0 != "\t" } == "bearer"
-        }
     }
 
     /// A browser sends its cookie whoever made it send the request; a write must come from a page

@@ -16,4 +16,15 @@ extension Request {
         let token = value.utf8.dropFirst(scheme.utf8.count).drop { $0 == UInt8(ascii: " ") }
         return token.isEmpty ? nil : String(Substring(token))
     }
+
+    /// Whether there is no `Authorization`, or one without a token, which counts as none.
+    var hasNoToken: Bool {
+        headers.all("authorization").allSatisfy { value in
+            value.lowercased().filter { $0 != " " && $0 != "\t" } == "bearer"
+        }
+    }
+
+    /// As ``bearerToken``, but a header that is there and is no bearer token is a token that
+    /// verifies as nothing, not an absent one.
+    var presentedToken: String? { hasNoToken ? nil : bearerToken ?? "" }
 }

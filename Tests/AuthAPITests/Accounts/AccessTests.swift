@@ -85,6 +85,29 @@ struct AccessTests {
         }
     }
 
+    @Test func aHeaderThatIsNoBearerTokenDoesNotVerify() async throws {
+        let (id, token) = try await api.account("free@mail.test")
+        for value in ["Basic \(token)", token, "Bearer\t\(token)"] {
+            let headers = [("Authorization", value)]
+            for (method, path) in [
+                (HTTPEngine.Method.get, "/api/accounts/\(id)"), (.get, "/api/user/me"),
+            ] {
+                let response = await api.call(method, path, headers: headers)
+                try expectRefusal(response, 401, "invalid_or_expired_token")
+            }
+            let created = await api.call(
+                .post, "/api/accounts",
+                json: #"{"address":"a@mail.test","password":"supersecret"}"#,
+                headers: headers)
+            try expectRefusal(created, 401, "invalid_or_expired_token")
+        }
+        for value in ["Bearer", "bearer  "] {
+            let response = await api.call(
+                .get, "/api/accounts/\(id)", headers: [("Authorization", value)])
+            try expectRefusal(response, 401, "unauthorized")
+        }
+    }
+
     @Test func theOwnerResetsAndDeletesWhatTheyOwnUnderBothPaths() async throws {
         let pro = try await api.pro()
         for (index, prefix) in ["/api/accounts", "/api/user/accounts"].enumerated() {
