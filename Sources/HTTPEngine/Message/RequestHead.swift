@@ -28,10 +28,13 @@ final class RequestHead: Sendable {
     /// What the client asks for; the server may still close.
     let keepsAlive: Bool
     let expectsContinue: Bool
+    /// False when the head was refused or never came to its end: there are no fields then.
+    let isWhole: Bool
 
     init(
         method: Method, bytes: [UInt8], fields: [Field], target: RequestTarget,
-        framing: Framing, minorVersion: UInt8, keepsAlive: Bool, expectsContinue: Bool
+        framing: Framing, minorVersion: UInt8, keepsAlive: Bool, expectsContinue: Bool,
+        isWhole: Bool = true
     ) {
         self.method = method
         self.bytes = bytes
@@ -41,6 +44,7 @@ final class RequestHead: Sendable {
         self.minorVersion = minorVersion
         self.keepsAlive = keepsAlive
         self.expectsContinue = expectsContinue
+        self.isWhole = isWhole
     }
 
     /// A head for a request made without a socket.

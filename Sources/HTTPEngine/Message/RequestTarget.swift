@@ -55,6 +55,18 @@ struct RequestTarget: Sendable, Equatable {
             authority: authority, hasEscapes: scan.pathHasEscapes)
     }
 
+    /// The path of a target that was refused or has not come whole, never to be decoded.
+    init(legibleIn bytes: [UInt8], _ range: Range<Int>) {
+        var start = range.lowerBound
+        if let authority = RequestTarget.afterScheme(bytes, in: range) {
+            start =
+                bytes[authority..<range.upperBound].firstIndex(where: RequestTarget.endsAuthority)
+                ?? range.upperBound
+        }
+        let end = bytes[start..<range.upperBound].firstIndex(where: RequestTarget.endsPath)
+        self.init(path: start..<(end ?? range.upperBound), isDecodable: false)
+    }
+
     /// The same target, its ranges counted from `base`.
     func relative(to base: Int) -> RequestTarget {
         func moved(_ range: Range<Int>) -> Range<Int> {
@@ -96,6 +108,11 @@ struct RequestTarget: Sendable, Equatable {
             }
         }
         return nil
+    }
+
+    private static func endsPath(_ byte: UInt8) -> Bool {
+        byte == UInt8(ascii: "?") || byte == UInt8(ascii: "#")
+            || byte == UInt8(ascii: "\r") || byte == UInt8(ascii: "\n")
     }
 
     private static func endsAuthority(_ byte: UInt8) -> Bool {

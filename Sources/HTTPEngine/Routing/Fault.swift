@@ -33,16 +33,27 @@ public enum Fault: Sendable {
 /// Which request a fault belongs to, as far as it was read.
 public struct FaultContext: Sendable {
     let id: RequestID
-    public let method: Method?
-    /// As it was sent, without the query.
-    public let path: String?
+    let head: RequestHead?
+
+    init(id: RequestID, head: RequestHead?) {
+        self.id = id
+        self.head = head
+    }
+
+    /// Of a request of which nothing could be read.
+    public init(id: RequestID) {
+        self.init(id: id, head: nil)
+    }
 
     public var requestID: String { id.description }
+    public var method: Method? { head?.method }
 
-    public init(id: RequestID, method: Method? = nil, path: String? = nil) {
-        self.id = id
-        self.method = method
-        self.path = path
+    /// As it was sent, without the query; of a refused request line it may be any octets.
+    public var path: String? { head?.path }
+
+    /// `nil` where the head was refused: a part of the fields could say the opposite of the whole.
+    public var headers: HeaderFields? {
+        head.flatMap { $0.isWhole ? HeaderFields(head: $0) : nil }
     }
 }
 

@@ -74,7 +74,7 @@ public struct Router: Sendable {
             return .options(allowed: methods)
         }
         guard head.target.isDecodable else {
-            return .fault(.malformed(.badTarget), fallback)
+            return .fault(.malformed(.badTarget), renderer(for: head))
         }
         guard let (routes, values) = tree.find(head) else {
             return .fault(.notFound, renderer(for: head))
@@ -125,10 +125,10 @@ public struct Router: Sendable {
         return outcome
     }
 
-    /// The renderer whose prefix covers the path; the fallback's where the head was not read.
+    /// The renderer whose prefix covers the path, as far as that was read; else the fallback's.
     func renderer(for head: RequestHead?) -> FaultRenderer {
         guard let head else { return fallback }
-        let path = head.bytes[head.target.path]
+        let path = PercentCoding.decode(head.bytes, in: head.target.path, plusIsSpace: false)
         let group = prefixes.first { prefix, _ in
             path.starts(with: prefix)
                 && (path.count == prefix.count || prefix.last == UInt8(ascii: "/")
@@ -160,7 +160,7 @@ public struct Router: Sendable {
 
 extension Request {
     var context: FaultContext {
-        FaultContext(id: requestID, method: method, path: path)
+        FaultContext(id: requestID, head: head)
     }
 }
 

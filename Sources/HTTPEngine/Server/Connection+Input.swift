@@ -153,7 +153,8 @@ extension Connection {
         if case .discarding = state.input { return }
         let router = loop.context.router
         let exchange =
-            incoming ?? Exchange(id: loop.nextID(), began: requestBegan, head: head)
+            incoming
+            ?? Exchange(id: loop.nextID(), began: requestBegan, head: head ?? parser.partialHead)
         incoming = nil
         exchange.isLast = true
         let faults = exchange.mounted?.faults ?? router.renderer(for: exchange.head)

@@ -33,7 +33,7 @@ final class Exchange {
     /// What it holds of the client's octets.
     var octets: Int { (head?.bytes.count ?? 0) + body.count }
 
-    var context: FaultContext { FaultContext(id: id, method: head?.method, path: head?.path) }
+    var context: FaultContext { FaultContext(id: id, head: head) }
 }
 
 extension RequestHead.Framing {

@@ -90,13 +90,21 @@ struct HeadReader {
                 && framing != .none)
     }
 
-    /// With as much of a head as its request line gives, so that the right surface answers.
     private func refuse(_ error: ParseError, _ buffer: [UInt8], _ base: Int) -> Progress {
-        guard let line else { return .refused(error, nil) }
-        let head = RequestHead(
-            method: line.method, bytes: Array(buffer[base..<base + lineStart]), fields: [],
+        .refused(error, partial(of: buffer, from: base))
+    }
+
+    /// As much of a head as its request line gives, whole or broken, so that the right surface
+    /// answers a refusal. Not for routing: the target may be any octets.
+    func partial(of buffer: [UInt8], from base: Int) -> RequestHead? {
+        // No more of a line than was needed to refuse it, however much came at once.
+        let end = line == nil ? min(scanned, limits.requestLineBytes + 2) : lineStart
+        guard let line = line ?? RequestLine(legibleIn: buffer, base..<base + end) else {
+            return nil
+        }
+        return RequestHead(
+            method: line.method, bytes: Array(buffer[base..<base + end]), fields: [],
             target: line.target, framing: .none, minorVersion: line.minorVersion,
-            keepsAlive: false, expectsContinue: false)
-        return .refused(error, head)
+            keepsAlive: false, expectsContinue: false, isWhole: false)
     }
 }

@@ -30,6 +30,20 @@ struct RequestLine {
         self.target = target.relative(to: range.lowerBound)
     }
 
+    /// What can be read of a line that was refused or has not come whole: method and target up to
+    /// where they end or break off. `nil` when there is no method with a space after it.
+    init?(legibleIn bytes: [UInt8], _ range: Range<Int>) {
+        let parts = bytes[range].split(
+            separator: UInt8(ascii: " "), maxSplits: 2, omittingEmptySubsequences: false)
+        guard parts.count > 1, !parts[0].isEmpty, parts[0].allSatisfy(Octet.isToken) else {
+            return nil
+        }
+        method = Method(String(decoding: parts[0], as: UTF8.self))
+        target = RequestTarget(legibleIn: bytes, parts[1].indices)
+            .relative(to: range.lowerBound)
+        minorVersion = 1
+    }
+
     /// A minor version above 1 is spoken to as 1.1 (RFC 9110 §6.2).
     private static func minorVersion(_ bytes: [UInt8], at start: Int) throws(ParseError) -> UInt8 {
         for (offset, byte) in "HTTP/".utf8.enumerated() where bytes[start + offset] != byte {

@@ -41,6 +41,12 @@ struct RequestParser {
         return false
     }
 
+    /// As much of a head as has come, for the answer to one that never comes whole.
+    var partialHead: RequestHead? {
+        guard case .head(let reader) = phase else { return nil }
+        return reader.partial(of: buffer, from: start)
+    }
+
     mutating func append(_ octets: UnsafeRawBufferPointer) {
         if start > 0 {
             buffer.removeSubrange(0..<start)

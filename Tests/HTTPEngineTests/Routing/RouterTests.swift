@@ -76,7 +76,9 @@ private func text(_ response: Response) -> String { String(decoding: response.bo
 
     @Test(arguments: [
         ("/api/nope", "api"), ("/api/v1/nope", "v1"), ("/apiary", "fallback"), ("/x", "fallback"),
-        ("/api/v1", "v1"), ("/api/v12", "api"),
+        ("/api/v1", "v1"), ("/api/v12", "api"), ("/%61pi/nope", "api"), ("/api%2Fnope", "api"),
+        ("/api/things/%00", "api"), ("/api/v1/{", "v1"), ("/api/things/%zz", "api"),
+        ("/%00", "fallback"),
     ])
     func faultsAreRenderedByTheLongestPrefix(target: String, surface: String) async {
         #expect(await text(ask(.get, target)) == "\(surface) \(target)")

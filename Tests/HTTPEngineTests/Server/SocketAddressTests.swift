@@ -59,13 +59,15 @@ import Testing
         await #expect(processExitsWith: .success) {
             let (before, _) = try Listener.open(host: "127.0.0.1", port: 0, backlog: 1)
             close(before)
-            for _ in 0..<8 {
+            // More than the runtime's own threads may open meanwhile.
+            let failures: Int32 = 64
+            for _ in 0..<failures {
                 #expect(throws: SocketError.self) {
                     try Listener.open(host: "192.0.2.1", port: 0, backlog: 1)
                 }
             }
             let (after, _) = try Listener.open(host: "127.0.0.1", port: 0, backlog: 1)
-            #expect(after == before)
+            #expect(after < before + failures)
         }
     }
 }

@@ -32,7 +32,7 @@ private func drain(_ parser: inout RequestParser, into lines: inout [String], bo
         case .body(let body): lines.append("body \(body)")
         case .tooLarge: lines.append("too large")
         case .refused(let error, let head):
-            lines.append("refused \(error) \(head?.method.name ?? "-")")
+            lines.append("refused \(error) \(head?.method.name ?? "-") \(head?.path ?? "-")")
         }
     }
 }

@@ -55,6 +55,25 @@ import Testing
         ("GET / HTTP/1.1\r\nHost: a\r\nExpect: 200-maybe\r\n\r\n", .unknownExpectation),
     ]
 
+    /// So that the surface that the path belongs to answers, as far as there is a path.
+    @Test(arguments: [
+        ("GET /api/{ HTTP/1.1\r\n", "GET /api/{"), ("GET /api/%00?x HTTP/1.1\r\n", "GET /api/%00"),
+        ("PUT /api/a b HTTP/1.1\r\n", "PUT /api/a"), ("GET /api\r\n", "GET /api"),
+        ("GET /api HTTP/3.0\r\n", "GET /api"), ("GET /api HTTP/1.1\n", "GET /api"),
+        ("GET http://a/api/{ HTTP/1.1\r\n", "GET /api/{"), ("GET http://a HTTP/1.x\r\n", "GET "),
+        ("GET /api\n", "GET /api"), ("GET /long#long HTTP/1.1\r\n", "GET /long"),
+        ("GET /" + String(repeating: "x", count: 100), "GET /" + String(repeating: "x", count: 77)),
+        ("GET  /api HTTP/1.1\r\n", "GET "), ("G(T /api HTTP/1.1\r\n", "- -"),
+        (" /api HTTP/1.1\r\n", "- -"), (String(repeating: "x", count: 100) + " /api", "- -"),
+        ("GET /api HTTP/1.1\r\nHost : a\r\n", "GET /api"),
+    ])
+    func aRefusalComesWithWhatCouldBeRead(text: String, read: String) {
+        let lines = transcript(of: text, limits: ParserLimits(requestLineBytes: 80))
+        #expect(lines.count == 1)
+        #expect(lines.first?.hasPrefix("refused ") == true)
+        #expect(lines.first?.hasSuffix(" " + read) == true)
+    }
+
     @Test(arguments: heads)
     func thisHeadIsRefused(text: String, error: ParseError) {
         expectRefusal(text, error)

@@ -21,6 +21,27 @@ import Testing
         #expect(dripped == transcript(of: octets, pieces: []))
     }
 
+    /// For the answer to a head that never comes whole.
+    @Test(arguments: [
+        ("", nil), ("GE", nil), ("GET ", ""), ("GET /ap", "/ap"), ("GET /api HT", "/api"),
+        ("GET /api HTTP/1.1\r\nHost: a\r\n", "/api"),
+        ("GET /api HTTP/1.1\r\nHost: a\r\n\r\nPUT /ne", "/ne"),
+    ])
+    func whatHasComeOfAHeadCanBeRead(text: String, path: String?) {
+        var parser = RequestParser(limits: ParserLimits())
+        Array(text.utf8).withUnsafeBytes { parser.append($0) }
+        while true {
+            switch parser.next() {
+            case .head: parser.readBody(limit: 0)
+            case .body: continue
+            case .needMore, .tooLarge, .refused:
+                #expect(parser.partialHead?.path == path)
+                #expect(parser.partialHead?.isWhole != true)
+                return
+            }
+        }
+    }
+
     @Test func pipelinedRequestsComeInOrder() {
         let lines = transcript(of: validRequests.joined())
         let alone = validRequests.flatMap { transcript(of: $0) }
@@ -47,7 +68,7 @@ import Testing
 
     @Test func nothingIsReadAfterARefusal() {
         let lines = transcript(of: "BAD\r\n\r\nGET / HTTP/1.1\r\nHost: a\r\n\r\n")
-        #expect(lines == ["refused badRequestLine -"])
+        #expect(lines == ["refused badRequestLine - -"])
     }
 
     @Test func aMinorVersionAboveOneIsSpokenToAsOne() {
