@@ -14,8 +14,8 @@ public enum Refusal: Error, Equatable, Sendable {
     case proofRejected(ProofFault)
     /// The address belongs to somebody, or did, or is the operator's to give out.
     case addressTaken
-    /// Too many of these from this client.
-    case tooManyRequests(retryAfter: Duration)
+    /// Too many of these from this client; how its bucket stands, where there is one.
+    case tooManyRequests(retryAfter: Duration, standing: RateStatus? = nil)
     /// The work queue is full or the database is busy; nothing was done.
     case busy(retryAfter: Duration)
 

@@ -13,7 +13,8 @@ public struct AccountsAPI: Sendable {
         auth: AccountsAuth, limiter: RateLimiter, clock: @escaping @Sendable () -> Instant
     ) {
         self.auth = auth
-        gate = Gate(limiter: limiter, clock: clock, render: errors.render)
+        let errors = errors
+        gate = Gate(limiter: limiter, clock: clock) { refusal, _ in errors.render(refusal) }
     }
 
     public var routes: RouteGroup {

@@ -58,7 +58,7 @@ extension AccountsError {
             self.init(.conflict, "domain_already_exists", "The domain is here already.")
         case .domainInUse:
             self.init(.conflict, "domain_in_use", "Delete the accounts on the domain first.")
-        case .tooManyRequests(let wait):
+        case .tooManyRequests(let wait, _):
             self.init(
                 .tooManyRequests, "rate_limit_exceeded",
                 "Wait for the seconds in Retry-After, then retry.",

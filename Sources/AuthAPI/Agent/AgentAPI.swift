@@ -21,7 +21,7 @@ public struct AgentAPI: Sendable {
         self.jmap = jmap
         let errors = AgentErrors(publicURL: publicURL)
         self.errors = errors
-        gate = Gate(limiter: limiter, clock: clock, render: errors.render)
+        gate = Gate(limiter: limiter, clock: clock) { refusal, _ in errors.render(refusal) }
     }
 
     var publicURL: String { errors.publicURL }

@@ -47,7 +47,7 @@ extension AgentError {
                 anchor: .usernames)
         case .usernameNotAllowed: self = .usernameNotAllowed
         case .addressTaken: self = .usernameTaken
-        case .tooManyRequests(let wait):
+        case .tooManyRequests(let wait, _):
             self.init(
                 status: .tooManyRequests, message: "Too many requests",
                 hint: "Wait for the seconds in Retry-After, then retry.",

@@ -6,18 +6,18 @@ enum AnswerForm: Equatable {
     case html
 }
 
-extension Request {
+extension HeaderFields {
     /// JSON when `Accept` prefers it to HTML, or when the request itself was JSON; HTML otherwise.
     var answerForm: AnswerForm {
         if mediaType == "application/json" { return .json }
-        let accept = AcceptedTypes(headers.all("accept"))
+        let accept = AcceptedTypes(all("accept"))
         return accept.weight(of: "application", "json") > accept.weight(of: "text", "html")
             ? .json : .html
     }
 
     /// The `Content-Type` without its parameters, lower case; `nil` when there is none.
     var mediaType: String? {
-        headers.first("content-type").map { value in
+        first("content-type").map { value in
             value.prefix { $0 != ";" }.lowercased().filter { $0 != " " && $0 != "\t" }
         }
     }

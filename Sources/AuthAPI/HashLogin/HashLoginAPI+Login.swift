@@ -10,7 +10,7 @@ extension HashLoginAPI {
             let login = try await auth.register(
                 email: fields["email"], url: fields["password_hash_url"],
                 password: fields.password, by: caller)
-            guard request.answerForm == .json else { return pages.registered(login) }
+            guard request.headers.answerForm == .json else { return pages.registered(login) }
             return .json(.created) { body in
                 body.member("email", login.email.text)
                 body.member("password_hash_url", login.url.text)
@@ -24,7 +24,7 @@ extension HashLoginAPI {
         return try await answered(request, fields, form: .login) {
             let open = try await auth.login(
                 email: fields["email"], password: fields.password, by: caller)
-            guard request.answerForm == .json else { return pages.loggedIn(open) }
+            guard request.headers.answerForm == .json else { return pages.loggedIn(open) }
             return .json(.ok) { body in
                 body.member("token", open.token)
                 body.member("token_type", "Bearer")
@@ -38,7 +38,7 @@ extension HashLoginAPI {
         let fields = try HashLoginFields(request)
         let valid = try await auth.validate(
             fields["token"] ?? request.bearerToken, at: caller.now)
-        guard request.answerForm == .json else { return pages.valid(valid) }
+        guard request.headers.answerForm == .json else { return pages.valid(valid) }
         return .json(.ok) { body in
             body.member("valid", true)
             body.member("payload") { payload in
@@ -58,7 +58,7 @@ extension HashLoginAPI {
         let email = try await auth.logout(
             token: fields["token"] ?? request.bearerToken, email: fields["email"],
             password: fields.password, by: caller)
-        guard request.answerForm == .json else { return pages.loggedOut(email) }
+        guard request.headers.answerForm == .json else { return pages.loggedOut(email) }
         return .json(.ok) { body in
             body.member("success", true)
             body.member("email", email.text)
@@ -93,7 +93,9 @@ extension HashLoginAPI {
         do {
             return try await body()
         } catch {
-            guard request.answerForm == .html, let refusal = Refusal(error) else { throw error }
+            guard request.headers.answerForm == .html, let refusal = Refusal(error) else {
+                throw error
+            }
             let failure = HashLoginError(refusal)
             guard failure.status == .unprocessableContent else { throw error }
             return pages.retry(form, fields, failure)

@@ -23,7 +23,9 @@ public struct HashLoginAPI: Sendable {
         self.pages = pages
         let errors = HashLoginErrors(pages: pages)
         self.errors = errors
-        gate = Gate(limiter: limiter, clock: clock, render: { errors.render($0, as: .json) })
+        gate = Gate(limiter: limiter, clock: clock) { refusal, request in
+            errors.render(refusal, as: request.headers.answerForm)
+        }
     }
 
     public var routes: RouteGroup {
@@ -44,24 +46,12 @@ public struct HashLoginAPI: Sendable {
             ])
     }
 
-    /// Counts the request, and renders what is refused in the form that the client reads.
     private func counted(
         _ limit: RateLimiter.Class,
         _ handler: @escaping @Sendable (Request, Caller) async throws -> Response
     ) -> Handler {
         { request in
-            do {
-                return try await gate.admit(request, as: limit) { caller in
-                    do {
-                        return try await handler(request, caller)
-                    } catch {
-                        guard let refusal = Refusal(error) else { throw error }
-                        return errors.render(refusal, as: request.answerForm)
-                    }
-                }
-            } catch let refusal as Refusal {
-                return errors.render(refusal, as: request.answerForm)
-            }
+            try await gate.admit(request, as: limit) { try await handler(request, $0) }
         }
     }
 }

@@ -7,39 +7,15 @@ internal import StrictJSON
 struct HashLoginErrors: Sendable {
     let pages: HashLoginPages
 
-    /// Engine faults come without the request's headers, so they are answered in JSON.
     var renderer: FaultRenderer {
-        { fault, _ in
-            switch fault {
-            case .thrown(let error):
-                Refusal(error).map { render($0, as: .json) }
-                    ?? answer(HashLoginError(.internalServerError, Self.ours), as: .json)
-            case .malformed(let error):
-                answer(HashLoginError(error.status, error.explanation), as: .json)
-            case .notFound:
-                answer(HashLoginError(.notFound, "There is nothing at this path."), as: .json)
-            case .methodNotAllowed(let allowed):
-                answer(
-                    HashLoginError(
-                        .methodNotAllowed,
-                        "This path takes \(allowed.map(\.name).joined(separator: ", "))."),
-                    as: .json)
-            case .bodyTooLarge:
-                answer(HashLoginError(.contentTooLarge, "The body is too large."), as: .json)
-            case .timeout:
-                answer(
-                    HashLoginError(.requestTimeout, "The request took too long to arrive."),
-                    as: .json)
-            case .overloaded(let seconds):
-                answer(
-                    HashLoginError(
-                        .serviceUnavailable, "The server is busy; try again in a moment.",
-                        retryAfter: Int64(seconds)), as: .json)
+        { fault, context in
+            let form = context.headers?.answerForm ?? .json
+            if case .thrown(let error) = fault, let refusal = Refusal(error) {
+                return render(refusal, as: form)
             }
+            return answer(HashLoginError(fault), as: form)
         }
     }
-
-    private static let ours = "This is the server's fault; try again later."
 
     func render(_ refusal: Refusal, as form: AnswerForm) -> Response {
         answer(HashLoginError(refusal), as: form)
@@ -104,14 +80,11 @@ struct HashLoginError {
         case .unsupportedMediaType(let expected):
             self.init(.unsupportedMediaType, "Send the body as \(expected).")
         case .forbidden: self.init(.forbidden, "The form was sent by another site.")
-        case .tooManyRequests(let wait):
+        case .tooManyRequests(let wait, _):
             self.init(
                 .tooManyRequests, "Too many requests; wait a moment.",
                 retryAfter: wait.retryAfterSeconds)
-        case .busy(let wait):
-            self.init(
-                .serviceUnavailable, "The server is busy; try again in a moment.",
-                retryAfter: wait.retryAfterSeconds)
+        case .busy(let wait): self = .busy(after: wait.retryAfterSeconds)
         case .proofRejected, .addressTaken, .invalidChallenge, .invalidSession,
             .invalidCapability, .unknownAPIKey, .invalidUsername, .usernameNotAllowed,
             .mailStoreMissing, .missingToken, .invalidToken, .notFound, .invalidCredentials,
@@ -119,8 +92,32 @@ struct HashLoginError {
             .accountLimitReached, .registrationClosed, .tokenLimitReached, .domainLimitReached,
             .domainAlreadyExists, .domainInUse:
             // No use case of this surface refuses so.
-            self.init(.internalServerError, "This is the server's fault; try again later.")
+            self = .unexpected
         }
+    }
+
+    /// What the engine refuses, or what is our fault.
+    init(_ fault: Fault) {
+        switch fault {
+        case .thrown: self = .unexpected
+        case .malformed(let error): self.init(error.status, error.explanation)
+        case .notFound: self.init(.notFound, "There is nothing at this path.")
+        case .methodNotAllowed(let allowed):
+            let names = allowed.map(\.name).joined(separator: ", ")
+            self.init(.methodNotAllowed, "This path takes \(names).")
+        case .bodyTooLarge(let limit):
+            self.init(.contentTooLarge, "The body is larger than \(limit) bytes.")
+        case .timeout: self.init(.requestTimeout, "The request took too long to arrive.")
+        case .overloaded(let seconds): self = .busy(after: Int64(seconds))
+        }
+    }
+
+    private static let unexpected = HashLoginError(
+        .internalServerError, "This is the server's fault; try again later.")
+
+    private static func busy(after seconds: Int64) -> HashLoginError {
+        HashLoginError(
+            .serviceUnavailable, "The server is busy; try again in a moment.", retryAfter: seconds)
     }
 
     private init(refused sentence: String, _ field: String) {

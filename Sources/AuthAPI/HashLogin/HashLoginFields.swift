@@ -10,7 +10,7 @@ struct HashLoginFields {
     ///   twice or of another type than text; ``Refusal/unsupportedMediaType(expected:)``;
     ///   ``Refusal/forbidden`` for a form that another site sent.
     init(_ request: Request) throws(Refusal) {
-        switch request.mediaType {
+        switch request.headers.mediaType {
         case "application/json":
             values = try Self.members(of: request.body)
         case "application/x-www-form-urlencoded":

@@ -7,7 +7,7 @@ struct Gate: Sendable {
     let limiter: RateLimiter
     let clock: @Sendable () -> Instant
     /// In the error shape of the surface that the gate belongs to.
-    let render: @Sendable (Refusal) -> Response
+    let render: @Sendable (Refusal, Request) -> Response
 
     /// Takes one from the client's bucket and runs `handler`. What either refuses is rendered here,
     /// so that refusals carry the fields too; anything else passes through.
@@ -16,19 +16,21 @@ struct Gate: Sendable {
         _ handler: (Caller) async throws -> Response
     ) async throws -> Response {
         let caller = self.caller(of: request)
-        var status = limiter.exhausted(limit)
+        var standing: RateStatus?
         var response: Response
         do {
-            status = try limiter.take(limit, for: caller.client, at: caller.now)
+            standing = try limiter.take(limit, for: caller.client, at: caller.now)
             response = try await handler(caller)
         } catch {
             guard let refusal = Refusal(error) else { throw error }
-            response = render(refusal)
+            // What turned the caller away is what the fields are about, not what let it this far.
+            if case .tooManyRequests(_, let refusing) = refusal { standing = refusing }
+            response = render(refusal, request)
         }
-        if let status {
-            response.headers.append(("RateLimit-Limit", String(status.limit)))
-            response.headers.append(("RateLimit-Remaining", String(status.remaining)))
-            response.headers.append(("RateLimit-Reset", String(status.secondsToReset)))
+        if let standing {
+            response.headers.append(("RateLimit-Limit", String(standing.limit)))
+            response.headers.append(("RateLimit-Remaining", String(standing.remaining)))
+            response.headers.append(("RateLimit-Reset", String(standing.secondsToReset)))
         }
         return response
     }

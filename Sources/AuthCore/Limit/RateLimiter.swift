@@ -125,14 +125,6 @@ public final class RateLimiter: Sendable {
             secondsToReset: Int(Self.wholeSeconds(draw.debt)))
     }
 
-    /// What an empty bucket of the class says; `nil` where nothing is counted.
-    public func exhausted(_ limit: Class) -> RateStatus? {
-        guard let rate = lanes[limit]?.rate else { return nil }
-        return RateStatus(
-            limit: rate.burst, remaining: 0,
-            secondsToReset: Int(Self.wholeSeconds(Int64(rate.burst) * rate.microsecondsPerToken)))
-    }
-
     /// Takes a place in `limit`'s bucket for `body`, and gives it back when `body` throws: what
     /// failed does not count.
     public func reserving<T>(
@@ -156,7 +148,12 @@ public final class RateLimiter: Sendable {
         case .drawn(let draw): return draw
         case .uncounted: return nil
         case .empty(let wait):
-            throw .tooManyRequests(retryAfter: .seconds(max(1, Self.wholeSeconds(wait))))
+            let reset = wait + Int64(lane.rate.burst - 1) * lane.rate.microsecondsPerToken
+            throw .tooManyRequests(
+                retryAfter: .seconds(max(1, Self.wholeSeconds(wait))),
+                standing: RateStatus(
+                    limit: lane.rate.burst, remaining: 0,
+                    secondsToReset: Int(Self.wholeSeconds(reset))))
         }
     }
 

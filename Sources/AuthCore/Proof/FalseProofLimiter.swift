@@ -47,7 +47,10 @@ public final class FalseProofLimiter: Sendable {
             return true
         }
         guard isAdmitted else {
-            throw .tooManyRequests(retryAfter: .seconds(max(1, Int64(60 - elapsed))))
+            let wait = max(1, Int64(60 - elapsed))
+            throw .tooManyRequests(
+                retryAfter: .seconds(wait),
+                standing: RateStatus(limit: allowance, remaining: 0, secondsToReset: Int(wait)))
         }
     }
 

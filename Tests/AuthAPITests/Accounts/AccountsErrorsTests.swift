@@ -14,6 +14,11 @@ struct AccountsErrorsTests {
         api = try APIWorld()
     }
 
+    @Test(arguments: ["/api/accounts/%00", "/api/accounts/{", "/api/%ff", "/%61pi/accounts/%zz"])
+    func aBrokenTargetIsRefusedInTheSurfacesShape(target: String) async throws {
+        try expectRefusal(await api.call(.get, target), 400, "invalid_request")
+    }
+
     @Test func creationChecksInTheContractsOrder() async throws {
         let taken = try await api.account("taken@mail.test")
         let hex = String(repeating: "0", count: 64)

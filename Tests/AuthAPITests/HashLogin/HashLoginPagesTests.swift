@@ -26,7 +26,7 @@ struct HashLoginPagesTests {
     func acceptIsWeighed(accept: String?, form: AnswerForm) {
         let request = Request(
             method: .get, target: "/", headers: accept.map { [("Accept", $0)] } ?? [])
-        #expect(request.answerForm == form)
+        #expect(request.headers.answerForm == form)
     }
 
     @Test func aFormIsAnsweredWithAPage() async throws {
@@ -46,6 +46,30 @@ struct HashLoginPagesTests {
             "/login", "email=a&password=b", headers: [("Accept", "application/json")])
         #expect(response.header("Content-Type") == "application/json")
         #expect(try response.json.text("error") == "Invalid email or password.")
+    }
+
+    /// Also when the engine refuses before any of the surface's own code runs.
+    @Test(
+        arguments: [
+            (.get, "/login", 405), (.get, "/login/nothing", 404), (.get, "/login/%00", 400),
+            (.post, "/login", 413),
+        ] as [(HTTPEngine.Method, String, Int)])
+    func engineFaultsAreAnsweredInTheClientsForm(
+        method: HTTPEngine.Method, target: String, status: Int
+    ) async throws {
+        let body = [UInt8](repeating: 0x20, count: status == 413 ? 70_000 : 0)
+        func ask(_ accept: String) async -> Response {
+            await api.router.respond(
+                to: Request(
+                    method: method, target: target, headers: [("Accept", accept)], body: body))
+        }
+        let page = await ask("text/html")
+        #expect(page.status.code == status)
+        #expect(page.header("Content-Type") == "text/html; charset=utf-8")
+        #expect(page.header("Content-Security-Policy") != nil)
+        let json = await ask("application/json")
+        #expect(json.status.code == status)
+        #expect(try json.json.names == ["error"])
     }
 
     @Test func whatComesFromOutsideIsEscaped() async throws {

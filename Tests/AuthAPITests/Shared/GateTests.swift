@@ -67,6 +67,9 @@ struct GateTests {
         let refused = try await api.create("two@mail.test")
         try expectRefusal(refused, 429, "rate_limit_exceeded")
         #expect(refused.header("Retry-After") == "6")
+        #expect(refused.header("RateLimit-Limit") == "1")
+        #expect(refused.header("RateLimit-Remaining") == "0")
+        #expect(refused.header("RateLimit-Reset") == "6")
         let (challenge, proof) = try await api.solvedChallenge()
         let json = proof.json(#""username":"myagent""#)
         let agent = await api.call(.post, "/api/v1/session", bearer: challenge, json: json)
@@ -97,7 +100,11 @@ struct GateTests {
         for number in 0..<30 {
             api.world.clock.advance(by: .milliseconds(200))
             let response = await api.login("demo@mail.test", password: "guess-\(number)")
-            if response.status == .tooManyRequests { slowed = true }
+            guard response.status == .tooManyRequests else { continue }
+            slowed = true
+            // No bucket of the client's is empty, so none is shown.
+            #expect(response.header("Retry-After") != nil)
+            #expect(response.header("RateLimit-Remaining") == nil)
         }
         #expect(slowed)
         api.world.clock.advance(by: .seconds(3600))

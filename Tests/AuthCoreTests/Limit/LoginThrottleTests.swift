@@ -20,7 +20,7 @@ struct LoginThrottleTests {
         do {
             try throttle.admit(account: account, from: client, at: now)
             return .zero
-        } catch .tooManyRequests(let wait) {
+        } catch .tooManyRequests(let wait, _) {
             return wait
         } catch {
             Issue.record("\(error)")

@@ -71,7 +71,7 @@ struct RateLimiterTests {
             do {
                 _ = try limiter.take(.creation, for: client, at: now)
                 Issue.record("taken after \(wait) ms")
-            } catch .tooManyRequests(let retryAfter) {
+            } catch .tooManyRequests(let retryAfter, _) {
                 #expect(retryAfter >= .seconds(1))
                 #expect(retryAfter.components.attoseconds == 0)
                 #expect(retryAfter < .milliseconds(9000 - wait) || retryAfter == .seconds(1))
@@ -94,7 +94,8 @@ struct RateLimiterTests {
         let limiter = RateLimiter(
             settings: .init(rates: [.creation: .init(1, per: .seconds(1), burst: 2)]))
         for _ in 0..<2 { _ = try limiter.take(.creation, for: client, at: start) }
-        #expect(throws: Refusal.tooManyRequests(retryAfter: .seconds(1))) {
+        let standing = RateStatus(limit: 2, remaining: 0, secondsToReset: 2)
+        #expect(throws: Refusal.tooManyRequests(retryAfter: .seconds(1), standing: standing)) {
             try limiter.take(.creation, for: client, at: start)
         }
         #expect(try limiter.take(.pro, for: client, at: start)?.limit == 20)
@@ -133,7 +134,9 @@ struct RateLimiterTests {
 
     @Test func aRefusedReservationRunsNothing() async throws {
         #expect(isTaken(.creation, at: start))
-        await #expect(throws: Refusal.tooManyRequests(retryAfter: .seconds(8))) {
+        let standing = RateStatus(limit: 1, remaining: 0, secondsToReset: 8)
+        let refusal = Refusal.tooManyRequests(retryAfter: .seconds(8), standing: standing)
+        await #expect(throws: refusal) {
             try await limiter.reserving(.creation, for: caller(at: start)) {
                 Issue.record("the body ran")
             }

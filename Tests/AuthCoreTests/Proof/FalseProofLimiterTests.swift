@@ -38,7 +38,7 @@ struct FalseProofLimiterTests {
         do {
             try limiter.admit(client, at: start)
             Issue.record("admitted")
-        } catch .tooManyRequests(let wait) {
+        } catch .tooManyRequests(let wait, _) {
             #expect(wait >= .seconds(1) && wait <= .seconds(60))
             try limiter.admit(client, at: start.advanced(by: wait + .seconds(20)))
         } catch {
