@@ -1,14 +1,16 @@
 internal import HTTPEngine
 
 extension HashLoginPages {
+    /// - Parameter error: what is wrong with the form when it is shown again, under its page's own
+    ///   heading.
     func form(
         _ form: Form, _ fields: HashLoginFields? = nil, _ error: HashLoginError? = nil
     ) -> HTMLText {
         switch form {
         case .registration:
             """
-            <form method="post" action="/register" aria-labelledby="register">
-            <h2 id="register">Register</h2>
+            <form method="post" action="/register" aria-label="Register">
+            \(heading("Register", error))
             \(input(.email("register"), fields, error))
             \(input(.hashURL, fields, error))
             \(input(.password("register"), fields, error))
@@ -17,8 +19,8 @@ extension HashLoginPages {
             """
         case .login:
             """
-            <form method="post" action="/login" aria-labelledby="login">
-            <h2 id="login">Log in</h2>
+            <form method="post" action="/login" aria-label="Log in">
+            \(heading("Log in", error))
             \(input(.email("login"), fields, error))
             \(input(.password("login"), fields, error))
             <button type="submit">Log in</button>
@@ -27,7 +29,11 @@ extension HashLoginPages {
         }
     }
 
-    /// A labelled field; its error is tied to it, and it takes the focus.
+    private func heading(_ title: String, _ error: HashLoginError?) -> HTMLText {
+        error == nil ? "<h2>\(title)</h2>" : ""
+    }
+
+    /// A labelled field; its error is tied to it and told at once, and it takes the focus.
     private func input(
         _ field: Field, _ fields: HashLoginFields?, _ error: HashLoginError?
     ) -> HTMLText {
@@ -45,7 +51,7 @@ extension HashLoginPages {
         return """
             <p><label for="\(field.id)">\(field.label)</label>
             <input \(attributes) aria-invalid="true" aria-describedby="\(field.id)-error" autofocus>
-            <span id="\(field.id)-error" class="error">\(error.sentence)</span></p>
+            <span id="\(field.id)-error" class="error" role="alert">\(error.sentence)</span></p>
             """
     }
 }

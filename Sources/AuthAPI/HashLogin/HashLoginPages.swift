@@ -104,12 +104,11 @@ struct HashLoginPages: Sendable {
             """)
     }
 
-    /// The form again, with what was typed (never the password) and what is wrong with it.
+    /// The form again, with what was typed (never the password) and, at its field, what is wrong.
     func retry(_ form: Form, _ fields: HashLoginFields, _ error: HashLoginError) -> Response {
         page(
             error.status, form == .registration ? "Register" : "Log in",
             """
-            <p role="alert" class="failed">\(error.sentence)</p>
             \(self.form(form, fields, error))
             \(Self.wayHome)
             """)

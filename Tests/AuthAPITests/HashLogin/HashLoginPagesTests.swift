@@ -38,7 +38,10 @@ struct HashLoginPagesTests {
         // What was typed is there again, but for the password; the error is tied to its field.
         #expect(page.contains("value=\"nobody@example.com\""))
         #expect(page.contains("aria-describedby=\"login-password-error\""))
-        #expect(page.contains("id=\"login-password-error\""))
+        #expect(page.contains("id=\"login-password-error\" class=\"error\" role=\"alert\""))
+        // Said once, at the field; the page's heading is the form's.
+        #expect(page.ranges(of: "Invalid email or password.").count == 1)
+        #expect(page.ranges(of: "<h2>").isEmpty)
     }
 
     @Test func aFormMayAskForJSON() async throws {
