@@ -29,7 +29,9 @@ extension Connection {
         let now = loop.refresh()
         guard state.closing != .closed else {
             // The peer went away; what its handler says about that is nobody's fault.
-            record(exchange, outcome.response.status, octets: 0, at: now, on: loop)
+            let status =
+                outcome.error is CancellationError ? .clientGone : outcome.response.status
+            record(exchange, status, octets: 0, at: now, on: loop)
             return
         }
         if let error = outcome.error { loop.report(error, for: exchange.id) }
@@ -156,4 +158,9 @@ extension Connection {
         isWatched = true
         watched = wanted
     }
+}
+
+extension Status {
+    /// Never sent: what nginx, too, writes in its log where a client did not wait for its answer.
+    fileprivate static let clientGone = Status(code: 499)
 }

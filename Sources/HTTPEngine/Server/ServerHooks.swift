@@ -4,6 +4,7 @@ public struct AccessRecord: Sendable {
     public let method: Method?
     /// The route's template, never the path, which may hold secrets; `-` where no route was found.
     public let route: String
+    /// As it was sent; 499 where the client was gone and its handler gave up for that.
     public let status: Int
     /// Octets of the reply, head and body.
     public let bytes: Int

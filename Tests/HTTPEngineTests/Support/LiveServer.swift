@@ -39,6 +39,8 @@ struct LiveServer: Sendable {
     let records = Records()
     /// Every fault as it is reported, for a test to wait for.
     let faults: AsyncStream<FaultRecord>
+    /// The same for every request that is done with.
+    let ends: AsyncStream<AccessRecord>
 
     final class Records: Sendable {
         private let state = Mutex<(access: [AccessRecord], faults: [FaultRecord])>(([], []))
@@ -63,10 +65,15 @@ struct LiveServer: Sendable {
         let records = records
         let (stream, continuation) = AsyncStream.makeStream(of: FaultRecord.self)
         self.faults = stream
+        let (ends, access) = AsyncStream.makeStream(of: AccessRecord.self)
+        self.ends = ends
         server = Server(
             configuration: configuration, router: Router(groups: [routes], fallback: faults),
             hooks: ServerHooks(
-                access: { records.add($0) },
+                access: {
+                    records.add($0)
+                    access.yield($0)
+                },
                 fault: {
                     records.add($0)
                     continuation.yield($0)
@@ -89,9 +96,13 @@ struct LiveServer: Sendable {
             Route(.get, "/throw") { _ in throw SocketError(call: "nothing", code: 0) },
             Route(.get, "/until-cancelled") { _ in
                 await gate.pass()
-                try? await Task.sleep(for: .seconds(60))
-                if Task.isCancelled { await cancelled.pass() }
-                return .text("cancelled\n")
+                do {
+                    try await Task.sleep(for: .seconds(60))
+                } catch {
+                    await cancelled.pass()
+                    throw error
+                }
+                return .text("never cancelled\n")
             },
         ]
     }
