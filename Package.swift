@@ -35,8 +35,7 @@ let package = Package(
             name: "postern",
             dependencies: [
                 "AuthAPI", "AuthStorage", "Fetching", "AuthCore", "HTTPEngine", "Cryptography",
-                "Scheduling",
-                "StrictJSON",
+                "Scheduling", "StrictJSON", "CAllocator",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "TOMLKit", package: "TOMLKit"),
@@ -122,5 +121,6 @@ let package = Package(
         .systemLibrary(name: "CSQLite", providers: [.apt(["libsqlite3-dev"])]),
         .systemLibrary(name: "CCurl", providers: [.apt(["libcurl4-openssl-dev"])]),
         .systemLibrary(name: "CResolver", providers: [.apt(["libc6-dev"])]),
+        .systemLibrary(name: "CAllocator"),
     ]
 )

@@ -18,7 +18,7 @@ struct Room {
             "postern",
             [
                 "AuthAPI", "AuthStorage", "AuthCore", "Cryptography", "Fetching", "HTTPEngine",
-                "Scheduling", "StrictJSON", "ArgumentParser", "Logging", "TOMLKit",
+                "Scheduling", "StrictJSON", "CAllocator", "ArgumentParser", "Logging", "TOMLKit",
             ],
             system: ["Dispatch", "Glibc", "SwiftOverlayShims", "Synchronization"]),
         Room(

@@ -30,6 +30,9 @@ struct Duties: Sendable {
         await withDiscardingTaskGroup { group in
             group.addTask { await repeatedly("sweep spent challenges", .seconds(60), sweep) }
             group.addTask { await repeatedly("refresh keys", Self.keyRefresh, refreshKeys) }
+            group.addTask {
+                await repeatedly("release memory", .seconds(60)) { Footprint.releaseFreeHeap() }
+            }
             group.addTask { await repeatedly("trim the record", .seconds(600), trimRecord) }
         }
     }

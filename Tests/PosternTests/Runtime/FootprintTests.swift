@@ -1,3 +1,4 @@
+import Glibc
 import Testing
 
 @testable import postern
@@ -21,8 +22,29 @@ import Testing
         #expect(Footprint.codeRange(line[...]) == nil)
     }
 
+    @Test func theHeapIsHandedBackOnceItIsFree() async {
+        await #expect(processExitsWith: .success) {
+            let size = 1_000
+            var blocks = try (0..<100_000).map { _ in try #require(malloc(size)) }
+            for block in blocks { memset(block, 1, size) }
+            // The last one stays, so that the allocator does not give back the rest by itself.
+            let last = blocks.removeLast()
+            for block in blocks { free(block) }
+            let before = try residentPages()
+            Footprint.releaseFreeHeap()
+            let after = try residentPages()
+            free(last)
+            #expect((before - after) * sysconf(Int32(_SC_PAGESIZE)) > 50_000_000)
+        }
+    }
+
     @Test func theProgramRunsOn() {
         Footprint.trim()
         #expect((1...100).reduce(0, +) == 5050)
     }
+}
+
+private func residentPages() throws -> Int {
+    let text = try File.text(at: "/proc/self/statm", atMost: 1_000)
+    return try #require(Int(text.split(separator: " ")[1]))
 }
