@@ -59,8 +59,8 @@ extension AccountsAuth {
     ) async throws -> OpenAccount {
         let owner = try owner(of: identity)
         guard let address = Address(parsing: new.address) else { throw Refusal.invalidAddress }
-        let domain = try await checkDomain(of: address, for: owner)
         try policy.checkNewName(address.localPart)
+        let domain = try await checkDomain(of: address, for: owner)
         try new.secret.checkLength()
         guard let owner else {
             let work = try await admit(new.proof, by: caller)
