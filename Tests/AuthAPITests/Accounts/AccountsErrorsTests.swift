@@ -32,6 +32,7 @@ struct AccountsErrorsTests {
             (#"{"address":"nonsense","password":"x"}"#, "dead", 401, "invalid_or_expired_token"),
             (#"{"address":"nonsense","password":"x"}"#, nil, 400, "invalid_address"),
             (#"{"address":"a@localhost","password":"x"}"#, nil, 400, "invalid_address"),
+            (#"{"address":"a+b@foreign.test","password":"x"}"#, nil, 400, "invalid_address"),
             (#"{"address":"a@foreign.test","password":"x"}"#, nil, 400, "invalid_domain"),
             (#"{"address":"a+b@mail.test","password":"x"}"#, nil, 400, "invalid_address"),
             (#"{"address":"taken@mail.test","password":"x"}"#, nil, 400, "password_too_short"),
@@ -87,6 +88,19 @@ struct AccountsErrorsTests {
         try expectRefusal(
             await api.call(.post, "/api/accounts", json: body("two")), 403,
             "challenge not found or expired")
+    }
+
+    @Test(arguments: ["", "\\u0000", "\\u00e9", String(repeating: "1", count: 129)])
+    func aNonceThatIsNoneSpendsTheChallengeLikeAnyOther(nonce: String) async throws {
+        let id = try #require(try await api.call(.get, "/api/challenge").json.text("id"))
+        for code in ["invalid proof of work", "challenge not found or expired"] {
+            let response = await api.call(
+                .post, "/api/accounts",
+                json:
+                    #"{"address":"a@mail.test","password":"supersecret","pow":{"id":"\#(id)","nonce":"\#(nonce)"}}"#
+            )
+            try expectRefusal(response, 403, code)
+        }
     }
 
     @Test func anExpiredChallengeIsNotFound() async throws {

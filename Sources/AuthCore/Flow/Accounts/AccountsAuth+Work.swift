@@ -2,13 +2,13 @@
 /// been spent, and whether the solution holds, is not known until it is redeemed.
 struct PresentedWork {
     let challenge: AccountsChallengeToken
-    let nonce: Nonce
+    /// `nil` for a text that can be none, and so solves nothing.
+    let nonce: Nonce?
     let expiry: Instant
 }
 
 extension AccountsAuth {
-    /// - Throws: ``Refusal/proofRequired``, ``Refusal/invalidChallenge``, or
-    ///   ``Refusal/proofRejected(_:)`` for a nonce that is none.
+    /// - Throws: ``Refusal/proofRequired``, ``Refusal/invalidChallenge``.
     func admit(
         _ proof: NewAccount.ClaimedProof?, by caller: Caller
     ) async throws -> PresentedWork {
@@ -17,10 +17,9 @@ extension AccountsAuth {
             let (challenge, expiry) = try await tokens.verify(
                 proof.challenge, as: AccountsChallengeToken.self, at: caller.now)
         else { throw Refusal.invalidChallenge }
-        guard let nonce = Nonce(proof.nonce, atMost: Nonce.accountOctets) else {
-            throw Refusal.proofRejected(.wrongDigest)
-        }
-        return PresentedWork(challenge: challenge, nonce: nonce, expiry: expiry)
+        return PresentedWork(
+            challenge: challenge, nonce: Nonce(proof.nonce, atMost: Nonce.accountOctets),
+            expiry: expiry)
     }
 
     /// Spends the challenge, checks the proof and does what it paid for. Spent is spent, whatever
@@ -33,9 +32,11 @@ extension AccountsAuth {
             throw Refusal.invalidChallenge
         }
         return try await stores.ledger.honouring(challenge.id) {
-            let digest = try Puzzle.sha256(salt: challenge.salt)
-                .digest(challenge: challenge.id, nonce: work.nonce)
-            guard leadingZeroBits(digest) >= challenge.difficulty else {
+            let digest = try work.nonce.map { nonce in
+                try Puzzle.sha256(salt: challenge.salt)
+                    .digest(challenge: challenge.id, nonce: nonce)
+            }
+            guard let digest, leadingZeroBits(digest) >= challenge.difficulty else {
                 throw Refusal.proofRejected(.wrongDigest)
             }
             return try await body()
