@@ -137,4 +137,21 @@ struct AccessTests {
         let shown = try await api.call(.get, "/api/accounts/owned1@mail.test", bearer: pro).json
         #expect(shown.number("quota") == 52_428_800)
     }
+
+    @Test func anAccountThatTheOperatorHasDisabledIsNotResetByItsOwner() async throws {
+        let pro = try await api.pro()
+        let text = try #require(
+            try await api.create("owned@mail.test", bearer: pro).json.text("id"))
+        let id = try #require(AccountID(text))
+        #expect(try await api.world.disable(id))
+        // Not a 503 either: trying again would not help.
+        for _ in 0..<2 {
+            let response = await api.call(
+                .put, "/api/accounts/\(text)/reset-password", bearer: pro,
+                json: #"{"password":"another-one"}"#)
+            try expectRefusal(response, 403, "forbidden")
+        }
+        try expectRefusal(
+            await api.login("owned@mail.test", password: "another-one"), 401, "invalid_credentials")
+    }
 }

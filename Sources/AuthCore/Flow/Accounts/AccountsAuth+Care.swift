@@ -45,13 +45,15 @@ extension AccountsAuth {
     /// Gives the account a new password; every token of it is dead.
     ///
     /// Of any number of resets racing with one Email JWT exactly one succeeds, the others are
-    /// ``Refusal/invalidToken``.
+    /// ``Refusal/invalidToken``. The operator alone opens what the operator has disabled:
+    /// ``Refusal/forbidden``.
     public func resetPassword(
         of reference: AccountReference?, to secret: MailboxSecret, as identity: Identity,
         by caller: Caller
     ) async throws {
         let account = try await account(reference, for: identity)
         try secret.checkLength()
+        guard account.state == .active else { throw Refusal.forbidden }
         let hash = try await hasher.hash(secret.forHashing(at: account.address))
         let event = AuditEvent(
             .credentialReset, by: caller, actor: identity.actor,
