@@ -21,7 +21,7 @@ extension AccountsAuth {
         let hash = account.flatMap { account in
             if case .password(let hash) = account.credential { hash } else { nil }
         }
-        let newer = try await checkPassword(secret, of: name, hash: hash, by: caller)
+        let newer = try await checkPassword(secret, of: .mailbox(name), hash: hash, by: caller)
         guard let account, let hash else { throw Refusal.invalidCredentials }
         if let newer {
             _ = try await stores.accounts.rehash(account.id, from: hash, to: newer)
@@ -32,11 +32,35 @@ extension AccountsAuth {
         return account
     }
 
+    /// Whose password is checked. A user's email may be a mailbox's address too, and is another's
+    /// then: what is guessed of one says nothing of the other.
+    enum PasswordHolder {
+        case mailbox(String)
+        case user(Email)
+
+        /// As the record of events has it.
+        var subject: String {
+            switch self {
+            case .mailbox(let address): address
+            case .user(let email): email.text
+            }
+        }
+
+        /// As failures are counted. No address has a colon.
+        var throttled: String {
+            switch self {
+            case .mailbox(let address): address
+            case .user(let email): "user:\(email)"
+            }
+        }
+    }
+
     /// - Returns: a newer hash of the same password, when the stored one is outdated.
     /// - Throws: ``Refusal/invalidCredentials``, once the failure is counted and recorded.
     func checkPassword(
-        _ secret: PasswordSecret, of name: String, hash: PasswordHash?, by caller: Caller
+        _ secret: PasswordSecret, of holder: PasswordHolder, hash: PasswordHash?, by caller: Caller
     ) async throws -> PasswordHash? {
+        let name = holder.throttled
         try throttle.admit(account: name, from: caller.client, at: caller.now)
         switch try await hasher.verify(secret, against: hash) {
         case .matches:
@@ -49,7 +73,8 @@ extension AccountsAuth {
             throttle.recordFailure(
                 account: name, secret: secret, from: caller.client, at: caller.now)
             try await stores.audit.append(
-                AuditEvent(.loginFailed, by: caller, actor: "anonymous", subject: name))
+                AuditEvent(
+                    .loginFailed, by: caller, actor: "anonymous", subject: holder.subject))
             throw Refusal.invalidCredentials
         }
     }

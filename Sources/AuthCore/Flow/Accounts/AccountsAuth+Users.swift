@@ -36,7 +36,7 @@ extension AccountsAuth {
         let found = try await stores.users.user(email: email)
         let user = found.flatMap { $0.state == .active ? $0 : nil }
         let newer = try await checkPassword(
-            .bytes(password), of: "user:\(email)", hash: user?.password, by: caller)
+            .bytes(password), of: .user(email), hash: user?.password, by: caller)
         guard let user else { throw Refusal.invalidCredentials }
         if let newer { _ = try await stores.users.rehash(user.id, from: user.password, to: newer) }
         try await stores.audit.append(
@@ -59,7 +59,7 @@ extension AccountsAuth {
     ) async throws {
         try UserRegistrar.checkLength(password)
         _ = try await checkPassword(
-            .bytes(current), of: "user:\(user.email)", hash: user.password, by: caller)
+            .bytes(current), of: .user(user.email), hash: user.password, by: caller)
         let event = AuditEvent(
             .credentialReset, by: caller, actor: "user:\(user.id)", subject: user.email.text)
         let hash = try await hasher.hash(.bytes(password))
