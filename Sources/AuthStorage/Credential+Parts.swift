@@ -18,6 +18,11 @@ extension Credential {
 }
 
 extension APIToken {
-    /// How many of an owner's revoked tokens are listed.
-    static let revokedListed = 100
+    /// When it ended, if that is not after `now`.
+    func end(at now: Instant) -> Instant? {
+        revoked ?? expiry.flatMap { $0 <= now ? $0 : nil }
+    }
+
+    /// How many of an owner's tokens that have ended are kept, and of the revoked ones listed.
+    static let endedKept = 100
 }

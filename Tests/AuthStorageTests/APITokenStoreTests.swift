@@ -125,6 +125,53 @@ import Testing
     }
 
     @Test(arguments: Engine.allCases)
+    func thoseThatHaveExpiredDoNotCountAgainstTheLimit(engine: Engine) async throws {
+        let store = try await withUsers(engine)
+        func expiring(_ number: Int, created: Int64, expiry: Int64?) -> APIToken {
+            APIToken(
+                id: tokenID(number), owner: userID(1), name: "", digest: digest(number),
+                created: Instant(milliseconds: created),
+                expiry: expiry.map(Instant.init(milliseconds:)))
+        }
+        let soon = expiring(1, created: 0, expiry: 100)
+        let late = expiring(2, created: 0, expiry: 200)
+        for one in [soon, late] {
+            #expect(try await store.insert(one, limit: 2, recording: event()))
+        }
+        let early = expiring(3, created: 99, expiry: nil)
+        #expect(try await !store.insert(early, limit: 2, recording: event()))
+        let next = expiring(4, created: 100, expiry: nil)
+        #expect(try await store.insert(next, limit: 2, recording: event()))
+        #expect(try await store.tokens(of: userID(1)).map(\.id) == [1, 2, 4].map(tokenID))
+    }
+
+    @Test(arguments: Engine.allCases)
+    func beyondTheLatestHundredThatEndedTokensAreForgotten(engine: Engine) async throws {
+        let store = try await withUsers(engine)
+        #expect(try await store.insert(token(999, of: 2, revoked: 0)))
+        for number in 0..<60 {
+            #expect(try await store.insert(token(number, revoked: Int64(1000 + number))))
+            let expired = APIToken(
+                id: tokenID(500 + number), owner: userID(1), name: "",
+                digest: digest(500 + number), created: Instant(milliseconds: 0),
+                expiry: Instant(milliseconds: Int64(1000 + number)))
+            #expect(try await store.insert(expired))
+        }
+        // All 120 have ended now, and the next one that is made sweeps the oldest away.
+        let live = token(700, created: 5000)
+        #expect(try await store.insert(live, limit: 1, recording: event()))
+        for number in 0..<60 {
+            let isKept = number >= 10
+            for id in [number, 500 + number] {
+                #expect(try await (store.token(digest: digest(id)) != nil) == isKept, "\(id)")
+            }
+        }
+        #expect(try await store.token(digest: digest(700)) == live)
+        // Another's are another's.
+        #expect(try await store.token(digest: digest(999)) != nil)
+    }
+
+    @Test(arguments: Engine.allCases)
     func aUseIsNotedUnlessOneWasNotedSince(engine: Engine) async throws {
         let store = try await withUsers(engine)
         #expect(try await store.insert(token(1)))

@@ -6,7 +6,7 @@ extension MemoryStore: APITokenStore {
         _ token: APIToken, limit: Int, recording event: AuditEvent
     ) async throws -> Bool {
         try state.withLock { state in
-            let live = state.tokens(of: token.owner).count { $0.revoked == nil }
+            let live = state.tokens(of: token.owner).count { $0.end(at: token.created) == nil }
             guard live < limit, state.tokens[token.id] == nil,
                 state.tokenIDs[token.digest] == nil
             else { return false }
@@ -14,6 +14,7 @@ extension MemoryStore: APITokenStore {
             state.tokens[token.id] = token
             state.tokenIDs[token.digest] = token.id
             state.tokensOfOwner[token.owner, default: []].append(token.id)
+            state.forgetEndedTokens(of: token.owner, at: token.created)
             state.record(event)
             return true
         }
@@ -27,7 +28,7 @@ extension MemoryStore: APITokenStore {
         let all = state.withLock { $0.tokens(of: owner) }
         let revoked = all.compactMap { token in token.revoked.map { ($0, token.id.text, token) } }
             .sorted { ($0.0, $0.1) < ($1.0, $1.1) }
-            .suffix(APIToken.revokedListed)
+            .suffix(APIToken.endedKept)
         let listed = all.filter { $0.revoked == nil } + revoked.map(\.2)
         return listed.sorted { ($0.created, $0.id.text) < ($1.created, $1.id.text) }
     }
@@ -58,5 +59,17 @@ extension MemoryStore: APITokenStore {
 extension MemoryStore.State {
     fileprivate func tokens(of owner: UserID) -> [APIToken] {
         tokensOfOwner[owner, default: []].compactMap { tokens[$0] }
+    }
+
+    /// All but the latest that are kept.
+    fileprivate mutating func forgetEndedTokens(of owner: UserID, at now: Instant) {
+        let ended = tokens(of: owner)
+            .compactMap { token in token.end(at: now).map { ($0, token.id.text, token) } }
+            .sorted { ($0.0, $0.1) < ($1.0, $1.1) }
+        for (_, _, token) in ended.dropLast(APIToken.endedKept) {
+            tokens[token.id] = nil
+            tokenIDs[token.digest] = nil
+            tokensOfOwner[owner]?.removeAll { $0 == token.id }
+        }
     }
 }

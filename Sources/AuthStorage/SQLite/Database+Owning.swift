@@ -3,10 +3,14 @@ internal import CSQLite
 
 extension Database {
     /// Whether `owner` has fewer than `limit` of what `query` lists; looks at no more than that.
-    /// - Parameter query: gives the one at place `?2`, from 0, of what the owner `?1` has.
-    func hasRoom(_ query: Query, _ owner: UserID, _ limit: Int) throws -> Bool {
+    /// - Parameters:
+    ///   - query: gives the one at place `?2`, from 0, of what the owner `?1` has.
+    ///   - rest: its parameters from `?3` on.
+    func hasRoom(
+        _ query: Query, _ owner: UserID, _ limit: Int, _ rest: SQLValue...
+    ) throws -> Bool {
         guard limit > 0 else { return false }
-        return try !exists(query, .id(owner), .limit(limit - 1))
+        return try rows(query, [.id(owner), .limit(limit - 1)] + rest) { _ in }.isEmpty
     }
 
     /// Says ``StorageError/unknownOwner`` where `insert` names an owner that is not there.

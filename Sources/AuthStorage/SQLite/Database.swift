@@ -69,7 +69,7 @@ final class Database {
     }
 
     @discardableResult
-    private func rows<T>(
+    func rows<T>(
         _ query: Query, _ values: [SQLValue], read: (Row) throws -> T
     ) throws -> [T] {
         let statement = try prepared(query)

@@ -5,13 +5,12 @@ extension SQLiteStore: APITokenStore {
         _ token: APIToken, limit: Int, recording event: AuditEvent
     ) async throws -> Bool {
         try await change(recording: event) { database in
-            guard try database.hasRoom(.liveTokenAt, token.owner, limit) else { return false }
-            return try database.namingTheOwner {
-                try database.run(
-                    .insertToken, .id(token.id), .id(token.owner), .text(token.name),
-                    .blob(token.digest.bytes), .instant(token.created), SQLValue(token.expiry),
-                    SQLValue(token.lastUsed), SQLValue(token.revoked))
-            } == 1
+            let now = SQLValue.instant(token.created)
+            guard try database.hasRoom(.liveTokenAt, token.owner, limit, now),
+                try database.insert(token)
+            else { return false }
+            try database.run(.forgetEndedTokens, .id(token.owner), now)
+            return true
         }
     }
 
@@ -40,6 +39,18 @@ extension SQLiteStore: APITokenStore {
     }
 }
 
+extension Database {
+    /// - Returns: `false` when the id or the digest is there already.
+    fileprivate func insert(_ token: APIToken) throws -> Bool {
+        try namingTheOwner {
+            try run(
+                .insertToken, .id(token.id), .id(token.owner), .text(token.name),
+                .blob(token.digest.bytes), .instant(token.created), SQLValue(token.expiry),
+                SQLValue(token.lastUsed), SQLValue(token.revoked))
+        } == 1
+    }
+}
+
 extension APIToken {
     fileprivate static let columns =
         "id, owner, name, digest, created, expiry, last_used, revoked"
@@ -64,7 +75,27 @@ extension Query {
 
     fileprivate static let liveTokenAt = Query(
         "liveTokenAt",
-        "SELECT 1 FROM api_token WHERE owner = ?1 AND revoked IS NULL LIMIT 1 OFFSET ?2")
+        """
+        SELECT 1 FROM api_token
+        WHERE owner = ?1 AND revoked IS NULL AND (expiry IS NULL OR expiry > ?3)
+        LIMIT 1 OFFSET ?2
+        """)
+
+    /// A half for each index. A negative limit is none.
+    fileprivate static let forgetEndedTokens = Query(
+        "forgetEndedTokens",
+        """
+        DELETE FROM api_token WHERE id IN (
+            SELECT id FROM (
+                SELECT id, revoked AS ended FROM api_token
+                WHERE owner = ?1 AND revoked IS NOT NULL
+                UNION ALL
+                SELECT id, expiry FROM api_token
+                WHERE owner = ?1 AND revoked IS NULL AND expiry <= ?2
+            )
+            ORDER BY ended DESC, id DESC LIMIT -1 OFFSET \(APIToken.endedKept)
+        )
+        """)
 
     fileprivate static let tokenByDigest = Query(
         "tokenByDigest", "SELECT \(APIToken.columns) FROM api_token WHERE digest = ?1")
@@ -79,7 +110,7 @@ extension Query {
             SELECT * FROM (
                 SELECT \(APIToken.columns) FROM api_token
                 WHERE owner = ?1 AND revoked IS NOT NULL
-                ORDER BY revoked DESC, id DESC LIMIT \(APIToken.revokedListed)
+                ORDER BY revoked DESC, id DESC LIMIT \(APIToken.endedKept)
             )
         )
         ORDER BY created, id

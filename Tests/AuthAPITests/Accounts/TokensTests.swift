@@ -103,6 +103,40 @@ struct TokensTests {
         #expect(try await lastUsed() == api.world.clock.now.rfc3339)
     }
 
+    @Test func aHundredTokensLiveAndThoseThatEndedMakeRoom() async throws {
+        let pro = try await api.pro()
+        func make(_ json: String = "{}") async -> Response {
+            await api.call(.post, "/api/user/tokens", bearer: pro, json: json)
+        }
+        let first = try #require(try await make().json.text("id"))
+        for _ in 0..<98 { #expect(await make().status == .created) }
+        #expect(await make(#"{"expires_in":60}"#).status == .created)
+        try expectRefusal(await make(), 403, "token_limit_reached")
+        _ = await api.call(.delete, "/api/user/tokens/\(first)", bearer: pro)
+        #expect(await make().status == .created)
+        try expectRefusal(await make(), 403, "token_limit_reached")
+        api.world.clock.advance(by: .seconds(60))
+        #expect(await make().status == .created)
+        try expectRefusal(await make(), 403, "token_limit_reached")
+    }
+
+    @Test func howeverManyAreMadeAndRevokedTheListStaysShort() async throws {
+        let pro = try await api.pro()
+        for number in 0..<250 {
+            let json = number % 2 == 0 ? "{}" : #"{"expires_in":60}"#
+            let made = await api.call(.post, "/api/user/tokens", bearer: pro, json: json)
+            let id = try #require(try made.json.text("id"))
+            if number % 2 == 0 {
+                _ = await api.call(.delete, "/api/user/tokens/\(id)", bearer: pro)
+            } else {
+                api.world.clock.advance(by: .seconds(60))
+            }
+        }
+        #expect(try await tokens(pro).count <= 200)
+        let latest = try await tokens(pro).last?.text("created_at")
+        #expect(latest != nil)
+    }
+
     private func tokens(_ pro: String) async throws -> [JSONObject] {
         let body = try await api.call(.get, "/api/user/tokens", bearer: pro).json
         return try #require(body.list("tokens")).compactMap { token in
