@@ -161,4 +161,26 @@ import Testing
         let store = try engine.open()
         #expect(try await !store.setState(of: accountID(1), to: .disabled))
     }
+
+    @Test(arguments: Engine.allCases)
+    func whatAMailStoreReportsIsNotedAndNothingElseChanges(engine: Engine) async throws {
+        let store = try engine.open()
+        for number in 1...2 { #expect(try await store.insert(account(number))) }
+        let told = try await store.subjects
+        func report(_ text: String, _ used: Int64) throws -> UsageReport {
+            UsageReport(address: try address(text), used: used)
+        }
+        let found = try await store.note([
+            report("user1@mail.test", 7), report("nobody@mail.test", 8),
+            report("user2@mail.test", 9), report("user2@mail.test", .max),
+        ])
+        #expect(found == [true, false, true, true])
+        for (number, used) in [(1, 7), (2, Int64.max)] {
+            var expected = try account(number)
+            expected.used = used
+            #expect(try await store.account(id: accountID(number)) == expected)
+        }
+        #expect(try await store.note([]).isEmpty)
+        #expect(try await store.subjects == told)
+    }
 }

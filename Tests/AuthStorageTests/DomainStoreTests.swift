@@ -221,4 +221,24 @@ import Testing
         }
         #expect(try await store.removeDomain(domainID(1), of: userID(1)) == .removed)
     }
+
+    @Test(arguments: Engine.allCases)
+    func theOperatorSeesAllByNamePageByPageWithTheirOwners(engine: Engine) async throws {
+        let store = try await withUsers(engine)
+        let all = [
+            try domain(1, "b.test", of: 2), try domain(2, "a.test", of: nil),
+            try domain(3, "c.test", of: 1),
+        ]
+        for one in all { #expect(try await store.insert(one) == .inserted) }
+        let listed = try await store.domains(after: nil, limit: 9)
+        #expect(listed.map(\.domain) == [all[1], all[0], all[2]])
+        #expect(
+            listed.map(\.owner?.text) == [nil, "user2@example.test", "user1@example.test"])
+        #expect(try await store.domains(after: nil, limit: 2) == Array(listed[..<2]))
+        #expect(try await store.domains(after: all[0].name, limit: 2) == [listed[2]])
+        #expect(try await store.domains(after: all[2].name, limit: 2).isEmpty)
+        for limit in [0, -1] {
+            #expect(try await store.domains(after: nil, limit: limit).isEmpty)
+        }
+    }
 }

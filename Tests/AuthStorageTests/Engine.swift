@@ -4,7 +4,7 @@ import Glibc
 import Synchronization
 
 typealias Stores = AccountStore & AccountDirectory & UserStore & HoldingStore & APITokenStore
-    & DomainStore & HashLoginStore & AuditLog & ChallengeLedger & SigningKeyStore
+    & DomainStore & DomainDirectory & HashLoginStore & AuditLog & ChallengeLedger & SigningKeyStore
 
 /// Every engine that has to keep the protocols' word: one case, and the whole suite runs on it.
 enum Engine: CaseIterable, Sendable {

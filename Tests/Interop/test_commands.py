@@ -12,6 +12,7 @@ import pytest
 import requests
 
 from agent import Agent, bearer, claims, leading_zero_bits, proof
+from mailboxes import Mailboxes
 from program import BINARY, environment, run
 
 
@@ -152,6 +153,44 @@ def test_the_records_of_a_users_domain_are_printed(house):
     assert re.search(r'postern-verify\.example\.test\. TXT "postern-verify=[\w-]{32}"', said)
     assert "example.test. MX 10 mx.mail.test." in said
     assert "pending" in operate("domain", "list")
+
+
+def test_all_domains_are_listed_by_name_with_whose_they_are(house):
+    _, operate = house
+    operate("user", "add", "ada@example.test", "--password-stdin", stdin="propassword\n")
+    operate("domain", "add", "zeta.test", "--pro-only")
+    operate("domain", "add", "alpha.test", "--owner", "ada@example.test")
+    lines = [line.split("  ")[:4] for line in operate("domain", "list").splitlines()]
+    assert lines == [
+        ["mail.test", "configuration", "verified", "everybody"],
+        ["alpha.test", "ada@example.test", "pending", "owner"],
+        ["zeta.test", "operator", "verified", "pro"],
+    ]
+
+
+def test_clients_see_what_the_mail_store_last_reported(house, tmp_path):
+    agent, operate = house
+    boxes = Mailboxes(agent.url)
+    mine = [boxes.mailbox() for _ in range(3)]
+
+    def used():
+        return [boxes.get(box.id, box.token).json()["used"] for box in mine]
+
+    assert operate("account", "usage", mine[0].address, "7") == "noted 1 report\n"
+    assert used() == [7, 0, 0]
+    lines = [f"{mine[0].address} 8", "", f"{mine[1].address.upper()}\t9", "half a line",
+             "nobody@mail.test 1", f"{mine[2].address} -1"]
+    result = run("account", "usage", "--stdin", "--data", tmp_path / "data", directory=tmp_path,
+                 stdin="\n".join(lines))
+    assert (result.returncode, result.stdout) == (1, "noted 2 reports\n")
+    assert result.stderr.splitlines() == [
+        "line 4 is not an address and a number of bytes",
+        "line 6 is not an address and a number of bytes",
+        "there is no account nobody@mail.test"]
+    assert used() == [8, 9, 0]
+    many = "".join(f"{box.address} {number}\n" for number in range(1200) for box in mine)
+    assert operate("account", "usage", "--stdin", stdin=many) == "noted 3600 reports\n"
+    assert used() == [1199, 1199, 1199]
 
 
 def test_what_happens_is_on_record_and_in_the_log(start, tmp_path):

@@ -68,6 +68,23 @@ public protocol AccountDirectory: Sendable {
 
     /// Makes a retired address available again; `false` when it was not retired.
     func free(_ address: Address, recording event: AuditEvent) async throws -> Bool
+
+    /// Notes what mail stores say that mailboxes hold, all of it or nothing. Of several reports on
+    /// one address the last counts. No event tells of it: it is no matter of credentials.
+    /// - Returns: for each report, whether there is such an account.
+    func note(_ reports: [UsageReport]) async throws -> [Bool]
+}
+
+/// What a mail store says that a mailbox holds.
+public struct UsageReport: Equatable, Sendable {
+    public let address: Address
+    /// Bytes, not below 0.
+    public let used: Int64
+
+    public init(address: Address, used: Int64) {
+        self.address = address
+        self.used = used
+    }
 }
 
 /// The store did not answer in time: its writer queue is full or its file is locked.

@@ -27,6 +27,24 @@ public protocol DomainStore: Sendable {
         -> DomainRemoval
 }
 
+/// The operator's view of domains. Errors as in ``AccountStore``.
+public protocol DomainDirectory: Sendable {
+    /// Domains in name order, whoever's they are, after `name` (from the first when `nil`), at most
+    /// `limit`.
+    func domains(after name: Domain?, limit: Int) async throws -> [ListedDomain]
+}
+
+/// A domain and the email of the user whose it is; `nil` for the operator's.
+public struct ListedDomain: Equatable, Sendable {
+    public let domain: HostedDomain
+    public let owner: Email?
+
+    public init(domain: HostedDomain, owner: Email?) {
+        self.domain = domain
+        self.owner = owner
+    }
+}
+
 /// What became of a new domain.
 public enum DomainInsertion: Equatable, Sendable {
     case inserted

@@ -112,6 +112,16 @@ extension MemoryStore: AccountDirectory {
             return true
         }
     }
+
+    public func note(_ reports: [UsageReport]) async throws -> [Bool] {
+        state.withLock { state in
+            reports.map { report in
+                guard let id = state.ids[report.address] else { return false }
+                state.accounts[id]?.used = report.used
+                return true
+            }
+        }
+    }
 }
 
 extension MemoryStore.State {

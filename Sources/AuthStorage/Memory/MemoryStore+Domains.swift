@@ -67,6 +67,23 @@ extension MemoryStore: DomainStore {
     }
 }
 
+extension MemoryStore: DomainDirectory {
+    public func domains(after name: Domain?, limit: Int) async throws -> [ListedDomain] {
+        let start = name?.text ?? ""
+        return state.withLock { state in
+            state.domains.values
+                .filter { $0.name.text > start }
+                .sorted { $0.name.text < $1.name.text }
+                .prefix(max(0, limit))
+                .map { domain in
+                    ListedDomain(
+                        domain: domain,
+                        owner: domain.owner.flatMap { state.users[$0]?.email })
+                }
+        }
+    }
+}
+
 extension MemoryStore.State {
     func domainCount(of owner: UserID) -> Int {
         domains.values.count { $0.owner == owner }

@@ -27,6 +27,29 @@ extension SQLiteStore: AccountDirectory {
             try $0.run(.freeAddress, .text(address.description)) == 1
         }
     }
+
+    public func note(_ reports: [UsageReport]) async throws -> [Bool] {
+        try await write { database in
+            try reports.map { report in
+                try database.run(
+                    .noteUsage, .integer(report.used), .text(report.address.description)) == 1
+            }
+        }
+    }
+}
+
+extension SQLiteStore: DomainDirectory {
+    public func domains(after name: Domain?, limit: Int) async throws -> [ListedDomain] {
+        // No name is empty.
+        let start = name?.text ?? ""
+        return try await read { database in
+            try database.all(.domainPage, .text(start), .limit(limit)) { row in
+                ListedDomain(
+                    domain: try HostedDomain(row: row),
+                    owner: try row.optionallyParsed(HostedDomain.columnCount, Email.init))
+            }
+        }
+    }
 }
 
 extension Query {
@@ -44,6 +67,16 @@ extension Query {
 
     fileprivate static let accountExists = Query(
         "accountExists", "SELECT 1 FROM account WHERE id = ?1")
+
+    fileprivate static let noteUsage = Query(
+        "noteUsage", "UPDATE account SET used = ?1 WHERE address = ?2")
+
+    fileprivate static let domainPage = Query(
+        "domainPage",
+        """
+        SELECT \(HostedDomain.columns), (SELECT email FROM user WHERE user.id = domain.owner)
+        FROM domain WHERE name > ?1 ORDER BY name LIMIT ?2
+        """)
 
     fileprivate static let freeAddress = Query(
         "freeAddress", "DELETE FROM retired_address WHERE address = ?1")

@@ -80,10 +80,13 @@ extension Database {
 }
 
 extension HostedDomain {
-    fileprivate static let columns =
+    /// In the order in which ``init(row:)`` reads them.
+    static let columns =
         "id, name, owner, pro_only, verification, verify_token, verified, has_mx, created"
+    static let columnCount: Int32 = 9
 
-    fileprivate init(row: Row) throws {
+    /// - Parameter row: begins with ``columns``.
+    init(row: Row) throws {
         self.init(
             id: try row.parsed(0, DomainID.init), name: try row.parsed(1, Domain.init),
             owner: try row.optionallyParsed(2, UserID.init), isProOnly: try row.bool(3),

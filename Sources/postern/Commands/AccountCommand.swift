@@ -6,15 +6,16 @@ internal import AuthStorage
 struct AccountCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "account",
-        abstract: "List, disable, enable, delete or free mailbox addresses.",
+        abstract: "List, disable, enable, delete or free mailboxes, or note what they hold.",
         discussion: """
             Examples:
               postern account list
               postern account disable spammer@mail.test
               postern account delete spammer@mail.test
               postern account free spammer@mail.test
+              postern account usage demo@mail.test 1234567
             """,
-        subcommands: [List.self, Disable.self, Enable.self, Delete.self, Free.self])
+        subcommands: [List.self, Disable.self, Enable.self, Delete.self, Free.self, Usage.self])
 
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
@@ -126,7 +127,7 @@ extension AuditEvent {
     }
 }
 
-private func parseAddress(_ text: String) throws -> Address {
+func parseAddress(_ text: String) throws -> Address {
     guard let address = Address(parsing: text) else {
         throw ValidationError("\(text.printable()) is not an address.")
     }

@@ -90,6 +90,7 @@ struct DomainCommand: AsyncParsableCommand {
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "List the domains: name, whose, state, who may make accounts, when added.")
+        private static let page = 500
 
         @OptionGroup var options: ConfigOptions
 
@@ -98,13 +99,14 @@ struct DomainCommand: AsyncParsableCommand {
                 for name in config.mail.domains {
                     Output.print("\(name)  configuration  verified  everybody  -")
                 }
-                for domain in try await store.domains(of: nil) {
-                    Output.print(domain.line(owner: "operator"))
-                }
-                try await store.forEachUser { user in
-                    for domain in try await store.domains(of: user.id) {
-                        Output.print(domain.line(owner: user.email.text))
+                var last: Domain?
+                while true {
+                    let page = try await store.domains(after: last, limit: Self.page)
+                    for listed in page {
+                        Output.print(listed.domain.line(owner: listed.owner?.text ?? "operator"))
                     }
+                    last = page.last?.domain.name
+                    if page.count < Self.page { return }
                 }
             }
         }

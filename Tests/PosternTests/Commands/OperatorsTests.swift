@@ -114,6 +114,29 @@ import Testing
         #expect(try await domain("busy.test") != nil)
     }
 
+    @Test func whatTheMailStoreReportsIsNoted() async throws {
+        let account = Account(
+            id: AccountID(random: [UInt8](repeating: 1, count: 16)),
+            address: try #require(Address(parsing: "a@mail.test")),
+            credential: .password(PasswordHash(encoded: "none")), owner: nil, quota: 1,
+            created: Instant(seconds: 1))
+        let event = AuditEvent.byOperator(.accountCreated, account.address)
+        _ = try await look { try await $0.insert(account, limit: nil, recording: event) }
+        try await run("account", "usage", "A@mail.test", "1234567")
+        #expect(try await look { try await $0.account(id: account.id) }?.used == 1_234_567)
+        await #expect(throws: ExitCode.failure) {
+            try await run("account", "usage", "b@mail.test", "1")
+        }
+        for words in [
+            ["a@mail.test"], ["a@mail.test", "-1"], ["a@mail.test", "1", "--stdin"], [],
+        ] {
+            #expect(throws: (any Error).self, "\(words)") {
+                _ = try Postern.parseAsRoot(["account", "usage"] + words)
+            }
+        }
+        #expect(try await record() == ["account_created a@mail.test"])
+    }
+
     @Test func theConfigurationsDomainsAreItsOwn() async throws {
         for words in [["domain", "add"], ["domain", "remove"]] {
             await #expect(throws: ExitCode.failure) {
@@ -129,6 +152,27 @@ import Testing
         try await run("audit", "tail", "-n", "0")
         try await run("audit", "export", "--since", "1d")
         #expect(try await record() == ["user_created ada@example.test"])
+    }
+}
+
+@Suite struct UsageReportTests {
+    @Test(arguments: [
+        ("a@mail.test 0", 0), ("  A@mail.test\t12  ", 12),
+        ("a@mail.test 9223372036854775807", Int64.max),
+    ])
+    func aLineIsAnAddressAndANumberOfBytes(line: String, used: Int64) throws {
+        let address = try #require(Address(parsing: "a@mail.test"))
+        #expect(UsageReport(line: line) == UsageReport(address: address, used: used))
+    }
+
+    @Test(arguments: [
+        "", "a@mail.test", "12", "12 a@mail.test", "a@mail.test 1 2", "a@mail.test -1",
+        "a@mail.test +1", "a@mail.test 1.5", "a@mail.test 1e3", "a@mail.test 0x10",
+        "a@mail.test 9223372036854775808", "nonsense 1", "\u{e9}@mail.test 1",
+        "a@mail.test \u{661}",
+    ])
+    func anythingElseIsNone(line: String) {
+        #expect(UsageReport(line: line) == nil)
     }
 }
 
