@@ -26,7 +26,6 @@ extension AccountsAPI {
 
     /// POST /api/user/domains
     func addDomain(_ request: Request, of user: User, by caller: Caller) async throws -> Response {
-        try request.requireJSON()
         let text = try JSONBody(request).requiredString("domain")
         let domain = try await auth.addDomain(text, for: user, by: caller)
         return .json(.created) { body in

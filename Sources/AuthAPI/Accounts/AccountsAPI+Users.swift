@@ -33,7 +33,6 @@ extension AccountsAPI {
     func changePassword(
         _ request: Request, of user: User, by caller: Caller
     ) async throws -> Response {
-        try request.requireJSON()
         let body = try JSONBody(request)
         try await auth.changePassword(
             of: user, from: try body.requiredPassword("current_password"),

@@ -41,7 +41,7 @@ public struct AccountsAPI: Sendable {
             Route(.post, "/api/user/register", handler: anonymous(register)),
             Route(.post, "/api/user/login", handler: anonymous(loginUser)),
             Route(.post, "/api/user/logout", handler: asUser(logout)),
-            Route(.put, "/api/user/password", handler: asUser(changePassword)),
+            Route(.put, "/api/user/password", handler: asUser(sendingJSON: true, changePassword)),
             Route(.get, "/api/user/me", handler: asUser(showUser)),
         ]
     }
@@ -51,7 +51,9 @@ public struct AccountsAPI: Sendable {
         return [
             Route(.get, "/api/user/accounts", handler: asUser(listAccounts)),
             Route(.delete, account, handler: asUser(deleteOwnedAccount)),
-            Route(.put, account + "/reset-password", handler: asUser(resetOwnedPassword)),
+            Route(
+                .put, account + "/reset-password",
+                handler: asUser(sendingJSON: true, resetOwnedPassword)),
         ]
     }
 
@@ -67,7 +69,7 @@ public struct AccountsAPI: Sendable {
         let domain = "/api/user/domains/{domain_id}"
         return [
             Route(.get, "/api/user/domains", handler: asUser(listDomains)),
-            Route(.post, "/api/user/domains", handler: asUser(addDomain)),
+            Route(.post, "/api/user/domains", handler: asUser(sendingJSON: true, addDomain)),
             Route(.post, domain + "/verify", handler: asUser(verifyDomain)),
             Route(.delete, domain, handler: asUser(removeDomain)),
         ]
@@ -97,13 +99,16 @@ public struct AccountsAPI: Sendable {
     }
 
     /// An endpoint for Pro users, who may also come with their session cookie.
+    /// - Parameter sendingJSON: whether it takes a body, whose type is looked at before the token.
     private func asUser(
+        sendingJSON: Bool = false,
         _ handler: @escaping @Sendable (Request, User, Caller) async throws -> Response
     ) -> Handler {
         { request in
             let (token, isCookie) = request.userToken
             let identity = try await auth.identify(token, at: gate.caller(of: request).now)
             return try await gate.admit(request, as: identity.rateClass) { caller in
+                if sendingJSON { try request.requireJSON() }
                 if isCookie { try request.requireOwnOrigin() }
                 return try await handler(request, try identity.user(), caller)
             }

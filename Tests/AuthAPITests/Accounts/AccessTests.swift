@@ -85,6 +85,28 @@ struct AccessTests {
         }
     }
 
+    @Test(arguments: [
+        (HTTPEngine.Method.put, "/api/accounts/a@mail.test/reset-password"),
+        (.put, "/api/user/accounts/a@mail.test/reset-password"), (.put, "/api/user/password"),
+        (.post, "/api/user/domains"),
+    ])
+    func theTypeIsLookedAtBeforeTheTokenAndTheTokenBeforeTheBody(
+        method: HTTPEngine.Method, path: String
+    ) async throws {
+        for bearer in [nil, "dead"] {
+            let typed = await api.call(
+                method, path, bearer: bearer, headers: [("Content-Type", "text/plain")])
+            try expectRefusal(typed, 415, "unsupported_media_type")
+            let broken = await api.call(method, path, bearer: bearer, json: "{")
+            #expect(broken.status == .unauthorized)
+        }
+        let pro = try await api.pro()
+        let planted = await api.call(
+            method, path, json: "{",
+            headers: [("Cookie", "postern_session=\(pro)"), ("Origin", "https://evil.test")])
+        #expect([401, 403].contains(planted.status.code))
+    }
+
     @Test func aHeaderThatIsNoBearerTokenDoesNotVerify() async throws {
         let (id, token) = try await api.account("free@mail.test")
         for value in ["Basic \(token)", token, "Bearer\t\(token)"] {
