@@ -37,12 +37,14 @@ public final class AgentWorld: Sendable {
     ///   - hashing: where scrypt runs; at once and in place unless given.
     ///   - accounts: wraps the memory store where a test needs it to misbehave.
     ///   - registrationIsOpen: whether anybody may become a Pro user.
+    ///   - passwords: what a stored password costs; next to nothing unless given.
     public init(
         difficulty: Int = 2, store: MemoryStore = MemoryStore(),
         hashing: any Workers = InlineWorkers(), accounts: (any AccountStore)? = nil,
         ledger: (any ChallengeLedger)? = nil, capabilityKeyID: Bool = true,
         mailSubject: MailSubject = .address, limits: Bool = false,
-        registrationIsOpen: Bool = false
+        registrationIsOpen: Bool = false,
+        passwords: PasswordHasher.Settings = .init(memoryKiB: 8, iterations: 1, parallelism: 1)
     ) throws {
         limiter = RateLimiter(settings: .init(isEnabled: limits))
         self.store = store
@@ -72,8 +74,7 @@ public final class AgentWorld: Sendable {
                 maximumAccounts: 7, maximumDomains: 2, mailExchanger: Self.policy.agentDomain),
             policy: Self.policy, tokens: tokens, stores: AccountsAuth.Stores(store),
             hasher: PasswordHasher(
-                settings: .init(memoryKiB: 8, iterations: 1, parallelism: 1), workers: hashing,
-                random: random.make),
+                settings: passwords, workers: hashing, random: random.make),
             limiter: limiter, throttle: LoginThrottle(random: random.make), resolver: resolver,
             random: random.make)
         stopwatch = TestStopwatch(clock: clock)
