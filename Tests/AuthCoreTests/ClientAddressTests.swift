@@ -11,7 +11,8 @@ struct ClientAddressTests {
     @Test func aSubscriberIsAnIPv4AddressOrAnIPv6Slash64() {
         #expect(v4(192, 0, 2, 7).subscriber != v4(192, 0, 2, 8).subscriber)
         #expect(v6(last: 1).subscriber == v6(last: 200).subscriber)
-        #expect(v6(seventh: 1, last: 1).subscriber != v6(seventh: 2, last: 1).subscriber)
+        // The last octet of the 64 bits, or a holder of a /56 were one client.
+        #expect(v6(eighth: 1, last: 1).subscriber != v6(eighth: 2, last: 1).subscriber)
     }
 
     @Test func aSiteIsAnIPv4Slash24OrAnIPv6Slash48() {
@@ -25,7 +26,7 @@ struct ClientAddressTests {
         #expect(v4(192, 0, 2, 7).region == v4(192, 0, 3, 7).region)
         #expect(v4(192, 0, 2, 7).region != v4(192, 1, 2, 7).region)
         #expect(v6(sixth: 1, last: 1).region == v6(sixth: 2, last: 1).region)
-        #expect(v6(third: 1, last: 1).region != v6(third: 2, last: 1).region)
+        #expect(v6(fourth: 1, last: 1).region != v6(fourth: 2, last: 1).region)
     }
 
     @Test func networksOfDifferentSizesAreDifferent() {
@@ -42,10 +43,12 @@ struct ClientAddressTests {
         ClientAddress(bytes: [a, b, c, d])
     }
 
-    private func v6(third: UInt8 = 0xd, sixth: UInt8 = 0, seventh: UInt8 = 0, last: UInt8)
-        -> ClientAddress
-    {
+    private func v6(
+        fourth: UInt8 = 0xb8, sixth: UInt8 = 0, seventh: UInt8 = 0,
+        eighth: UInt8 = 0, last: UInt8
+    ) -> ClientAddress {
         ClientAddress(
-            bytes: [0x20, 1, third, 0xb8, 0, sixth, seventh, 0] + [0, 0, 0, 0, 0, 0, 0, last])
+            bytes: [0x20, 1, 0xd, fourth, 0, sixth, seventh, eighth]
+                + [0, 0, 0, 0, 0, 0, 0, last])
     }
 }
