@@ -68,7 +68,7 @@ extension DomainStore {
     func setVerification(
         of id: DomainID, to verification: HostedDomain.Verification, hasMX: Bool = true,
         at now: Int64
-    ) async throws -> Bool {
+    ) async throws -> HostedDomain.Verification? {
         try await setVerification(
             of: id, to: verification, hasMX: hasMX, at: Instant(milliseconds: now),
             recording: event(.domainVerified))

@@ -14,12 +14,13 @@ public protocol DomainStore: Sendable {
     /// The owner's domains in order of creation; the operator's when `owner` is `nil`.
     func domains(of owner: UserID?) async throws -> [HostedDomain]
 
-    /// Writes what a look at the DNS found. `event` is written when the domain becomes verified.
-    /// - Returns: `false` when the domain is gone.
+    /// Writes what a look at the DNS found; a domain that is verified stays so, for accounts may be
+    /// on it. `event` is written when the domain becomes verified.
+    /// - Returns: how the domain stands now; `nil` when it is gone.
     func setVerification(
         of id: DomainID, to verification: HostedDomain.Verification, hasMX: Bool, at now: Instant,
         recording event: AuditEvent
-    ) async throws -> Bool
+    ) async throws -> HostedDomain.Verification?
 
     /// Removes the owner's domain, or the operator's when `owner` is `nil`, unless an account is on
     /// it.

@@ -37,19 +37,17 @@ extension MemoryStore: DomainStore {
     public func setVerification(
         of id: DomainID, to verification: HostedDomain.Verification, hasMX: Bool, at now: Instant,
         recording event: AuditEvent
-    ) async throws -> Bool {
+    ) async throws -> HostedDomain.Verification? {
         state.withLock { state in
-            guard var domain = state.domains[id] else { return false }
-            if verification != .verified {
-                domain.verified = nil
-            } else if domain.verification != .verified {
-                domain.verified = now
-                state.record(event)
+            guard var domain = state.domains[id] else { return nil }
+            if domain.verification != .verified {
+                domain.verification = verification
+                domain.verified = verification == .verified ? now : nil
+                if verification == .verified { state.record(event) }
             }
-            domain.verification = verification
             domain.hasMX = hasMX
             state.domains[id] = domain
-            return true
+            return domain.verification
         }
     }
 

@@ -37,17 +37,18 @@ extension SQLiteStore: DomainStore {
     public func setVerification(
         of id: DomainID, to verification: HostedDomain.Verification, hasMX: Bool, at now: Instant,
         recording event: AuditEvent
-    ) async throws -> Bool {
+    ) async throws -> HostedDomain.Verification? {
         try await write { database in
             let before = try database.first(.verificationOfDomain, .id(id)) {
                 try $0.parsed(0, HostedDomain.Verification.init)
             }
-            guard let before else { return false }
+            guard let before else { return nil }
+            let after = before == .verified ? before : verification
             try database.run(
-                .setVerification, .text(verification.rawValue), .integer(hasMX ? 1 : 0),
-                .instant(now), .id(id))
-            if before != .verified, verification == .verified { try database.record(event) }
-            return true
+                .setVerification, .text(after.rawValue), .integer(hasMX ? 1 : 0), .instant(now),
+                .id(id))
+            if before != .verified, after == .verified { try database.record(event) }
+            return after
         }
     }
 

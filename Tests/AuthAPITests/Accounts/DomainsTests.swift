@@ -30,6 +30,31 @@ struct DomainsTests {
         #expect(try await verify(id, pro)["mx_record"] == .bool(true))
     }
 
+    @Test func aDomainThatWasVerifiedStaysSoWhenItsRecordGoes() async throws {
+        let pro = try await api.pro()
+        let (id, records) = try await add("brought.example", pro)
+        api.world.resolver.publish(text: records.value, at: records.host)
+        _ = try await verify(id, pro)
+        api.world.resolver.withdrawAll()
+        let after = try await verify(id, pro)
+        #expect(after.text("verify_status") == "verified")
+        #expect(after["txt_record"] == .bool(false))
+        #expect(try await api.create("a@brought.example", bearer: pro).status == .created)
+    }
+
+    @Test func aLookThatBeganEarlierDoesNotUndoAVerification() async throws {
+        let pro = try await api.pro()
+        let (id, records) = try await add("brought.example", pro)
+        let resolver = api.world.resolver
+        resolver.meanwhile {
+            resolver.publish(text: records.value, at: records.host)
+            let status = try await verify(id, pro).text("verify_status")
+            #expect(status == "verified")
+        }
+        #expect(try await verify(id, pro).text("verify_status") == "verified")
+        #expect(try await api.create("a@brought.example", bearer: pro).status == .created)
+    }
+
     @Test func noOtherUserAndNoFreeAccountIsMadeOnIt() async throws {
         let pro = try await api.pro()
         let other = try await api.pro("other@example.com")

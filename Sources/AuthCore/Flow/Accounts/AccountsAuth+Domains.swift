@@ -82,24 +82,25 @@ extension AccountsAuth {
         guard let domain = try await stores.domains.domain(id: id, of: user.id),
             let host = Domain(parsing: domain.textHost)
         else { throw Refusal.notFound }
-        let inspection: DomainInspection
+        let hasText: Bool
+        let hasMX: Bool
         do {
-            let hasText = try await resolver.texts(at: host).contains(domain.textValue)
-            let hasMX = try await resolver.mailExchangers(of: domain.name)
+            hasText = try await resolver.texts(at: host).contains(domain.textValue)
+            hasMX = try await resolver.mailExchangers(of: domain.name)
                 .contains(settings.mailExchanger.text)
-            inspection = DomainInspection(
-                verification: hasText || domain.verification == .verified ? .verified : .failed,
-                hasText: hasText, hasMX: hasMX)
         } catch is DomainResolverTimeout {
             throw Refusal.busy(retryAfter: .seconds(5))
         }
         let event = AuditEvent(
             .domainVerified, by: caller, actor: "user:\(user.id)", subject: domain.name.text)
-        let noted = try await stores.domains.setVerification(
-            of: id, to: inspection.verification, hasMX: inspection.hasMX, at: caller.now,
+        let verification = try await stores.domains.setVerification(
+            of: id, to: hasText ? .verified : .failed, hasMX: hasMX, at: caller.now,
             recording: event)
-        guard noted else { throw Refusal.notFound }
-        return (domain, inspection)
+        guard let verification else { throw Refusal.notFound }
+        return (
+            domain,
+            DomainInspection(verification: verification, hasText: hasText, hasMX: hasMX)
+        )
     }
 
     public func removeDomain(_ id: DomainID, of user: User, by caller: Caller) async throws {
