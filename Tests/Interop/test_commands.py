@@ -12,7 +12,7 @@ import pytest
 import requests
 
 from agent import Agent, bearer, claims, leading_zero_bits, proof
-from mailboxes import Mailboxes
+from mailboxes import Mailboxes, failed
 from program import BINARY, environment, run
 
 
@@ -166,6 +166,34 @@ def test_all_domains_are_listed_by_name_with_whose_they_are(house):
         ["alpha.test", "ada@example.test", "pending", "owner"],
         ["zeta.test", "operator", "verified", "pro"],
     ]
+
+
+def test_the_operator_gives_out_what_is_reserved(house, tmp_path):
+    agent, operate = house
+    boxes = Mailboxes(agent.url)
+    failed(boxes.create("postmaster@mail.test"), 409, "address_taken")
+    said = operate("account", "add", "postmaster@mail.test", "--password-stdin", stdin="propassword\n")
+    made = boxes.login("postmaster@mail.test", "propassword").json()
+    assert said == f"added postmaster@mail.test  {made['id']}\n"
+    assert boxes.get(made["id"], made["token"]).json()["quota"] == 41_943_040
+
+    operate("user", "add", "ada@example.test", "--password-stdin", stdin="propassword\n")
+    operate("domain", "add", "ada.test", "--owner", "ada@example.test", "--verified")
+    hers = ["sales@ada.test", "--owner", "ada@example.test"]
+    operate("account", "add", *hers, "--password-stdin", stdin="propassword\n")
+    token = pro(agent).json()["token"]
+    assert boxes.get("sales@ada.test", token).json()["quota"] == 52_428_800
+
+    for words, why in [
+        (hers, "is taken"), (["info@ada.test"], "no account of this owner"),
+        (["a@elsewhere.test"], "no account of this owner"), (["a+b@mail.test"], "not an address"),
+        (["a@mail.test", "--owner", "nobody@example.test"], "there is no user"),
+    ]:
+        result = run("account", "add", *words, "--password-stdin", "--data", tmp_path / "data",
+                     directory=tmp_path, stdin="propassword\n")
+        assert result.returncode == 1 and why in result.stderr, result
+    kinds = operate("audit", "export")
+    assert kinds.count('"kind":"account_created","actor":"operator"') == 2
 
 
 def test_clients_see_what_the_mail_store_last_reported(house, tmp_path):

@@ -1,8 +1,8 @@
 /// Where Pro API tokens live. Atomicity, events and errors as in ``AccountStore``.
 public protocol APITokenStore: Sendable {
-    /// Adds the token; `false` when its owner has `limit` already that are neither revoked nor, when
-    /// this one is made, expired. Of the owner's that have ended only the latest 100 are kept, so
-    /// what an owner has is bounded however many are made and revoked.
+    /// Adds the token; `false` when its owner has `limit` already that are neither revoked nor
+    /// expired when this one is made. Of the owner's that have ended only the latest 100 are kept,
+    /// so that what an owner has is bounded however many are made and revoked.
     func insert(_ token: APIToken, limit: Int, recording event: AuditEvent) async throws -> Bool
 
     /// The token with this digest, revoked or not; `nil` when it ended so long ago that it is

@@ -6,16 +6,19 @@ internal import AuthStorage
 struct AccountCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "account",
-        abstract: "List, disable, enable, delete or free mailboxes, or note what they hold.",
+        abstract: "Add, list, disable, enable, delete or free mailboxes, or note what they hold.",
         discussion: """
             Examples:
+              postern account add postmaster@mail.test
               postern account list
               postern account disable spammer@mail.test
               postern account delete spammer@mail.test
               postern account free spammer@mail.test
               postern account usage demo@mail.test 1234567
             """,
-        subcommands: [List.self, Disable.self, Enable.self, Delete.self, Free.self, Usage.self])
+        subcommands: [
+            Add.self, List.self, Disable.self, Enable.self, Delete.self, Free.self, Usage.self,
+        ])
 
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(

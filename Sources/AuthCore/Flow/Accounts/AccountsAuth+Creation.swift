@@ -59,8 +59,7 @@ extension AccountsAuth {
     ) async throws -> OpenAccount {
         let owner = try owner(of: identity)
         guard let address = Address(parsing: new.address) else { throw Refusal.invalidAddress }
-        try policy.checkNewName(address.localPart)
-        let domain = try await checkDomain(of: address, for: owner)
+        let domain = try await mailboxes.place(of: address, for: owner)
         try new.secret.checkLength()
         guard let owner else {
             let work = try await admit(new.proof, by: caller)
@@ -93,29 +92,22 @@ extension AccountsAuth {
             guard held < settings.maximumAccounts else { throw Refusal.accountLimitReached }
         }
         guard !policy.reserved.contains(address.localPart.text) else { throw Refusal.addressTaken }
-        // Looked at before the hash, which costs more than everything else, and decided after it.
-        if try await stores.accounts.account(address: address) != nil {
-            throw Refusal.addressTaken
+        let account = try await mailboxes.add(
+            address, on: domain, secret: secret, owner: owner,
+            limit: owner == nil ? nil : settings.maximumAccounts
+        ) { id in
+            AuditEvent(
+                .accountCreated, by: caller,
+                actor: owner.map { "user:\($0.id)" } ?? "account:\(id)",
+                subject: address.description)
         }
-        let hash = try await hasher.hash(secret.forHashing(at: address))
-        let account = Account(
-            id: AccountID(random: random(16)), address: address, credential: .password(hash),
-            owner: owner?.id, quota: owner == nil ? settings.freeQuota : settings.proQuota,
-            created: caller.now)
-        let event = AuditEvent(
-            .accountCreated, by: caller,
-            actor: owner.map { "user:\($0.id)" } ?? "account:\(account.id)",
-            subject: address.description)
-        let insertion = try await stores.accounts.insert(
-            account, on: domain, limit: owner == nil ? nil : settings.maximumAccounts,
-            recording: event)
-        switch insertion {
-        case .inserted: return try await open(account, at: caller.now)
-        case .limitReached: throw Refusal.accountLimitReached
-        case .addressTaken: throw Refusal.addressTaken
-        // Removed while the password was hashed.
-        case .domainGone: throw Refusal.invalidDomain
-        }
+        return try await open(account, at: caller.now)
+    }
+
+    private var mailboxes: MailboxRegistrar {
+        MailboxRegistrar(
+            accounts: stores.accounts, domains: stores.domains, policy: policy, hasher: hasher,
+            settings: settings, random: random)
     }
 
     func open(_ account: Account, at now: Instant) async throws -> OpenAccount {

@@ -27,24 +27,6 @@ extension AccountsAuth {
             + added.map { SystemDomain(id: $0.id, name: $0.name, isProOnly: $0.isProOnly) }
     }
 
-    /// - Returns: the domain that the address is on; `nil` for one of the configuration.
-    /// - Throws: ``Refusal/invalidAddress`` for a domain that could be nobody's,
-    ///   ``Refusal/invalidDomain`` for one that this caller may not make mailboxes on.
-    func checkDomain(of address: Address, for owner: User?) async throws -> DomainID? {
-        let name = address.domain
-        if policy.domains.contains(name) { return nil }
-        guard let domain = try await stores.domains.domain(named: name) else {
-            guard name.text.utf8.contains(UInt8(ascii: ".")) else { throw Refusal.invalidAddress }
-            throw Refusal.invalidDomain
-        }
-        let mayUse =
-            domain.owner == nil
-            ? owner != nil || !domain.isProOnly
-            : domain.owner == owner?.id && domain.verification == .verified
-        guard mayUse else { throw Refusal.invalidDomain }
-        return domain.id
-    }
-
     public func domains(of user: User) async throws -> [HostedDomain] {
         try await stores.domains.domains(of: user.id)
     }
