@@ -8,6 +8,16 @@ extension AgentWorld {
         get async throws { try await store.events(after: nil, limit: .max).map(\.event) }
     }
 
+    /// A domain of the operator's own.
+    public func addDomain(_ text: String, isProOnly: Bool = false) async throws {
+        guard let name = Domain(parsing: text) else { throw Unsolved() }
+        let domain = HostedDomain(
+            id: DomainID(random: random.make(16)), name: name, owner: nil, isProOnly: isProOnly,
+            verification: .verified, verifyToken: "", verified: clock.now, created: clock.now)
+        let event = AuditEvent(.domainAdded, time: clock.now, actor: "operator", subject: text)
+        _ = try await store.insert(domain, limit: nil, recording: event)
+    }
+
     /// - Returns: `false` when there is no such account.
     public func disable(_ account: AccountID) async throws -> Bool {
         let event = AuditEvent(

@@ -25,6 +25,10 @@ struct DomainsTests {
         let after = try await verify(id, pro)
         #expect(after.text("verify_status") == "verified")
         #expect(after["txt_record"] == .bool(true) && after["mx_record"] == .bool(false))
+        let found = try #require(after.list("dns_records")).compactMap { record in
+            if case .object(let record) = record { record["ok"] } else { nil }
+        }
+        #expect(found == [.bool(true), .bool(false)])
         #expect(try await api.create("a@brought.example", bearer: pro).status == .created)
         api.world.resolver.publish(exchanger: "mail.test", of: "brought.example")
         #expect(try await verify(id, pro)["mx_record"] == .bool(true))
@@ -53,6 +57,24 @@ struct DomainsTests {
         }
         #expect(try await verify(id, pro).text("verify_status") == "verified")
         #expect(try await api.create("a@brought.example", bearer: pro).status == .created)
+    }
+
+    @Test func theOperatorsDomainsAreForEverybodyOrForProUsers() async throws {
+        try await api.world.addDomain("open.test")
+        api.world.clock.advance(by: .seconds(1))
+        try await api.world.addDomain("pro.test", isProOnly: true)
+        let offered = try #require(try await api.call(.get, "/api/domains").json.list("domains"))
+            .compactMap { domain in if case .object(let domain) = domain { domain } else { nil } }
+        #expect(offered.map { $0.text("domain") } == ["mail.test", "open.test", "pro.test"])
+        #expect(offered.map { $0["pro_only"] } == [.bool(false), .bool(false), .bool(true)])
+        #expect(offered.map { $0["default"] } == [.bool(true), .bool(false), .bool(false)])
+        #expect(offered.map { $0.number("sort_order") } == [0, 1, 2])
+
+        let pro = try await api.pro()
+        #expect(try await api.create("free@open.test").status == .created)
+        #expect(try await api.create("owned@open.test", bearer: pro).status == .created)
+        try expectRefusal(try await api.create("free@pro.test"), 400, "invalid_domain")
+        #expect(try await api.create("owned@pro.test", bearer: pro).status == .created)
     }
 
     @Test func noOtherUserAndNoFreeAccountIsMadeOnIt() async throws {
