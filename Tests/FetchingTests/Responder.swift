@@ -17,9 +17,7 @@ final class Responder: Sendable {
         stream: @escaping @Sendable ([UInt8]) -> [UInt8] = { _ in [] },
         answer: @escaping @Sendable ([UInt8]) -> [[UInt8]]
     ) {
-        datagrams = socket(AF_INET, Int32(SOCK_DGRAM.rawValue), 0)
-        streams = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-        port = Self.bindBoth(datagrams, streams)
+        (datagrams, streams, port) = Self.openBoth()
         listen(streams, 4)
         queues[0].async { [datagrams, weak self] in
             var buffer = [UInt8](repeating: 0, count: 1024)
@@ -68,19 +66,35 @@ final class Responder: Sendable {
         shutdown(streams, Int32(SHUT_RDWR))
     }
 
-    /// The same free port for both.
-    private static func bindBoth(_ first: Int32, _ second: Int32) -> UInt16 {
+    /// The same free port for both. What is free for one may be taken for the other, so it may take
+    /// a few tries.
+    private static func openBoth() -> (datagrams: Int32, streams: Int32, port: UInt16) {
+        for _ in 0..<100 {
+            let datagrams = socket(AF_INET, Int32(SOCK_DGRAM.rawValue), 0)
+            let streams = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+            if let port = bind(streams, to: 0), bind(datagrams, to: port) != nil {
+                return (datagrams, streams, port)
+            }
+            close(datagrams)
+            close(streams)
+        }
+        fatalError("no port is free for both UDP and TCP")
+    }
+
+    /// - Returns: the port; `nil` when it is taken.
+    private static func bind(_ descriptor: Int32, to port: UInt16) -> UInt16? {
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = port.bigEndian
         address.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
         var size = socklen_t(MemoryLayout<sockaddr_in>.size)
-        withUnsafeMutableBytes(of: &address) { raw in
+        return withUnsafeMutableBytes(of: &address) { raw in
             let generic = raw.baseAddress?.assumingMemoryBound(to: sockaddr.self)
-            bind(first, generic, size)
-            getsockname(first, generic, &size)
-            bind(second, generic, size)
+            guard Glibc.bind(descriptor, generic, size) == 0,
+                getsockname(descriptor, generic, &size) == 0
+            else { return nil }
+            return UInt16(bigEndian: raw.load(as: sockaddr_in.self).sin_port)
         }
-        return UInt16(bigEndian: address.sin_port)
     }
 }
 
