@@ -52,15 +52,7 @@ struct AccountCommand: AsyncParsableCommand {
         @Argument(help: "name@domain", transform: parseAddress) var address: Address
 
         func run() async throws {
-            try await options.withAccount(address) { store, account in
-                guard
-                    try await store.setState(
-                        of: account.id, to: .disabled,
-                        recording: .byOperator(.accountDisabled, address))
-                else { return false }
-                Output.print("disabled \(address)")
-                return true
-            }
+            try await options.setState(of: address, to: .disabled, recording: .accountDisabled)
         }
     }
 
@@ -72,15 +64,7 @@ struct AccountCommand: AsyncParsableCommand {
         @Argument(help: "name@domain", transform: parseAddress) var address: Address
 
         func run() async throws {
-            try await options.withAccount(address) { store, account in
-                guard
-                    try await store.setState(
-                        of: account.id, to: .active,
-                        recording: .byOperator(.accountEnabled, address))
-                else { return false }
-                Output.print("enabled \(address)")
-                return true
-            }
+            try await options.setState(of: address, to: .active, recording: .accountEnabled)
         }
     }
 
@@ -138,6 +122,19 @@ func parseAddress(_ text: String) throws -> Address {
 }
 
 extension ConfigOptions {
+    fileprivate func setState(
+        of address: Address, to state: Account.State, recording kind: AuditEvent.Kind
+    ) async throws {
+        try await withAccount(address) { store, account in
+            let event = AuditEvent.byOperator(kind, address)
+            guard try await store.setState(of: account.id, to: state, recording: event) else {
+                return false
+            }
+            Output.print("\(state == .active ? "enabled" : "disabled") \(address)")
+            return true
+        }
+    }
+
     /// - Parameter change: `false` when the account went away meanwhile.
     fileprivate func withAccount(
         _ address: Address, change: (SQLiteStore, Account) async throws -> Bool

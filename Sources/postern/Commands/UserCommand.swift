@@ -67,14 +67,7 @@ struct UserCommand: AsyncParsableCommand {
         @Argument(help: "The user's email address.", transform: parseEmail) var email: Email
 
         func run() async throws {
-            try await options.withUser(email) { store, user, _ in
-                let event = AuditEvent.byOperator(.userDisabled, email)
-                guard try await store.setState(of: user.id, to: .disabled, recording: event) else {
-                    return false
-                }
-                Output.print("disabled \(email)")
-                return true
-            }
+            try await options.setState(of: email, to: .disabled, recording: .userDisabled)
         }
     }
 
@@ -86,14 +79,7 @@ struct UserCommand: AsyncParsableCommand {
         @Argument(help: "The user's email address.", transform: parseEmail) var email: Email
 
         func run() async throws {
-            try await options.withUser(email) { store, user, _ in
-                let event = AuditEvent.byOperator(.userEnabled, email)
-                guard try await store.setState(of: user.id, to: .active, recording: event) else {
-                    return false
-                }
-                Output.print("enabled \(email)")
-                return true
-            }
+            try await options.setState(of: email, to: .active, recording: .userEnabled)
         }
     }
 
@@ -157,6 +143,19 @@ extension SQLiteStore {
 }
 
 extension ConfigOptions {
+    fileprivate func setState(
+        of email: Email, to state: User.State, recording kind: AuditEvent.Kind
+    ) async throws {
+        try await withUser(email) { store, user, _ in
+            let event = AuditEvent.byOperator(kind, email)
+            guard try await store.setState(of: user.id, to: state, recording: event) else {
+                return false
+            }
+            Output.print("\(state == .active ? "enabled" : "disabled") \(email)")
+            return true
+        }
+    }
+
     /// - Parameter change: `false` when the user went away meanwhile.
     fileprivate func withUser(
         _ email: Email, change: (SQLiteStore, User, Config) async throws -> Bool

@@ -1,7 +1,7 @@
 /// Makes mailboxes with passwords, for the API's use case and for the operator's command: where one
 /// may be, what its stored credential is made of and how much it may hold is decided here for both.
 ///
-/// Reserved names are the operator's to give out, so who is asked for one decides that.
+/// Whether a reserved name may be given out is for the caller to decide.
 public struct MailboxRegistrar: Sendable {
     private let accounts: any AccountStore
     private let domains: any DomainStore
