@@ -113,6 +113,18 @@ struct HashLoginAPITests {
         #expect(await validate(newer).status == .ok)
     }
 
+    /// Many clients name a type whether they send a body or not.
+    @Test(arguments: ["application/json", "application/x-www-form-urlencoded", "text/plain"])
+    func aTokenInTheHeaderNeedsNoBodyWhateverItsType(type: String) async throws {
+        let token = try await token()
+        let headers = [("Content-Type", type), ("Accept", "application/json")]
+        #expect(
+            await api.call(.post, "/validate", bearer: token, headers: headers).status == .ok)
+        #expect(
+            await api.call(.delete, "/logout", bearer: token, headers: headers).status == .ok)
+        #expect(await api.call(.post, "/login", headers: headers).status != .ok)
+    }
+
     @Test func aLogoutTakesThePasswordAsWell() async throws {
         let token = try await token()
         let wrong = await api.call(
@@ -230,16 +242,35 @@ struct HashLoginAPITests {
     }
 
     @Test func anEmailUnderADomainOfOursCannotLogInLater() async throws {
+        let token = try await token()
+        try await host(.pending, owner: nil)
+        try expectFailed(await login("user@example.com"))
+        #expect(await validate(token).status == .unauthorized)
+        let new = await register("other@example.com")
+        #expect(try new.json.text("error") == "Email is invalid.")
+    }
+
+    /// Any Pro user may name any domain; only whoever proves control of it has mailboxes there.
+    @Test(arguments: [HostedDomain.Verification.pending, .failed, .verified])
+    func aDomainThatAUserBringsIsOursOnceItIsVerified(
+        verification: HostedDomain.Verification
+    ) async throws {
         _ = try await token()
+        try await host(verification, owner: api.world.addUser("pro@elsewhere.test").id)
+        let isOurs = verification == .verified
+        #expect((await login("user@example.com").status == .ok) == !isOurs)
+        #expect((await register("other@example.com").status == .created) == !isOurs)
+    }
+
+    private func host(_ verification: HostedDomain.Verification, owner: UserID?) async throws {
         let name = try #require(Domain(parsing: "example.com"))
         let domain = HostedDomain(
-            id: DomainID(random: [UInt8](repeating: 1, count: 16)), name: name, owner: nil,
-            verification: .verified, verifyToken: "", created: api.world.clock.now)
+            id: DomainID(random: [UInt8](repeating: 1, count: 16)), name: name, owner: owner,
+            verification: verification, verifyToken: "", created: api.world.clock.now)
         _ = try await api.world.store.insert(
             domain, limit: nil,
             recording: AuditEvent(
                 .domainAdded, time: api.world.clock.now, actor: "operator", subject: "example.com"))
-        try expectFailed(await login("user@example.com"))
     }
 
     private static func hash(of password: String) throws -> String {

@@ -67,10 +67,12 @@ public struct HashLoginAuth: Sendable {
     }
 
     /// Whether `email` is under a domain that mailboxes are made on here: its owner could be
-    /// anybody who signs up.
+    /// anybody who signs up. A domain that a user has brought is none before it is verified, or any
+    /// user could shut out whom he likes by naming their domain.
     func isOurs(_ email: Email) async throws -> Bool {
         if policy.domains.contains(email.domain) { return true }
-        return try await domains.domain(named: email.domain) != nil
+        guard let domain = try await domains.domain(named: email.domain) else { return false }
+        return domain.owner == nil || domain.verification == .verified
     }
 }
 
