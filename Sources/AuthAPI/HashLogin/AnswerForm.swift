@@ -6,8 +6,21 @@ enum AnswerForm: Equatable {
     case html
 }
 
+extension Request {
+    /// JSON when the request itself was, or when `Accept` prefers it to HTML; HTML otherwise.
+    var answerForm: AnswerForm { isJSON ? .json : headers.answerForm }
+
+    /// By its type; a body without one that begins like an object is one.
+    var isJSON: Bool {
+        guard let mediaType = headers.mediaType else {
+            return body.first { ![0x20, 0x09, 0x0a, 0x0d].contains($0) } == UInt8(ascii: "{")
+        }
+        return mediaType == "application/json"
+    }
+}
+
 extension HeaderFields {
-    /// JSON when `Accept` prefers it to HTML, or when the request itself was JSON; HTML otherwise.
+    /// The same as far as the head tells: a fault may come before there is a body.
     var answerForm: AnswerForm {
         if mediaType == "application/json" { return .json }
         let accept = AcceptedTypes(all("accept"))
@@ -62,7 +75,8 @@ struct AcceptedTypes {
         let patterns = [(type, subtype), (type, "*"), ("*", "*")]
         for (index, pattern) in patterns.enumerated() {
             if let range = ranges.first(where: { ($0.type, $0.subtype) == pattern }) {
-                return Weight(quality: range.quality, plainness: 2 - index)
+                // However plainly a type is named, with quality 0 it is refused.
+                return Weight(quality: range.quality, plainness: range.quality > 0 ? 2 - index : 0)
             }
         }
         return Weight(quality: 0, plainness: 0)

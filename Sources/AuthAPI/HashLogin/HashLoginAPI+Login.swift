@@ -10,7 +10,7 @@ extension HashLoginAPI {
             let login = try await auth.register(
                 email: fields["email"], url: fields["password_hash_url"],
                 password: fields.password, by: caller)
-            guard request.headers.answerForm == .json else { return pages.registered(login) }
+            guard request.answerForm == .json else { return pages.registered(login) }
             return .json(.created) { body in
                 body.member("email", login.email.text)
                 body.member("password_hash_url", login.url.text)
@@ -24,7 +24,7 @@ extension HashLoginAPI {
         return try await answered(request, fields, form: .login) {
             let open = try await auth.login(
                 email: fields["email"], password: fields.password, by: caller)
-            guard request.headers.answerForm == .json else { return pages.loggedIn(open) }
+            guard request.answerForm == .json else { return pages.loggedIn(open) }
             return .json(.ok) { body in
                 body.member("token", open.token)
                 body.member("token_type", "Bearer")
@@ -35,10 +35,10 @@ extension HashLoginAPI {
 
     /// POST /validate
     func validate(_ request: Request, by caller: Caller) async throws -> Response {
-        let fields = try HashLoginFields(request)
+        let fields = try HashLoginFields(request, isOptional: true)
         let valid = try await auth.validate(
             fields["token"] ?? request.bearerToken, at: caller.now)
-        guard request.headers.answerForm == .json else { return pages.valid(valid) }
+        guard request.answerForm == .json else { return pages.valid(valid) }
         return .json(.ok) { body in
             body.member("valid", true)
             body.member("payload") { payload in
@@ -54,11 +54,11 @@ extension HashLoginAPI {
 
     /// DELETE /logout, POST /logout
     func logout(_ request: Request, by caller: Caller) async throws -> Response {
-        let fields = try HashLoginFields(request)
+        let fields = try HashLoginFields(request, isOptional: true)
         let email = try await auth.logout(
             token: fields["token"] ?? request.bearerToken, email: fields["email"],
             password: fields.password, by: caller)
-        guard request.headers.answerForm == .json else { return pages.loggedOut(email) }
+        guard request.answerForm == .json else { return pages.loggedOut(email) }
         return .json(.ok) { body in
             body.member("success", true)
             body.member("email", email.text)
@@ -93,7 +93,7 @@ extension HashLoginAPI {
         do {
             return try await body()
         } catch {
-            guard request.headers.answerForm == .html, let refusal = Refusal(error) else {
+            guard request.answerForm == .html, let refusal = Refusal(error) else {
                 throw error
             }
             let failure = HashLoginError(refusal)

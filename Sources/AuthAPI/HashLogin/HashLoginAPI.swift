@@ -24,7 +24,7 @@ public struct HashLoginAPI: Sendable {
         let errors = HashLoginErrors(pages: pages)
         self.errors = errors
         gate = Gate(limiter: limiter, clock: clock) { refusal, request in
-            errors.render(refusal, as: request.headers.answerForm)
+            errors.render(refusal, as: request.answerForm)
         }
     }
 

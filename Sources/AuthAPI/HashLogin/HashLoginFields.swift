@@ -6,24 +6,24 @@ internal import StrictJSON
 struct HashLoginFields {
     private let values: [String: String]
 
+    /// - Parameter isOptional: whether the endpoint can do without: a body that is empty then has no
+    ///   fields, whatever its type.
     /// - Throws: ``Refusal/malformedRequest(_:)`` for a body that cannot be read, a field given
     ///   twice or of another type than text; ``Refusal/unsupportedMediaType(expected:)``;
-    ///   ``Refusal/forbidden`` for a form that another site sent.
-    init(_ request: Request) throws(Refusal) {
-        switch request.headers.mediaType {
-        case "application/json":
+    ///   ``Refusal/forbidden`` for what another site may have sent without asking: that is
+    ///   everything but JSON that says it is.
+    init(_ request: Request, isOptional: Bool = false) throws(Refusal) {
+        if request.headers.mediaType != "application/json" { try request.requireOwnOrigin() }
+        if isOptional && request.body.isEmpty {
+            values = [:]
+        } else if request.isJSON {
             values = try Self.members(of: request.body)
-        case "application/x-www-form-urlencoded":
-            try request.requireOwnOrigin()
+        } else {
+            guard [nil, "application/x-www-form-urlencoded"].contains(request.headers.mediaType) else {
+                throw .unsupportedMediaType(
+                    expected: "application/json or application/x-www-form-urlencoded")
+            }
             values = try Self.fields(of: request.body)
-        case nil:
-            // Without a type, what begins like an object is one.
-            let isObject = request.body.first { ![0x20, 0x09, 0x0a, 0x0d].contains($0) } == 0x7b
-            if !isObject { try request.requireOwnOrigin() }
-            values = try isObject ? Self.members(of: request.body) : Self.fields(of: request.body)
-        default:
-            throw .unsupportedMediaType(
-                expected: "application/json or application/x-www-form-urlencoded")
         }
     }
 

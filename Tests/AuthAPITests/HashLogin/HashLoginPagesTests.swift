@@ -21,12 +21,48 @@ struct HashLoginPagesTests {
             ("application/json, text/plain, */*", .json), ("text/html, application/json", .html),
             ("text/html;q=0.5, application/json;q=0.9", .json),
             ("application/json;q=0, text/html", .html), ("application/*, text/html;q=0.9", .json),
+            ("application/json;q=0", .html), ("application/json;q=0, */*;q=0", .html),
             ("application/json;q=banana, text/html;q=0.1", .html), (",,;;/", .html),
         ] as [(String?, AnswerForm)])
     func acceptIsWeighed(accept: String?, form: AnswerForm) {
         let request = Request(
             method: .get, target: "/", headers: accept.map { [("Accept", $0)] } ?? [])
-        #expect(request.headers.answerForm == form)
+        #expect(request.answerForm == form)
+    }
+
+    @Test func aBodyWithoutTypeThatIsJSONIsAnsweredInJSON() async throws {
+        for (body, error) in [
+            (#" {"email":"a","password":"b"}"#, "Invalid email or password."),
+            ("\n{", "The request body could not be read."),
+        ] {
+            let response = await untyped("/login", body)
+            #expect(response.header("Content-Type") == "application/json")
+            #expect(try response.json.text("error") == error)
+        }
+        let form = await untyped("/login", "email=a&password=b")
+        #expect(form.header("Content-Type") == "text/html; charset=utf-8")
+    }
+
+    /// A page can send text without a type to wherever it likes, and nobody asks the server first.
+    @Test(arguments: ["email=a&password=b", #"{"email":"a","password":"b"}"#])
+    func aBodyWithoutTypeOfAnotherSiteIsRefused(body: String) async {
+        let response = await untyped("/login", body, headers: [("Origin", "https://evil.test")])
+        #expect(response.status == .forbidden)
+    }
+
+    @Test func whoeverHasAFormIsToldToWaitOnAPage() async throws {
+        let api = try APIWorld(AgentWorld(limits: true))
+        for accept in ["text/html", "application/json"] {
+            var response = await post("/logout", "token=x", headers: [("Accept", accept)], to: api)
+            for _ in 0..<8 where response.status != .tooManyRequests {
+                response = await post("/logout", "token=x", headers: [("Accept", accept)], to: api)
+            }
+            #expect(response.status == .tooManyRequests)
+            #expect(response.header("Retry-After") == "1")
+            #expect(response.header("RateLimit-Remaining") == "0")
+            let type = try #require(response.header("Content-Type"))
+            #expect(type.hasPrefix(accept))
+        }
     }
 
     @Test func aFormIsAnsweredWithAPage() async throws {
@@ -183,10 +219,17 @@ struct HashLoginPagesTests {
         #expect(await post("/validate", "token=\(token)").status == .unauthorized)
     }
 
-    private func post(
-        _ path: String, _ form: String, headers: [(String, String)] = []
+    private func untyped(
+        _ path: String, _ body: String, headers: [(String, String)] = []
     ) async -> Response {
         await api.router.respond(
+            to: Request(method: .post, target: path, headers: headers, body: Array(body.utf8)))
+    }
+
+    private func post(
+        _ path: String, _ form: String, headers: [(String, String)] = [], to api: APIWorld? = nil
+    ) async -> Response {
+        await (api ?? self.api).router.respond(
             to: Request(
                 method: .post, target: path,
                 headers: [("Content-Type", "application/x-www-form-urlencoded")] + headers,
