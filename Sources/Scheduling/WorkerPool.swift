@@ -58,6 +58,9 @@ public final class WorkerPool: Sendable {
     /// Jobs waiting now, for an operator's eyes and for tests.
     public var waiting: Int { state.withLock { $0.waiting.count } }
 
+    /// Whether a job that came now would be turned away.
+    public var isFull: Bool { state.withLock { $0.places == 0 } }
+
     /// Takes a place before `body` begins and gives it back when `body` ends. For work that must
     /// not be refused half-way: whatever is irrevocable is done only once the place is held.
     /// - Throws: ``Full`` before `body` has begun, or whatever `body` throws.

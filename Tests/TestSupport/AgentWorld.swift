@@ -165,31 +165,3 @@ public final class SeededBytes: Sendable {
         return Int(number % UInt64(bound))
     }
 }
-
-/// A pool without threads: work runs where it was asked for.
-public struct InlineWorkers: Workers {
-    public init() {}
-
-    public func withPlace<T: Sendable>(
-        _ body: @Sendable (any WorkPlace) async throws -> T
-    ) async throws -> T {
-        try await body(Place())
-    }
-
-    private struct Place: WorkPlace {
-        func run<T: Sendable>(_ work: @escaping @Sendable () throws -> T) async throws -> T {
-            try work()
-        }
-    }
-}
-
-/// A pool without room.
-public struct FullWorkers: Workers {
-    public init() {}
-
-    public func withPlace<T: Sendable>(
-        _ body: @Sendable (any WorkPlace) async throws -> T
-    ) async throws -> T {
-        throw Refusal.busy(retryAfter: .seconds(1))
-    }
-}

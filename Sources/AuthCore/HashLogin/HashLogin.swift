@@ -36,8 +36,13 @@ public protocol HashFetcher: Sendable {
 
     /// The body that `url` serves now, a few KiB at most.
     /// - Parameter timeout: for everything, from the name's resolution to the last byte.
-    /// - Throws: ``HashFetchFailure`` for whatever kept it from coming.
+    /// - Throws: ``HashFetchFailure`` for whatever kept it from coming;
+    ///   ``Refusal/busy(retryAfter:)`` when too many fetches are waiting, and nothing was begun.
     func fetch(_ url: HashURL, timeout: Duration) async throws -> [UInt8]
+
+    /// - Throws: ``Refusal/busy(retryAfter:)`` while every fetch would be turned away, whatever its
+    ///   host.
+    func demandRoom() throws(Refusal)
 }
 
 /// A hash URL did not give what it should. The cause is for the operator's log; clients are told

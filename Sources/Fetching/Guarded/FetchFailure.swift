@@ -4,9 +4,12 @@ public struct MalformedTarget: Error, Equatable {
     public init() {}
 }
 
-/// Every thread is taken and too many are waiting. Nothing of the fetch has begun.
-public struct TooManyFetches: Error, Equatable {
+/// Every thread is taken and too many are waiting, for a thread or for the host's turn. The host
+/// was not connected to.
+public struct TooManyFetches: Error, Equatable, CustomStringConvertible {
     public init() {}
+
+    public var description: String { "too many fetches are waiting" }
 }
 
 /// A fetch did not end in status 200 and a body within its limit.

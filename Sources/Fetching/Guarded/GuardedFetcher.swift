@@ -33,6 +33,10 @@ public final class GuardedFetcher: Sendable {
     /// Fetches that wait for their host's turn: for an operator's eyes and for tests.
     public var waiting: Int { gate.occupancy.waiting }
 
+    /// Whether a fetch that came now would be turned away, whatever its host. Those who wait for
+    /// one host's turn are in nobody else's way.
+    public var isFull: Bool { lookups.isFull || transfers.isFull }
+
     /// The body of a GET that was answered 200.
     ///
     /// - Parameter timeout: for all of it: waiting, lookup, connecting, TLS and reading.

@@ -73,10 +73,10 @@ struct Service: Sendable {
             config, publicURL: publicURL, secret: try MasterSecret.find(for: config),
             onEvent: { [log] in log.event($0) },
             isDraining: { draining.isClosed },
-            logFetch: { failure, origin in
+            logFetch: { cause, origin in
                 logger.info(
                     "a hash URL could not be fetched",
-                    metadata: ["origin": "\(origin)", "cause": "\(failure)"])
+                    metadata: ["origin": "\(origin)", "cause": "\(cause)"])
             })
         let server = Server(
             configuration: ServerConfiguration(settings), router: house.router, hooks: hooks(logger)

@@ -3,13 +3,15 @@ internal import Fetching
 
 /// Fetching as AuthCore asks for it: what a hash URL serves, under the operator's rules.
 struct GuardedHashFetcher: HashFetcher {
+    /// A fetch takes up to five seconds at registration, and most take none.
+    private static let busy = Refusal.busy(retryAfter: .seconds(2))
     private let fetcher: GuardedFetcher
-    private let log: @Sendable (FetchFailure, String) -> Void
+    private let log: @Sendable (String, String) -> Void
 
-    /// - Parameter log: told the cause of a failure, which the client is not.
+    /// - Parameter log: told why a host could not be fetched from, which the client is not.
     init(
         _ settings: Config.HashLogin,
-        log: @escaping @Sendable (_ failure: FetchFailure, _ host: String) -> Void
+        log: @escaping @Sendable (_ cause: String, _ origin: String) -> Void
     ) {
         let ports = Set(settings.ports.compactMap { UInt16(exactly: $0) })
         fetcher = GuardedFetcher(
@@ -26,21 +28,25 @@ struct GuardedHashFetcher: HashFetcher {
         (try? FetchTarget(text, under: fetcher.rules)).map { HashURL(text: $0.url) }
     }
 
+    func demandRoom() throws(Refusal) {
+        if fetcher.isFull { throw Self.busy }
+    }
+
     func fetch(_ url: HashURL, timeout: Duration) async throws -> [UInt8] {
+        let target: FetchTarget
         do {
-            let target = try FetchTarget(url.text, under: fetcher.rules)
-            do {
-                return try await fetcher.fetch(target, within: timeout)
-            } catch let failure as FetchFailure {
-                log(failure, origin(of: target.url))
-                throw failure
-            }
-        } catch let failure as FetchFailure {
-            throw HashFetchFailure(cause: failure.description)
-        } catch is MalformedTarget {
+            target = try FetchTarget(url.text, under: fetcher.rules)
+        } catch {
             throw HashFetchFailure(cause: "the URL may not be fetched any more")
-        } catch is TooManyFetches {
-            throw HashFetchFailure(cause: "too many fetches are under way")
+        }
+        do {
+            return try await fetcher.fetch(target, within: timeout)
+        } catch let failure as FetchFailure {
+            log(failure.description, origin(of: target.url))
+            throw HashFetchFailure(cause: failure.description)
+        } catch let crowd as TooManyFetches {
+            log(crowd.description, origin(of: target.url))
+            throw Self.busy
         }
     }
 

@@ -82,7 +82,7 @@ extension AccountsAuth {
 extension HashLoginAuth {
     init(
         _ config: Config, _ tokens: TokenAuthority, _ store: SQLiteStore, _ pools: Pools,
-        _ log: @escaping @Sendable (_ failure: FetchFailure, _ host: String) -> Void
+        _ log: @escaping @Sendable (_ cause: String, _ origin: String) -> Void
     ) {
         self.init(
             settings: Settings(config.hashLogin), policy: AddressPolicy(config.mail),

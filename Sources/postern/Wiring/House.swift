@@ -2,7 +2,6 @@ internal import AuthAPI
 internal import AuthCore
 internal import AuthStorage
 internal import Cryptography
-internal import Fetching
 internal import Glibc
 internal import HTTPEngine
 internal import Scheduling
@@ -25,7 +24,7 @@ struct House: Sendable {
         _ config: Config, publicURL: String, secret: SecretBytes,
         onEvent: @escaping @Sendable (AuditEvent) -> Void = { _ in },
         isDraining: @escaping @Sendable () -> Bool,
-        logFetch: @escaping @Sendable (_ failure: FetchFailure, _ origin: String) -> Void = {
+        logFetch: @escaping @Sendable (_ cause: String, _ origin: String) -> Void = {
             _, _ in
         }
     ) async throws -> House {

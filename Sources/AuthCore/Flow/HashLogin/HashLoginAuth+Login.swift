@@ -1,3 +1,5 @@
+internal import Cryptography
+
 /// A login with the token that says so.
 public struct OpenLogin: Sendable {
     public let email: Email
@@ -16,7 +18,8 @@ public struct ValidLogin: Sendable {
 extension HashLoginAuth {
     /// Checks the password against what the email's URL serves now.
     /// - Throws: ``Refusal/loginFailed`` at ``Settings/failureFloor`` after arrival, whatever the
-    ///   cause, or ``Refusal/tooManyRequests(retryAfter:)`` after too many failures.
+    ///   cause; ``Refusal/tooManyRequests(retryAfter:)`` after too many failures;
+    ///   ``Refusal/busy(retryAfter:)`` where a login could not be checked, whosever it is.
     public func login(
         email text: String?, password: [UInt8]?, by caller: Caller
     ) async throws -> OpenLogin {
@@ -75,11 +78,13 @@ extension HashLoginAuth {
     private func proved(
         email text: String?, password: [UInt8]?, by caller: Caller
     ) async throws -> HashLogin? {
-        let name = "hash-login:\(text.flatMap(Email.init(parsing:))?.text ?? "")"
+        try await demandRoom()
+        let email = text.flatMap(Email.init(parsing:))
+        let name = "hash-login:\(email?.text ?? "")"
         try throttle.admit(account: name, from: caller.client, at: caller.now)
         let floor = caller.now.advanced(by: settings.failureFloor)
         let found = try await stopwatch.run(until: floor) {
-            try await match(email: text, password: password)
+            try await match(email: email, password: password)
         }
         if let login = found ?? nil {
             throttle.recordSuccess(account: name, from: caller.client, at: caller.now)
@@ -91,31 +96,58 @@ extension HashLoginAuth {
         }
         throttle.recordFailure(
             account: name, secret: .bytes(password ?? []), from: caller.client, at: caller.now)
-        try await audit.append(
+        try await recordFailure(
             AuditEvent(
-                .loginFailed, by: caller, actor: "anonymous",
-                subject: text.flatMap(Email.init(parsing:))?.text ?? "no email"))
-        try await stopwatch.wait(until: floor)
+                .loginFailed, by: caller, actor: "anonymous", subject: email?.text ?? "no email"),
+            after: floor)
         return nil
     }
 
-    private func match(email text: String?, password: [UInt8]?) async throws -> HashLogin? {
-        guard let email = text.flatMap(Email.init(parsing:)), let password, !password.isEmpty,
-            let login = try await logins.hashLogin(email: email), try await !isOurs(email)
-        else { return nil }
-        let body = try await fetches.run(email.text) {
-            do {
-                return try await fetcher.fetch(login.url, timeout: settings.loginTimeout)
-            } catch is HashFetchFailure {
-                // The fetcher has logged the cause; the client is told what every failure is told.
-                return []
-            }
+    /// A full queue is a 503 (contract section 0), and only here, where nobody has looked at the
+    /// email, can that be said without telling that it is registered. Room that is gone by the time
+    /// it is needed fails the login instead.
+    private func demandRoom() async throws {
+        try fetcher.demandRoom()
+        try await hashing.withPlace { _ in }
+    }
+
+    /// Writing takes as long as the disk does, so that it waits for the floor even where there was
+    /// time before it: an answer that is late by a write would show that work was under way.
+    private func recordFailure(_ event: AuditEvent, after floor: Instant) async throws {
+        do {
+            try await stopwatch.wait(until: floor)
+        } catch {
+            // The client has gone; what it tried is on record all the same.
+            try await audit.append(event)
+            throw error
         }
-        guard let body, let hash = ServedHash(body, within: settings.bounds) else { return nil }
+        try await audit.append(event)
+    }
+
+    private func match(email: Email?, password: [UInt8]?) async throws -> HashLogin? {
+        guard let email, let password, !password.isEmpty, try await !isOurs(email),
+            let login = try await logins.hashLogin(email: email),
+            let body = try await fetches.run(email.text, { try await fetched(login.url) }) ?? nil,
+            let hash = ServedHash(body, within: settings.bounds)
+        else { return nil }
         do {
             return try await hashing.run { try hash.matches(password) } ? login : nil
         } catch Refusal.busy {
-            // A 503 here would tell that the email is registered and its host answers.
+            // A 503 would tell that the email is registered and its host answers; so would a 500.
+            return nil
+        } catch is CryptographyError {
+            return nil
+        }
+    }
+
+    /// - Returns: `nil` for whatever keeps the hash from coming: the fetcher has logged the cause,
+    ///   and the client is told what every failure is told.
+    private func fetched(_ url: HashURL) async throws -> [UInt8]? {
+        do {
+            return try await fetcher.fetch(url, timeout: settings.loginTimeout)
+        } catch is HashFetchFailure {
+            return nil
+        } catch Refusal.busy {
             return nil
         }
     }

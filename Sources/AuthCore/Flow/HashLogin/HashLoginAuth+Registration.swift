@@ -2,6 +2,8 @@ extension HashLoginAuth {
     /// Registers `email` with the URL of its hash, once the password has proved that the hash is
     /// the registrant's. Whether the email is taken is looked at only then, so that a stranger
     /// learns nothing.
+    /// - Throws: the ``Refusal`` for what is wrong with it; ``Refusal/busy(retryAfter:)`` when the
+    ///   hash cannot be fetched or computed for want of room.
     public func register(
         email emailText: String?, url urlText: String?, password: [UInt8]?, by caller: Caller
     ) async throws -> HashLogin {
