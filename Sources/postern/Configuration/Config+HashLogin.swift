@@ -15,9 +15,9 @@ extension Config {
         var registerTimeout = Duration.seconds(5)
         /// How long a fetch may take at a login.
         var loginTimeout = Duration.seconds(2)
-        /// Whether `http` URLs may be fetched. For trying things out, never for production.
+        /// Whether `http` URLs may be fetched. For trying things out; refused in production.
         var allowHTTP = false
-        /// Whether loopback and private addresses may be fetched from.
+        /// Whether loopback and private addresses may be fetched from. Refused in production.
         var allowPrivateNetworks = false
         /// Ports that may be fetched from.
         var ports = [443]
@@ -29,6 +29,10 @@ extension Config {
         var maxIterations = 10
         /// The most lanes that a served hash may ask for.
         var maxParallelism = 4
+        /// The longest salt that a served hash may have, in bytes.
+        var maxSaltBytes = 64
+        /// The longest tag that a served hash may have, in bytes.
+        var maxTagBytes = 64
 
         static let settings = [
             Setting("hash_login.issuer", \.hashLogin.issuer, Syntax.visible(1...200).optional),
@@ -46,6 +50,8 @@ extension Config {
             Setting("hash_login.max_memory_kib", \.hashLogin.maxMemoryKiB, .integer(8...65_536)),
             Setting("hash_login.max_iterations", \.hashLogin.maxIterations, .integer(1...10)),
             Setting("hash_login.max_parallelism", \.hashLogin.maxParallelism, .integer(1...4)),
+            Setting("hash_login.max_salt_bytes", \.hashLogin.maxSaltBytes, .integer(8...64)),
+            Setting("hash_login.max_tag_bytes", \.hashLogin.maxTagBytes, .integer(16...64)),
         ]
     }
 }

@@ -100,6 +100,14 @@ extension Config {
                 "hash_login.issuer", "is required in the production profile",
                 "set it, or JWT_ISSUER, to what verifiers of login tokens expect as `iss`")
         }
+        for (key, isOn) in [
+            ("hash_login.allow_http", hashLogin.allowHTTP),
+            ("hash_login.allow_private_networks", hashLogin.allowPrivateNetworks),
+        ] where profile == .production && isOn {
+            add(
+                key, "is for tests, and this is the production profile",
+                "leave it out, or try things out in the development profile")
+        }
         if hashLogin.failureFloor <= hashLogin.loginTimeout {
             add(
                 "hash_login.failure_floor",

@@ -101,6 +101,8 @@ extension HashLoginAuth.Settings {
         bounds.memoryKiB = hashLogin.maxMemoryKiB
         bounds.iterations = hashLogin.maxIterations
         bounds.parallelism = hashLogin.maxParallelism
+        bounds.saltBytes = bounds.saltBytes.lowerBound...hashLogin.maxSaltBytes
+        bounds.tagBytes = bounds.tagBytes.lowerBound...hashLogin.maxTagBytes
         self.init(
             failureFloor: hashLogin.failureFloor, fetchFloor: hashLogin.fetchFloor,
             registerTimeout: hashLogin.registerTimeout, loginTimeout: hashLogin.loginTimeout,

@@ -1,4 +1,6 @@
+import AuthCore
 import AuthStorage
+import Cryptography
 import HTTPEngine
 import Testing
 
@@ -42,6 +44,65 @@ import Testing
         ).load()
         #expect(loaded.config.server.drainDelay == .seconds(5))
         #expect(loaded.config.server.publicURL?.text == "https://auth.example.com")
+    }
+
+    @Test func productionFetchesOverHTTPSFromPublicAddressesOnly() {
+        let production = """
+            profile = "production"
+            server.public_url = "https://auth.example.com"
+            hash_login.issuer = "https://auth.example.com"
+
+            """
+        for key in ["hash_login.allow_http", "hash_login.allow_private_networks"] {
+            #expect(
+                faults(loader(file: production + "\(key) = true")) == [
+                    "config/postern.toml:4: \(key): is for tests, and this is the production "
+                        + "profile; leave it out, or try things out in the development profile"
+                ])
+            #expect(faults(loader(file: production + "\(key) = false")).isEmpty)
+            #expect(faults(loader(file: "\(key) = true")).isEmpty)
+        }
+    }
+
+    /// Otherwise a slow host would show in the time of an answer.
+    @Test func aFailureFloorNoLongerThanTheFetchIsRefused() {
+        for (floor, timeout, isRefused) in [
+            ("2s", "2s", true), ("1s", "2s", true), ("2001ms", "2s", false),
+        ] {
+            let found = faults(
+                loader(
+                    file: "[hash_login]\nfailure_floor = \"\(floor)\"\n"
+                        + "login_timeout = \"\(timeout)\""))
+            #expect(
+                found.map { $0.contains("hash_login.failure_floor: ") } == (isRefused ? [true] : [])
+            )
+        }
+    }
+
+    @Test func whatAServedHashMayAskForIsLoweredAndNeverRaised() throws {
+        let config = try loader(
+            file: """
+                [hash_login]
+                max_memory_kib = 19456
+                max_iterations = 3
+                max_parallelism = 1
+                max_salt_bytes = 16
+                max_tag_bytes = 32
+                """
+        ).load().config.hashLogin
+        let bounds = HashLoginAuth.Settings(config).bounds
+        #expect(
+            bounds
+                == Argon2Hash.Bounds(
+                    memoryKiB: 19_456, iterations: 3, parallelism: 1, saltBytes: 8...16,
+                    tagBytes: 16...32))
+        #expect(HashLoginAuth.Settings(Config.HashLogin()).bounds == .served)
+        for line in [
+            "max_memory_kib = 65537", "max_iterations = 11", "max_parallelism = 5",
+            "max_salt_bytes = 65", "max_tag_bytes = 65", "max_salt_bytes = 7", "max_tag_bytes = 15",
+        ] {
+            #expect(faults(loader(file: "[hash_login]\n\(line)")).count == 1, "\(line)")
+        }
     }
 
     @Test func aProfileNeverChangesWhatWasSet() throws {

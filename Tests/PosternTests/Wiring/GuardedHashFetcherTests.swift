@@ -1,0 +1,128 @@
+import AuthCore
+import Dispatch
+import Fetching
+import Glibc
+import Synchronization
+import Testing
+
+@testable import postern
+
+@Suite(.timeLimit(.minutes(1))) struct GuardedHashFetcherTests {
+    private static let settings: Config.HashLogin = {
+        var settings = Config.HashLogin()
+        settings.allowHTTP = true
+        settings.allowPrivateNetworks = true
+        settings.ports = []
+        return settings
+    }()
+
+    private func fetcher(
+        _ settings: Config.HashLogin = settings, limits: FetchLimits = FetchLimits(),
+        log: @escaping @Sendable (String, String) -> Void = { _, _ in }
+    ) -> GuardedHashFetcher {
+        GuardedHashFetcher(settings, limits: limits, log: log)
+    }
+
+    @Test func aURLIsReadUnderTheOperatorsRules() {
+        let strict = fetcher(Config.HashLogin())
+        #expect(strict.url(parsing: "https://EXAMPLE.com:443")?.text == "https://example.com/")
+        for text in ["http://example.com/", "https://example.com:8443/", "https://a@example.com/"] {
+            #expect(strict.url(parsing: text) == nil)
+        }
+        #expect(fetcher().url(parsing: "http://localhost:8080/h") != nil)
+    }
+
+    /// What was registered once may be refused by the rules of today.
+    @Test func aURLThatTheRulesNoLongerAllowIsNotFetched() async {
+        await #expect(throws: HashFetchFailure.self) {
+            try await fetcher(Config.HashLogin()).fetch(
+                HashURL(text: "http://127.0.0.1/"), timeout: .seconds(5))
+        }
+    }
+
+    @Test func theLogIsToldTheCauseAndTheOriginAndNothingElseOfTheURL() async {
+        let told = Mutex<[String]>([])
+        let fetcher = fetcher(Config.HashLogin()) { cause, origin in
+            told.withLock { $0 += [cause, origin] }
+        }
+        await #expect(throws: HashFetchFailure.self) {
+            try await fetcher.fetch(
+                HashURL(text: "https://127.0.0.1/secret?key=1"), timeout: .seconds(5))
+        }
+        #expect(
+            told.withLock { $0 } == [
+                "the address 127.0.0.1 may not be connected to", "https://127.0.0.1",
+            ])
+    }
+
+    @Test func withoutRoomAFetchIsARefusalThatSaysWhenToComeBack() async throws {
+        let busy = Refusal.busy(retryAfter: .seconds(2))
+        let told = Mutex<[String]>([])
+        var limits = FetchLimits()
+        limits.transfers = 1
+        limits.waiting = 0
+        let fetcher = fetcher(limits: limits) { cause, _ in told.withLock { $0.append(cause) } }
+        try fetcher.demandRoom()
+        let host = try #require(SilentHost())
+        let slow = Task {
+            try await fetcher.fetch(
+                HashURL(text: "http://127.0.0.1:\(host.port)/"), timeout: .seconds(30))
+        }
+        await host.awaitVisit()
+        #expect(throws: busy) { try fetcher.demandRoom() }
+        await #expect(throws: busy) {
+            try await fetcher.fetch(HashURL(text: "http://127.0.0.2/"), timeout: .seconds(5))
+        }
+        #expect(told.withLock { $0 } == ["too many fetches are waiting"])
+        host.hangUp()
+        await #expect(throws: HashFetchFailure.self) { try await slow.value }
+    }
+}
+
+/// Takes one connection on the loopback and says nothing.
+private final class SilentHost: Sendable {
+    let port: UInt16
+    private let descriptor: Int32
+    private let connection = Mutex<Int32>(-1)
+
+    init?() {
+        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
+        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let isListening = withUnsafeMutableBytes(of: &address) { raw in
+            guard let base = raw.baseAddress else { return false }
+            let generic = base.assumingMemoryBound(to: sockaddr.self)
+            return bind(descriptor, generic, length) == 0 && listen(descriptor, 1) == 0
+                && getsockname(descriptor, generic, &length) == 0
+        }
+        guard isListening else {
+            close(descriptor)
+            return nil
+        }
+        port = UInt16(bigEndian: address.sin_port)
+        self.descriptor = descriptor
+    }
+
+    func awaitVisit() async {
+        await withCheckedContinuation { continuation in
+            DispatchQueue(label: "silent").async {
+                let taken = accept(self.descriptor, nil, nil)
+                self.connection.withLock { $0 = taken }
+                continuation.resume()
+            }
+        }
+    }
+
+    func hangUp() {
+        connection.withLock { taken in
+            close(taken)
+            taken = -1
+        }
+    }
+
+    deinit {
+        close(descriptor)
+    }
+}
