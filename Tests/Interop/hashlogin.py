@@ -5,11 +5,11 @@ import requests
 
 class HashLogin:
     def __init__(self, url):
-        self.url = url
+        self.url, self.http = url, requests.Session()
 
     def post(self, path, form=False, headers=None, method="POST", **fields):
         body = {"data": fields} if form else {"json": fields}
-        return requests.request(
+        return self.http.request(
             method, self.url + path, headers=headers, timeout=30, allow_redirects=False, **body)
 
     def register(self, email, url, password, **rest):

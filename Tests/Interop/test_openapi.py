@@ -11,6 +11,8 @@ import requests
 from openapi_schema_validator import OAS31Validator, oas31_format_checker
 
 from agent import Agent, bearer
+from hashhost import argon2
+from hashlogin import HashLogin
 from mailboxes import Mailboxes, fresh
 from test_agent_flow import REFUSALS, refuse
 
@@ -85,6 +87,16 @@ def watched_boxes(postern, document):
     return watch(Mailboxes(postern.url), document)
 
 
+@pytest.fixture(scope="module")
+def hash_server(serve, authority):
+    return serve(POSTERN_HASH_LOGIN_CA_FILE=str(authority.file))
+
+
+@pytest.fixture
+def watched_logins(hash_server, document):
+    return watch(HashLogin(hash_server.url), document)
+
+
 def documented(document, *tags):
     """Every operation with one of the tags."""
     return {
@@ -151,6 +163,48 @@ def test_a_whole_life_of_the_accounts_surface_is_documented(watched_boxes, docum
     token = boxes.call("POST", "/api/user/login", None, again).json()["token"]
     boxes.call("POST", "/api/user/logout", token)
     assert boxes.met == documented(document, "accounts")
+
+
+@pytest.mark.parametrize("accept", ["application/json", "text/html"])
+@pytest.mark.parametrize("form", [False, True])
+def test_a_whole_life_of_the_hash_login_surface_is_documented(
+        watched_logins, document, host, form, accept):
+    logins, email = watched_logins, fresh("users.example")
+    sent = {"form": form, "headers": {"Accept": accept}}
+    for path in ["/", "/style.css", "/example.txt"]:
+        assert logins.http.get(logins.url + path).status_code == 200
+    url = host.serve(argon2("right"))
+    assert logins.register(email, url, "right", **sent).status_code == 201
+    tokens = [logins.token(email, "right") for _ in range(2)]
+    assert logins.login(email, "right", **sent).status_code == 200
+    assert logins.post("/validate", token=tokens[0], **sent).status_code == 200
+    for method, token in zip(["DELETE", "POST"], tokens):
+        bearer = {"Authorization": f"Bearer {token}", "Accept": accept}
+        ended = logins.post("/logout", form=form, method=method, headers=bearer)
+        # The first ends both.
+        assert ended.status_code == (200 if method == "DELETE" else 401)
+    assert logins.post("/logout", email=email, password="right", **sent).status_code == 200
+    assert logins.met == documented(document, "hash-login")
+
+
+@pytest.mark.parametrize("accept", ["application/json", "text/html"])
+def test_refusals_of_the_hash_login_surface_are_documented(watched_logins, host, accept):
+    logins, url = watched_logins, host.serve(b"no hash")
+    headers = {"Accept": accept}
+    for fields in [{}, {"email": "no email"}, {"email": "a@users.example", "password": "x"},
+                   {"email": "a@users.example", "password": "x", "password_hash_url": url},
+                   {"token": "no token"}]:
+        for method, path in [("POST", "/register"), ("POST", "/login"), ("POST", "/validate"),
+                             ("POST", "/logout"), ("DELETE", "/logout")]:
+            answer = logins.post(path, form=True, method=method, headers=headers, **fields)
+            assert answer.status_code == (422 if path in ("/register", "/login") else 401)
+    for path in ["/register", "/login", "/validate", "/logout"]:
+        foreign = {**headers, "Origin": "https://elsewhere.example"}
+        assert logins.post(path, form=True, headers=foreign, email="a").status_code == 403
+        for type, status in [("application/json", 400), ("text/plain", 415)]:
+            answer = logins.http.post(
+                logins.url + path, b"{", headers={**headers, "Content-Type": type})
+            assert answer.status_code == status
 
 
 @pytest.mark.parametrize("token", [None, "garbage", "email", "pro"])
