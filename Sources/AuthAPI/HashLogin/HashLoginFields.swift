@@ -6,7 +6,7 @@ internal import StrictJSON
 struct HashLoginFields {
     private let values: [String: String]
 
-    /// - Parameter isOptional: whether the endpoint can do without: a body that is empty then has no
+    /// - Parameter isOptional: whether the endpoint can do without: an empty body then has no
     ///   fields, whatever its type.
     /// - Throws: ``Refusal/malformedRequest(_:)`` for a body that cannot be read, a field given
     ///   twice or of another type than text; ``Refusal/unsupportedMediaType(expected:)``;
