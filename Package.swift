@@ -69,14 +69,21 @@ let package = Package(
         .target(name: "StrictJSON", swiftSettings: settings),
         .target(name: "Scheduling", swiftSettings: settings),
 
+        // What tests of every room wait and roll dice with; knows none of the rooms.
+        .target(name: "TestPrimitives", path: "Tests/TestPrimitives", swiftSettings: settings),
         // The worlds that tests of more than one room are set in.
         .target(
             name: "TestSupport", dependencies: ["AuthCore", "AuthStorage", "Cryptography"],
             path: "Tests/TestSupport", swiftSettings: settings),
-        .testTarget(name: "SchedulingTests", dependencies: ["Scheduling"], swiftSettings: settings),
-        .testTarget(name: "StrictJSONTests", dependencies: ["StrictJSON"], swiftSettings: settings),
         .testTarget(
-            name: "CryptographyTests", dependencies: ["Cryptography", "COpenSSL"],
+            name: "SchedulingTests", dependencies: ["Scheduling", "TestPrimitives"],
+            swiftSettings: settings),
+        .testTarget(
+            name: "StrictJSONTests", dependencies: ["StrictJSON", "TestPrimitives"],
+            swiftSettings: settings),
+        .testTarget(
+            name: "CryptographyTests",
+            dependencies: ["Cryptography", "COpenSSL", "TestPrimitives"],
             exclude: ["Vectors"],
             swiftSettings: settings),
         .testTarget(
@@ -87,10 +94,12 @@ let package = Package(
             dependencies: ["AuthCore", "AuthStorage", "Cryptography", "StrictJSON", "TestSupport"],
             swiftSettings: settings),
         .testTarget(
-            name: "AuthStorageTests", dependencies: ["AuthStorage", "AuthCore", "Scheduling"],
+            name: "AuthStorageTests",
+            dependencies: ["AuthStorage", "AuthCore", "Scheduling", "TestPrimitives"],
             swiftSettings: settings),
         .testTarget(
-            name: "FetchingTests", dependencies: ["Fetching", "CCurl", "COpenSSL"],
+            name: "FetchingTests",
+            dependencies: ["Fetching", "CCurl", "COpenSSL", "TestPrimitives"],
             swiftSettings: settings),
         .testTarget(
             name: "AuthAPITests",

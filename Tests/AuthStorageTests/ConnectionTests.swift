@@ -1,4 +1,5 @@
 import AuthCore
+import TestPrimitives
 import Testing
 
 @testable import AuthStorage
@@ -10,7 +11,7 @@ import Testing
         let gate = Gate()
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { try await connection.use { _ in gate.hold() } }
-            await gate.awaitArrival()
+            await gate.await()
             group.addTask { try await connection.use { _ in } }
             await eventually { connection.callers == 2 }
             for _ in 0..<3 {

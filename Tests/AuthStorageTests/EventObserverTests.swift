@@ -1,5 +1,6 @@
 import AuthCore
 import Synchronization
+import TestPrimitives
 import Testing
 
 @testable import AuthStorage
@@ -47,7 +48,7 @@ import Testing
         let store = try SQLiteStore.open(.memory, onEvent: heard.hear, at: .epoch)
         let gate = Gate()
         let held = Task { try await store.write { _ in gate.hold() } }
-        await gate.awaitArrival()
+        await gate.await()
         // All of these wait now and are committed together.
         await withDiscardingTaskGroup { group in
             for number in 0..<6 {

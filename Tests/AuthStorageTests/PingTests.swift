@@ -1,4 +1,5 @@
 import AuthCore
+import TestPrimitives
 import Testing
 
 @testable import AuthStorage
@@ -25,7 +26,7 @@ import Testing
         let held = Task {
             try await store.write { _ in gate.hold() }
         }
-        await gate.awaitArrival()
+        await gate.await()
         await #expect(throws: StorageError.unresponsive(after: .milliseconds(5))) {
             try await store.ping()
         }

@@ -1,4 +1,5 @@
 import AuthCore
+import TestPrimitives
 import Testing
 
 @testable import AuthStorage
@@ -74,7 +75,7 @@ import Testing
         let held = Task {
             try await store.write { _ in gate.hold() }
         }
-        await gate.awaitArrival()
+        await gate.await()
         // All of these wait now and are committed together; every other one has no owner.
         let inserted = try await withThrowingTaskGroup(of: Int.self) { group in
             for number in 0..<10 {

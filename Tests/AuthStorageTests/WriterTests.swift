@@ -1,4 +1,5 @@
 import AuthCore
+import TestPrimitives
 import Testing
 
 @testable import AuthStorage
@@ -14,7 +15,7 @@ import Testing
         let held = Task {
             try await store.write { _ in gate.hold() }
         }
-        await gate.awaitArrival()
+        await gate.await()
         let busy = try await withThrowingTaskGroup(of: Bool.self) { group in
             for number in 0..<20 {
                 group.addTask {
@@ -45,7 +46,7 @@ import Testing
         let held = Task {
             try await store.write { _ in gate.hold() }
         }
-        await gate.awaitArrival()
+        await gate.await()
         // All of these wait now and are committed together.
         let outcomes = try await withThrowingTaskGroup(of: Bool.self) { group in
             for number in 0..<10 {
@@ -80,7 +81,7 @@ import Testing
         let store = try SQLiteStore.open(.memory, at: .epoch)
         let gate = Gate()
         let held = Task { try await store.write { _ in gate.hold() } }
-        await gate.awaitArrival()
+        await gate.await()
         let failures = try await withThrowingTaskGroup(of: Bool.self) { group in
             for number in 0..<3 {
                 group.addTask {

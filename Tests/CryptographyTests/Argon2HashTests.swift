@@ -1,4 +1,5 @@
 import Cryptography
+import TestPrimitives
 import Testing
 
 @Suite struct Argon2HashTests {

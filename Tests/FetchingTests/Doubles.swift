@@ -1,34 +1,5 @@
 import Synchronization
 
-/// Closed until it is opened; whoever waits does so without a thread.
-final class Latch: Sendable {
-    private let state = Mutex((isOpen: false, waiting: [CheckedContinuation<Void, Never>]()))
-
-    func wait() async {
-        await withCheckedContinuation { continuation in
-            let isOpen = state.withLock { state in
-                if !state.isOpen { state.waiting.append(continuation) }
-                return state.isOpen
-            }
-            if isOpen { continuation.resume() }
-        }
-    }
-
-    func open() {
-        let waiting = state.withLock { state in
-            state.isOpen = true
-            defer { state.waiting = [] }
-            return state.waiting
-        }
-        for continuation in waiting { continuation.resume() }
-    }
-}
-
-/// Returns once the condition holds; the suite's time limit ends a wait in vain.
-func eventually(_ condition: () -> Bool) async {
-    while !condition() { await Task.yield() }
-}
-
 /// How many are inside, and how many were at most.
 final class Tally: Sendable {
     private let state = Mutex((now: 0, most: 0))

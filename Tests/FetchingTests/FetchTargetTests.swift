@@ -1,4 +1,5 @@
 import CCurl
+import TestPrimitives
 import Testing
 
 @testable import Fetching
@@ -129,7 +130,7 @@ import Testing
 
     /// Texts put together from what parsers disagree on: what is let through, libcurl reads alike.
     @Test func libcurlReadsTheSamePartsOutOfEveryTargetMade() throws {
-        var dice = Dice(seed: 20_240_607)
+        var dice = SeededGenerator(seed: 20_240_607)
         let pieces = [
             "https://", "http://", "h.test", "127.0.0.1", "[::1]", "[2001:db8::1]", "@", ":",
             ":443",
@@ -139,8 +140,12 @@ import Testing
         ]
         var made = 0
         for _ in 0..<20_000 {
-            let tail = (0..<dice.roll(6)).map { _ in pieces[dice.roll(pieces.count)] }
-            let text = pieces[dice.roll(2)] + pieces[2 + dice.roll(4)] + tail.joined()
+            let tail = (0..<Int.random(in: 0..<6, using: &dice)).map { _ in
+                pieces[Int.random(in: 0..<pieces.count, using: &dice)]
+            }
+            let text =
+                pieces[Int.random(in: 0..<2, using: &dice)]
+                + pieces[2 + Int.random(in: 0..<4, using: &dice)] + tail.joined()
             guard let target = try? FetchTarget(text, under: Self.open) else { continue }
             made += 1
             let parts = try #require(CurlParts(target.url), "\(text)")
@@ -181,20 +186,5 @@ private struct CurlParts {
         self.host = host
         self.port = port
         resource = path + (part(CURLUPART_QUERY).map { "?" + $0 } ?? "")
-    }
-}
-
-/// SplitMix64: the same numbers in every run.
-private struct Dice {
-    private var state: UInt64
-
-    init(seed: UInt64) { state = seed }
-
-    mutating func roll(_ sides: Int) -> Int {
-        state &+= 0x9e37_79b9_7f4a_7c15
-        var mixed = state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xbf58_476d_1ce4_e5b9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94d0_49bb_1331_11eb
-        return Int((mixed ^ (mixed >> 31)) % UInt64(sides))
     }
 }

@@ -1,4 +1,5 @@
 import Synchronization
+import TestPrimitives
 import Testing
 
 @testable import Fetching
@@ -103,12 +104,14 @@ import Testing
     }
 
     @Test(arguments: ["127.0.0.1", "hash.test"])
-    func theSocketIsRefusedWhereTheLookupWasDeceived(name: String) throws {
+    func theSocketIsRefusedWhereTheLookupWasDeceived(name: String) async throws {
         let transfer = GuardedTransfer(
             target: try FetchTarget("http://\(name):\(host.port)/", under: Self.strict),
             addresses: [Self.loopback], rules: Self.strict, trust: .builtIn,
             deadline: .now + .seconds(10))
-        #expect(throws: FetchFailure(.refusedAddress(Self.loopback))) { try transfer.perform() }
+        await #expect(throws: FetchFailure(.refusedAddress(Self.loopback))) {
+            try await onOwnThread { try transfer.perform() }
+        }
         #expect(host.visits == 0)
     }
 
@@ -119,12 +122,12 @@ import Testing
         #expect(body == Array("hi".utf8))
     }
 
-    @Test func theSystemKnowsItsOwnName() throws {
-        let addresses = try SystemLookup.addresses(of: "localhost")
+    @Test func theSystemKnowsItsOwnName() async throws {
+        let addresses = try await onOwnThread { try SystemLookup.addresses(of: "localhost") }
         let own = ["127.0.0.1", "::1"].compactMap(IPAddress.init(canonical:))
         #expect(!addresses.isEmpty && addresses.allSatisfy(own.contains))
-        #expect(throws: FetchFailure(.unresolvable)) {
-            try SystemLookup.addresses(of: "no-such-name.invalid")
+        await #expect(throws: FetchFailure(.unresolvable)) {
+            try await onOwnThread { try SystemLookup.addresses(of: "no-such-name.invalid") }
         }
     }
 }

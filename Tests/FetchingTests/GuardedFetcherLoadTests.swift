@@ -1,4 +1,4 @@
-import Glibc
+import TestPrimitives
 import Testing
 
 @testable import Fetching
@@ -50,7 +50,7 @@ import Testing
         let slow = (0..<2).map { _ in
             Task { try await fetcher.fetch(target, within: .milliseconds(600)) }
         }
-        await eventually { silent.visits == 2 }
+        await silent.isVisited(2)
         let began = ContinuousClock.now
         await #expect(throws: FetchFailure(.timedOut)) {
             try await fetcher.fetch(target, within: .milliseconds(50))
@@ -66,7 +66,7 @@ import Testing
         let tasks = (0..<10).map { _ in
             Task { try await fetcher.fetch(slow, within: .milliseconds(400)) }
         }
-        await eventually { silent.visits == 2 }
+        await silent.isVisited(2)
         #expect(try await fetcher.fetch(target("b.test", prompt), within: .seconds(10)) == [])
         for task in tasks {
             await #expect(throws: FetchFailure(.timedOut)) { try await task.value }
@@ -81,21 +81,27 @@ import Testing
         let fetcher = GuardedFetcher(rules: rules, lookUp: Self.loopback)
         let slow = try target("a.test", silent)
         let task = Task { try await fetcher.fetch(slow, within: .milliseconds(400)) }
-        await eventually { silent.visits == 1 }
+        await silent.isVisited()
         await #expect(throws: TooManyFetches.self) {
             try await fetcher.fetch(target("b.test", prompt), within: .seconds(10))
         }
-        _ = await task.result
+        #expect(fetcher.isFull)
         #expect(prompt.visits == 0)
-        // The thread is free a moment after the caller has left it.
-        while true {
-            do {
-                let body = try await fetcher.fetch(target("b.test", prompt), within: .seconds(10))
-                return #expect(body == [])
-            } catch is TooManyFetches {
-                await Task.yield()
-            }
+        _ = await task.result
+    }
+
+    @Test func aFetchWaitsForAThreadAndThenHasIt() async throws {
+        let rules = rules {
+            $0.transfers = 1
+            $0.waiting = 1
         }
+        let fetcher = GuardedFetcher(rules: rules, lookUp: Self.loopback)
+        let slow = try target("a.test", silent)
+        let task = Task { try await fetcher.fetch(slow, within: .milliseconds(400)) }
+        await silent.isVisited()
+        #expect(!fetcher.isFull)
+        #expect(try await fetcher.fetch(target("b.test", prompt), within: .seconds(20)) == [])
+        _ = await task.result
     }
 
     @Test func aFetchCancelledWhileItWaitsGivesItsPlaceBack() async throws {
@@ -103,27 +109,28 @@ import Testing
             $0.perHost = 1
             $0.waitingPerHost = 1
         }
-        let fetcher = GuardedFetcher(rules: rules, lookUp: Self.loopback)
+        let waits = Level()
+        let fetcher = GuardedFetcher(
+            rules: rules, lookUp: Self.loopback, onWait: { waits.raise() })
         let slow = try target("a.test", silent)
         let first = Task { try await fetcher.fetch(slow, within: .milliseconds(500)) }
-        await eventually { silent.visits == 1 }
+        await silent.isVisited()
         // The second of them finds a place only because the first has given it back.
-        for _ in 0..<2 {
+        for number in 1...2 {
             let waiting = Task { try await fetcher.fetch(slow, within: .seconds(20)) }
-            await eventually { fetcher.waiting == 1 }
+            await waits.reaches(number)
             waiting.cancel()
             await #expect(throws: CancellationError.self) { try await waiting.value }
-            await eventually { fetcher.waiting == 0 }
         }
         await #expect(throws: FetchFailure(.timedOut)) { try await first.value }
         #expect(silent.visits == 1)
     }
 
     @Test func aLookupThatHangsHoldsUpNeitherItsCallerNorOtherHosts() async throws {
-        let hang = Hang()
+        let gate = Gate()
         let listener = prompt
         let fetcher = GuardedFetcher(rules: rules()) { name in
-            if name == "hangs.test" { hang.hold() }
+            if name == "hangs.test" { gate.hold() }
             return [IPAddress(v4: 0x7f00_0001)]
         }
         let target = try target("hangs.test", listener)
@@ -132,30 +139,6 @@ import Testing
         }
         #expect(try await fetcher.fetch(self.target("b.test", prompt), within: .seconds(10)) == [])
         #expect(prompt.visits == 1)
-        hang.release()
-    }
-}
-
-/// Holds a thread until it is released, as a name server that does not answer does.
-private final class Hang: Sendable {
-    private let ends: (read: Int32, write: Int32)
-
-    init() {
-        var ends: [Int32] = [0, 0]
-        guard pipe(&ends) == 0 else { fatalError("no pipe: \(errno)") }
-        self.ends = (ends[0], ends[1])
-    }
-
-    func hold() {
-        var byte: UInt8 = 0
-        while read(ends.read, &byte, 1) < 0, errno == EINTR {}
-    }
-
-    func release() {
-        close(ends.write)
-    }
-
-    deinit {
-        close(ends.read)
+        gate.release()
     }
 }

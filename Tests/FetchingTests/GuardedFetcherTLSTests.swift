@@ -1,3 +1,4 @@
+import TestPrimitives
 import Testing
 
 @testable import Fetching
@@ -64,7 +65,7 @@ import Testing
         }
     }
 
-    @Test func aDirectoryOfAuthoritiesIsBelievedAsAFileOfThemIs() throws {
+    @Test func aDirectoryOfAuthoritiesIsBelievedAsAFileOfThemIs() async throws {
         let rules = FetchRules(allowsPrivateNetworks: true, ports: .any)
         let directory = try authority.hashedDirectory()
         for (name, outcome) in [("hash.test", nil), ("other.test", FetchFailure(.untrusted))] {
@@ -74,9 +75,12 @@ import Testing
                 addresses: [IPAddress(v4: 0x7f00_0001)], rules: rules, trust: .directory(directory),
                 deadline: .now + .seconds(10))
             if let outcome {
-                #expect(throws: outcome) { try transfer.perform() }
+                await #expect(throws: outcome) {
+                    try await onOwnThread { try transfer.perform() }
+                }
             } else {
-                #expect(try transfer.perform() == Array("hi".utf8))
+                let body = try await onOwnThread { try transfer.perform() }
+                #expect(body == Array("hi".utf8))
             }
         }
     }

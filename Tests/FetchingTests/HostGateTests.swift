@@ -1,3 +1,4 @@
+import TestPrimitives
 import Testing
 
 @testable import Fetching
@@ -5,6 +6,21 @@ import Testing
 @Suite(.timeLimit(.minutes(1))) struct HostGateTests {
     private let a = FetchTarget.Host.name("a.test")
     private let b = FetchTarget.Host.name("b.test")
+    private let waits = Level()
+    private let entered = Latch()
+    private let latch = Latch()
+
+    private func gate(width: Int = 1, perHost: Int, depth: Int) -> HostGate {
+        HostGate(width: width, perHost: perHost, depth: depth, onWait: { waits.raise() })
+    }
+
+    /// Enters and stays until the latch is opened.
+    private func stay(in gate: HostGate) async throws {
+        try await gate.withPlace(at: a) {
+            entered.open()
+            await latch.wait()
+        }
+    }
 
     @Test func noMoreAreInsideThanTheGateIsWide() async throws {
         let gate = HostGate(width: 2, perHost: 100, depth: 100)
@@ -25,17 +41,16 @@ import Testing
     }
 
     @Test func thoseWhoWaitEnterInTheOrderInWhichTheyCame() async throws {
-        let gate = HostGate(width: 1, perHost: 10, depth: 10)
-        let latch = Latch()
+        let gate = gate(perHost: 10, depth: 10)
         let order = Record<Int>()
         try await withThrowingTaskGroup(of: Void.self) { group in
-            group.addTask { try await gate.withPlace(at: a) { await latch.wait() } }
-            await eventually { gate.occupancy.hosts == 1 }
+            group.addTask { try await stay(in: gate) }
+            await entered.wait()
             for number in 0..<10 {
                 group.addTask {
                     try await gate.withPlace(at: a) { order.add(number) }
                 }
-                await eventually { gate.occupancy.waiting == number + 1 }
+                await waits.reaches(number + 1)
             }
             latch.open()
             try await group.waitForAll()
@@ -44,11 +59,10 @@ import Testing
     }
 
     @Test func oneHostHoldsNoOtherUp() async throws {
-        let gate = HostGate(width: 1, perHost: 1, depth: 1)
-        let latch = Latch()
+        let gate = gate(perHost: 1, depth: 1)
         try await withThrowingTaskGroup(of: Void.self) { group in
-            group.addTask { try await gate.withPlace(at: a) { await latch.wait() } }
-            await eventually { gate.occupancy.hosts == 1 }
+            group.addTask { try await stay(in: gate) }
+            await entered.wait()
             #expect(try await gate.withPlace(at: b) { 1 } == 1)
             latch.open()
             try await group.waitForAll()
@@ -57,13 +71,12 @@ import Testing
 
     @Test(arguments: [(1, 9), (9, 1)])
     func beyondItsDepthTheGateTurnsCallersAway(perHost: Int, depth: Int) async throws {
-        let gate = HostGate(width: 1, perHost: perHost, depth: depth)
-        let latch = Latch()
+        let gate = gate(perHost: perHost, depth: depth)
         try await withThrowingTaskGroup(of: Void.self) { group in
-            group.addTask { try await gate.withPlace(at: a) { await latch.wait() } }
-            await eventually { gate.occupancy.hosts == 1 }
+            group.addTask { try await stay(in: gate) }
+            await entered.wait()
             group.addTask { try await gate.withPlace(at: a) {} }
-            await eventually { gate.occupancy.waiting == 1 }
+            await waits.reaches()
             await #expect(throws: TooManyFetches.self) { try await gate.withPlace(at: a) {} }
             latch.open()
             try await group.waitForAll()
@@ -72,12 +85,11 @@ import Testing
     }
 
     @Test func aCallerCancelledWhileItWaitsGivesItsPlaceBack() async throws {
-        let gate = HostGate(width: 1, perHost: 1, depth: 1)
-        let latch = Latch()
-        let inside = Task { try await gate.withPlace(at: a) { await latch.wait() } }
-        await eventually { gate.occupancy.hosts == 1 }
+        let gate = gate(perHost: 1, depth: 1)
+        let inside = Task { try await stay(in: gate) }
+        await entered.wait()
         let waiting = Task { try await gate.withPlace(at: a) {} }
-        await eventually { gate.occupancy.waiting == 1 }
+        await waits.reaches()
         waiting.cancel()
         await #expect(throws: CancellationError.self) { try await waiting.value }
         #expect(gate.occupancy == (1, 0))
@@ -87,7 +99,7 @@ import Testing
     }
 
     @Test func aCallerWhoseWorkFailsLeavesToo() async {
-        let gate = HostGate(width: 1, perHost: 0, depth: 0)
+        let gate = gate(perHost: 0, depth: 0)
         for _ in 0..<2 {
             await #expect(throws: FetchFailure.self) {
                 _ = try await gate.withPlace(at: a) { throw FetchFailure(.unresolvable) }
@@ -97,7 +109,7 @@ import Testing
     }
 
     @Test func aCallerCancelledBeforeItCameDoesNotEnter() async {
-        let gate = HostGate(width: 1, perHost: 0, depth: 0)
+        let gate = gate(perHost: 0, depth: 0)
         let task = Task {
             withUnsafeCurrentTask { $0?.cancel() }
             try await gate.withPlace(at: a) { _ = Issue.record("entered") }

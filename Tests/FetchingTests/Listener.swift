@@ -1,12 +1,12 @@
 import Dispatch
 import Glibc
-import Synchronization
+import TestPrimitives
 
 /// A server on a free port of 127.0.0.1, each connection on a queue of its own.
 final class Listener: Sendable {
     let port: UInt16
     private let descriptor: Int32
-    private let accepted: Visits
+    private let accepted: Level
     private let queue = DispatchQueue(label: "listener")
 
     /// - Parameter serve: gets each accepted connection, which is closed when it returns.
@@ -24,13 +24,13 @@ final class Listener: Sendable {
         }
         port = UInt16(bigEndian: address.sin_port)
         self.descriptor = descriptor
-        let visits = Visits()
+        let visits = Level()
         accepted = visits
         queue.async {
             while true {
                 let connection = accept(descriptor, nil, nil)
                 guard connection >= 0 else { break }
-                visits.count.add(1, ordering: .relaxed)
+                visits.raise()
                 DispatchQueue(label: "connection").async {
                     serve(connection)
                     close(connection)
@@ -49,7 +49,10 @@ final class Listener: Sendable {
     }
 
     /// Connections taken so far.
-    var visits: Int { accepted.count.load(ordering: .relaxed) }
+    var visits: Int { accepted.value }
+
+    /// Returns once so many connections have been taken.
+    func isVisited(_ count: Int = 1) async { await accepted.reaches(count) }
 
     func url(_ path: String = "/") -> String { "http://127.0.0.1:\(port)\(path)" }
 
@@ -85,8 +88,4 @@ final class Listener: Sendable {
         // Wakes the accepting thread, which closes it.
         shutdown(descriptor, Int32(SHUT_RDWR))
     }
-}
-
-private final class Visits: Sendable {
-    let count = Atomic(0)
 }

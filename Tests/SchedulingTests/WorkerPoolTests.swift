@@ -1,5 +1,6 @@
 import Scheduling
 import Synchronization
+import TestPrimitives
 import Testing
 
 @Suite(.timeLimit(.minutes(1))) struct WorkerPoolTests {

@@ -1,4 +1,5 @@
 import StrictJSON
+import TestPrimitives
 import Testing
 
 @Suite struct JSONFaultTests {

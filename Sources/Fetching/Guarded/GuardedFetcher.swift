@@ -19,19 +19,21 @@ public final class GuardedFetcher: Sendable {
         self.init(rules: rules, lookUp: SystemLookup.addresses(of:))
     }
 
-    init(rules: FetchRules, lookUp: @escaping NameLookup) {
+    /// - Parameter onWait: told of each fetch that waits for its host's turn.
+    init(
+        rules: FetchRules, lookUp: @escaping NameLookup,
+        onWait: @escaping @Sendable () -> Void = {}
+    ) {
         let limits = rules.limits
         self.rules = rules
         self.lookUp = lookUp
         trust = TrustAnchors(file: rules.certificateFile)
         gate = HostGate(
-            width: limits.perHost, perHost: limits.waitingPerHost, depth: limits.waiting)
+            width: limits.perHost, perHost: limits.waitingPerHost, depth: limits.waiting,
+            onWait: onWait)
         lookups = WorkerPool(name: "lookup", lanes: limits.lookups, depth: limits.waiting)
         transfers = WorkerPool(name: "transfer", lanes: limits.transfers, depth: limits.waiting)
     }
-
-    /// Fetches that wait for their host's turn: for an operator's eyes and for tests.
-    public var waiting: Int { gate.occupancy.waiting }
 
     /// Whether a fetch that came now would be turned away, whatever its host. Those who wait for
     /// one host's turn are in nobody else's way.

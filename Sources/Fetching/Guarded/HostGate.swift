@@ -29,10 +29,15 @@ final class HostGate: Sendable {
     private let width: Int
     private let perHost: Int
     private let depth: Int
+    private let onWait: @Sendable () -> Void
     private let state = Mutex(State())
 
-    init(width: Int, perHost: Int, depth: Int) {
+    /// - Parameter onWait: told of each caller that has to wait, once it does.
+    init(
+        width: Int, perHost: Int, depth: Int, onWait: @escaping @Sendable () -> Void = {}
+    ) {
         precondition(width > 0 && perHost >= 0 && depth >= 0)
+        self.onWait = onWait
         self.width = width
         self.perHost = perHost
         self.depth = depth
@@ -63,6 +68,7 @@ final class HostGate: Sendable {
                 case .admitted: continuation.resume()
                 case .refused: continuation.resume(throwing: TooManyFetches())
                 case .waits:
+                    onWait()
                     // Cancelled before this point, there was nobody to withdraw yet.
                     if Task.isCancelled { withdraw(ticket, from: host) }
                 }
