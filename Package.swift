@@ -112,7 +112,7 @@ let package = Package(
             name: "PosternTests",
             dependencies: [
                 "postern", "AuthCore", "AuthStorage", "Cryptography", "Fetching", "HTTPEngine",
-                "Scheduling", "StrictJSON",
+                "Scheduling", "StrictJSON", "TestPrimitives",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
             ],

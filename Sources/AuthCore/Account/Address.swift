@@ -13,10 +13,8 @@ public struct Address: Hashable, Sendable, CustomStringConvertible {
 
     /// - Returns: `nil` when `text` is no address: not ASCII, no single `@`, or a bad half.
     public init?(parsing text: String) {
-        guard let normal = Normal(text) else { return nil }
-        let halves = normal.text.split(separator: "@", omittingEmptySubsequences: false)
-        guard halves.count == 2, let local = LocalPart(normal: halves[0]),
-            let domain = Domain(normal: halves[1])
+        guard let (before, after) = Normal(text)?.halves, let local = LocalPart(normal: before),
+            let domain = Domain(normal: after)
         else { return nil }
         self.init(localPart: local, domain: domain)
     }
@@ -38,23 +36,18 @@ public struct LocalPart: Hashable, Sendable, CustomStringConvertible {
     }
 
     init?(normal text: Substring) {
-        guard (1...Self.maximumOctets).contains(text.utf8.count) else { return nil }
-        var previous = UInt8(ascii: ".")
-        for byte in text.utf8 {
-            switch byte {
-            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"),
-                UInt8(ascii: "_"), UInt8(ascii: "-"), UInt8(ascii: "+"):
-                break
-            case UInt8(ascii: "."): guard previous != byte else { return nil }
-            default: return nil
-            }
-            previous = byte
-        }
-        guard previous != UInt8(ascii: ".") else { return nil }
+        guard Normal.isDotAtom(text, of: Self.mayHold) else { return nil }
         self.text = String(text)
     }
 
     public var description: String { text }
+
+    private static func mayHold(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"): true
+        default: "_-+".utf8.contains(byte)
+        }
+    }
 }
 
 /// A domain of LDH labels (RFC 5890 §2.3.1): at most 253 octets, each label 1 to 63, no hyphen at
@@ -110,5 +103,24 @@ struct Normal {
             decoding: trimmed[...end].map { byte in
                 (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte) ? byte | 0x20 : byte
             }, as: UTF8.self)
+    }
+
+    /// What stands before and after the only `@`.
+    var halves: (Substring, Substring)? {
+        let halves = text.split(separator: "@", omittingEmptySubsequences: false)
+        return halves.count == 2 ? (halves[0], halves[1]) : nil
+    }
+
+    /// Whether `text` can stand before the `@` (RFC 5321 §4.5.3.1.1): 1 to 64 octets, no dot first,
+    /// last or doubled, and else only what `isText` takes.
+    static func isDotAtom(_ text: Substring, of isText: (UInt8) -> Bool) -> Bool {
+        guard (1...LocalPart.maximumOctets).contains(text.utf8.count) else { return false }
+        let dot = UInt8(ascii: ".")
+        var previous = dot
+        for byte in text.utf8 {
+            guard byte == dot ? previous != dot : isText(byte) else { return false }
+            previous = byte
+        }
+        return previous != dot
     }
 }

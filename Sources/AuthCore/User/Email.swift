@@ -5,9 +5,8 @@ public struct Email: Hashable, Sendable, CustomStringConvertible {
     public let domain: Domain
 
     public init?(parsing raw: String) {
-        guard let normal = Normal(raw) else { return nil }
-        let halves = normal.text.split(separator: "@", omittingEmptySubsequences: false)
-        guard halves.count == 2, Self.isDotAtom(halves[0]), let domain = Domain(normal: halves[1]),
+        guard let normal = Normal(raw), let (before, after) = normal.halves,
+            Normal.isDotAtom(before, of: Self.isAtomText), let domain = Domain(normal: after),
             domain.text.utf8.contains(UInt8(ascii: "."))
         else { return nil }
         self.domain = domain
@@ -15,18 +14,6 @@ public struct Email: Hashable, Sendable, CustomStringConvertible {
     }
 
     public var description: String { text }
-
-    private static func isDotAtom(_ text: Substring) -> Bool {
-        guard (1...LocalPart.maximumOctets).contains(text.utf8.count) else { return false }
-        var previous = UInt8(ascii: ".")
-        for byte in text.utf8 {
-            guard isAtomText(byte) || (byte == UInt8(ascii: ".") && previous != byte) else {
-                return false
-            }
-            previous = byte
-        }
-        return previous != UInt8(ascii: ".")
-    }
 
     /// RFC 5322 §3.2.3, lower case.
     private static func isAtomText(_ byte: UInt8) -> Bool {
