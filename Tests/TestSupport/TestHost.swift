@@ -15,7 +15,8 @@ public final class TestHost: HashFetcher {
         var pages: [String: [UInt8]] = [:]
         var room = Room.plenty
         var asked = 0
-        var isHolding = false
+        /// How many of the next fetches are held.
+        var holds = 0
         var held: [CheckedContinuation<Void, Never>] = []
     }
 
@@ -42,14 +43,14 @@ public final class TestHost: HashFetcher {
     /// Fetches so far.
     public var asked: Int { state.withLock { $0.asked } }
 
-    /// From now on fetches wait until ``release()``.
-    public func hold() {
-        state.withLock { $0.isHolding = true }
+    /// The next `count` fetches wait until ``release()``.
+    public func hold(_ count: Int) {
+        state.withLock { $0.holds = count }
     }
 
     public func release() {
         let held = state.withLock { state in
-            state.isHolding = false
+            state.holds = 0
             defer { state.held = [] }
             return state.held
         }
@@ -79,8 +80,10 @@ public final class TestHost: HashFetcher {
         await withCheckedContinuation { continuation in
             let isHeld = state.withLock { state in
                 state.asked += 1
-                if state.isHolding { state.held.append(continuation) }
-                return state.isHolding
+                guard state.holds > 0 else { return false }
+                state.holds -= 1
+                state.held.append(continuation)
+                return true
             }
             if isHeld { arrival.yield() } else { continuation.resume() }
         }

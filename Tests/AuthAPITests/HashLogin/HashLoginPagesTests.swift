@@ -65,6 +65,26 @@ struct HashLoginPagesTests {
         }
     }
 
+    /// Five at once and one a second, for what costs a fetch or a hash; for the rest what is for all.
+    @Test(arguments: [
+        ("/register", 5), ("/login", 5), ("/logout", 5), ("/validate", 8), ("/", 8),
+    ])
+    func whatCostsAFetchIsPacedMoreSlowly(path: String, burst: Int) async throws {
+        let api = try APIWorld(AgentWorld(limits: true))
+        let json = path == "/" ? nil : #"{"token":"x","email":"@"}"#
+        let method: HTTPEngine.Method = path == "/" ? .get : .post
+        for left in (0..<burst).reversed() {
+            // A login that fails moves the clock to its floor; a body that cannot be read does not.
+            let response = await api.call(method, path, json: path == "/login" ? "{" : json)
+            #expect(response.header("RateLimit-Limit") == String(burst))
+            #expect(response.header("RateLimit-Remaining") == String(left))
+        }
+        #expect(await api.call(method, path, json: json).status == .tooManyRequests)
+        api.world.clock.advance(by: .seconds(1))
+        let later = await api.call(method, path, json: json)
+        #expect(later.header("RateLimit-Remaining") == String(burst == 8 ? 7 : 0))
+    }
+
     @Test func aFormIsAnsweredWithAPage() async throws {
         let response = await post("/login", "email=nobody%40example.com&password=x")
         #expect(response.status == .unprocessableContent)

@@ -92,7 +92,7 @@ import Testing
 
     @Test func ofOneRegistrationTwoFetchesAreUnderWayAndAThirdLoginFails() async throws {
         let world = try await world()
-        world.host.hold()
+        world.host.hold(2)
         let slow = (0..<2).map { _ in Task { try await login(world).email.text } }
         await world.host.awaitHeld(2)
         await #expect(throws: Refusal.loginFailed) { try await login(world) }
