@@ -2,7 +2,11 @@
 
 import html
 import itertools
+import json
 import re
+import select
+import socket
+import struct
 import time
 
 import jwt
@@ -10,6 +14,7 @@ import pytest
 import requests
 from argon2 import PasswordHasher
 
+from agent import Agent
 from hashhost import HashHost, argon2
 from hashlogin import HashLogin, refused
 from program import run
@@ -158,6 +163,48 @@ def test_a_failed_login_is_never_answered_before_the_floor(logins, user):
     refused(
         logins.post("/logout", email=user, password="wrong"), "Invalid token or credentials.", 401)
     assert time.monotonic() - started >= FLOOR
+
+
+def test_a_hundred_that_wait_hold_nothing_else_up(serve, authority):
+    """Half of them wait for a host that never answers, half for the floor alone."""
+    server = serve(
+        POSTERN_HASH_LOGIN_CA_FILE=str(authority.file), POSTERN_HASH_LOGIN_FAILURE_FLOOR="50s",
+        POSTERN_HASH_LOGIN_LOGIN_TIMEOUT="40s", POSTERN_HASH_LOGIN_REGISTER_TIMEOUT="40s")
+
+    def send(path, fields):
+        body = json.dumps(fields)
+        client = socket.create_connection((server.host, server.port))
+        # Closing it tells the server that nobody is there any more, not only that all was said.
+        client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        client.sendall(
+            f"POST {path} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
+            f"Content-Length: {len(body)}\r\n\r\n{body}".encode())
+        return client
+
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        url = f"https://localhost:{silent.getsockname()[1]}/"
+        waiting = [
+            send("/login", {"email": f"w{number}@users.example", "password": "x"})
+            for number in range(50)
+        ] + [
+            send("/register", {
+                "email": f"w{number}@users.example", "password": "x", "password_hash_url": url})
+            for number in range(50)
+        ]
+        # Two are with the host and 16 wait for their turn; for the others there is no room.
+        turned_away = set()
+        while len(turned_away) < 50 - 2 - 16:
+            answered, _, _ = select.select(set(waiting) - turned_away, [], [], 30)
+            assert answered
+            turned_away.update(answered)
+        for client in turned_away:
+            answer = client.recv(65536)
+            assert answer.startswith(b"HTTP/1.1 503 ") and b"\r\nRetry-After: " in answer
+        assert requests.get(server.url + "/readyz", timeout=30).ok
+        assert Agent(server.url).session(username="unhindered").status_code == 201
+        assert select.select(set(waiting) - turned_away, [], [], 0)[0] == []
+        for client in waiting:
+            client.close()
 
 
 def test_what_is_wrong_with_a_registration_is_said_in_one_sentence(logins, host, user):
