@@ -143,6 +143,22 @@ def test_the_host_learns_nothing_but_what_it_must(register, host):
     assert {name.lower() for name in headers} <= {"host", "user-agent", "accept"}
 
 
+def test_nothing_around_the_server_changes_what_is_fetched(serve, authority, host, tmp_path):
+    (tmp_path / ".netrc").write_text("machine localhost login somebody password secret\n")
+    (tmp_path / ".netrc").chmod(0o600)
+    (tmp_path / ".curlrc").write_text('header = "X-Around: yes"\n')
+    nobody = "http://127.0.0.1:1"
+    logins = HashLogin(serve(
+        POSTERN_HASH_LOGIN_CA_FILE=str(authority.file), HOME=str(tmp_path), CURL_HOME=str(tmp_path),
+        NETRC=str(tmp_path / ".netrc"), https_proxy=nobody, HTTPS_PROXY=nobody, ALL_PROXY=nobody,
+        no_proxy="").url)
+    url = host.serve(GOOD, set_cookie="kept=1; Path=/")
+    for number in range(2):
+        assert logins.register(f"n{number}@users.example", url, "right").status_code == 201
+        _, headers = host.asked[-1]
+        assert {name.lower() for name in headers} <= {"host", "user-agent", "accept"}
+
+
 PRIVATE = [
     "localhost", "LOCALHOST", "127.0.0.1", "127.255.255.254", "0.0.0.0",
     "10.0.0.1", "100.64.0.1", "169.254.169.254", "172.16.0.1", "192.0.0.8", "192.168.0.1",

@@ -14,7 +14,7 @@ public final class TestHost: HashFetcher {
     private struct State {
         var pages: [String: [UInt8]] = [:]
         var room = Room.plenty
-        var asked = 0
+        var timeouts: [Duration] = []
         /// How many of the next fetches are held.
         var holds = 0
         var held: [CheckedContinuation<Void, Never>] = []
@@ -41,7 +41,10 @@ public final class TestHost: HashFetcher {
     }
 
     /// Fetches so far.
-    public var asked: Int { state.withLock { $0.asked } }
+    public var asked: Int { timeouts.count }
+
+    /// What each of them was given.
+    public var timeouts: [Duration] { state.withLock { $0.timeouts } }
 
     /// The next `count` fetches wait until ``release()``.
     public func hold(_ count: Int) {
@@ -79,7 +82,7 @@ public final class TestHost: HashFetcher {
     public func fetch(_ url: HashURL, timeout: Duration) async throws -> [UInt8] {
         await withCheckedContinuation { continuation in
             let isHeld = state.withLock { state in
-                state.asked += 1
+                state.timeouts.append(timeout)
                 guard state.holds > 0 else { return false }
                 state.holds -= 1
                 state.held.append(continuation)

@@ -39,6 +39,14 @@ import Testing
         try await world.store.latestEvents(limit: 100).count { $0.event.kind == .loginFailed }
     }
 
+    @Test func aFetchIsGivenFiveSecondsAtRegistrationAndTwoAtALogin() async throws {
+        let world = try await world()
+        _ = try await world.hashLogin.register(
+            email: "other@example.com", url: Self.url, password: Self.password, by: world.caller)
+        _ = try await login(world)
+        #expect(world.host.timeouts == [.seconds(5), .seconds(2)])
+    }
+
     /// Section 0: 503 and no other answer. Said before the email is looked at, it tells nothing.
     @Test(arguments: [true, false])
     func withoutRoomEverybodyIsToldToComeAgain(isHashing: Bool) async throws {
