@@ -99,7 +99,7 @@ let package = Package(
             swiftSettings: settings),
         .testTarget(
             name: "FetchingTests",
-            dependencies: ["Fetching", "CCurl", "COpenSSL", "TestPrimitives"],
+            dependencies: ["Fetching", "CCurl", "COpenSSL", "CResolver", "TestPrimitives"],
             swiftSettings: settings),
         .testTarget(
             name: "AuthAPITests",

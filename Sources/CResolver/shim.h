@@ -23,6 +23,24 @@ static inline int cresolver_servers(struct sockaddr_storage *servers, int room) 
     return count;
 }
 
+// How this thread's getaddrinfo asks the DNS until cresolver_forget: so often, so many seconds each
+// time, and for the name as it is written, not with the system's search domains behind it.
+static inline int cresolver_ask(int tries, int seconds) {
+    res_state state = __res_state();
+    if (!(state->options & RES_INIT) && res_ninit(state) != 0) return -1;
+    state->retry = tries;
+    state->retrans = seconds;
+    state->options &= ~(unsigned long)(RES_DNSRCH | RES_DEFNAMES);
+    return 0;
+}
+
+// What was changed is not read from the system's configuration again, so nothing is kept of it.
+static inline void cresolver_forget(void) {
+    res_state state = __res_state();
+    if (state->options & RES_INIT) res_nclose(state);
+    state->options &= ~(unsigned long)RES_INIT;
+}
+
 // One question with recursion desired: its length, or -1 for a name that cannot be asked for.
 static inline int cresolver_question(const char *name, int type, unsigned char *query, int room) {
     struct __res_state state;

@@ -1,3 +1,4 @@
+internal import CResolver
 internal import Glibc
 
 /// Finds every address of a host name; blocks for as long as it takes.
@@ -5,7 +6,13 @@ public typealias NameLookup = @Sendable (_ name: String) throws(FetchFailure) ->
 
 /// The system's resolver: `/etc/hosts`, DNS, whatever the host is set up for.
 enum SystemLookup {
+    /// A lookup outlasts the fetch that wanted it, and lookups have few threads. Whoever runs a
+    /// nameserver that is silent must not hold one for the system's ten seconds and more.
+    private static let (tries, seconds): (Int32, Int32) = (2, 1)
+
     static func addresses(of name: String) throws(FetchFailure) -> [IPAddress] {
+        guard cresolver_ask(tries, seconds) == 0 else { throw FetchFailure(.unresolvable) }
+        defer { cresolver_forget() }
         var hints = addrinfo()
         hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
         var first: UnsafeMutablePointer<addrinfo>?
