@@ -1,5 +1,6 @@
 """Logging in against a hash that a real HTTPS host serves."""
 
+import concurrent.futures
 import html
 import itertools
 import json
@@ -7,6 +8,7 @@ import re
 import select
 import socket
 import struct
+import threading
 import time
 
 import jwt
@@ -163,6 +165,29 @@ def test_a_failed_login_is_never_answered_before_the_floor(logins, user):
     refused(
         logins.post("/logout", email=user, password="wrong"), "Invalid token or credentials.", 401)
     assert time.monotonic() - started >= FLOOR
+
+
+def test_whoever_logs_in_from_a_few_devices_at_once_is_let_in_on_all(serve, authority, host):
+    logins = HashLogin(serve(
+        POSTERN_HASH_LOGIN_CA_FILE=str(authority.file), POSTERN_HASH_LOGIN_FAILURE_FLOOR="30s",
+        POSTERN_HASH_LOGIN_LOGIN_TIMEOUT="20s").url)
+    body, together = argon2("right"), threading.Barrier(2)
+
+    def answer(handler):
+        # Two are with the host at a time, and no more than two.
+        together.wait(20)
+        handler.send_response(200)
+        handler.send_header("content-length", str(len(body)))
+        handler.end_headers()
+        handler.wfile.write(body)
+
+    url = host.serve(body)
+    assert logins.register("devices@users.example", url, "right").status_code == 201
+    host.answer(answer, path=url.removeprefix(host.url("")))
+    with concurrent.futures.ThreadPoolExecutor(6) as devices:
+        answers = list(devices.map(
+            lambda _: HashLogin(logins.url).login("devices@users.example", "right"), range(6)))
+    assert [answer.status_code for answer in answers] == [200] * 6
 
 
 def test_a_hundred_that_wait_hold_nothing_else_up(serve, authority):

@@ -44,9 +44,9 @@ public struct HashLoginAuth: Sendable {
     let hashing: any Workers
     let throttle: LoginThrottle
     let stopwatch: any Stopwatch
-    /// Fetches under way for one registration: nobody turns this server into a flood against a
-    /// host by logging in often.
-    let fetches = InFlight(limit: 2)
+    /// Fetches for one registration, under way or waiting for their host's turn: nobody fills that
+    /// queue, in which all who share the host wait, by logging in to one registration often.
+    let fetches = InFlight(limit: 6)
 
     public init(
         settings: Settings, policy: AddressPolicy, tokens: TokenAuthority,
