@@ -207,6 +207,22 @@ def test_refusals_of_the_hash_login_surface_are_documented(watched_logins, host,
             assert answer.status_code == status
 
 
+@pytest.mark.parametrize("body, type, status", [
+    (b" " * 65_537, "application/json", 413), (b"{}", "image/png", 415),
+])
+def test_bodies_that_nobody_takes_are_documented(watched, document, body, type, status):
+    """Also the answers of those endpoints that need no body and ignore what it is."""
+    for call in sorted(documented(document, "agents", "accounts", "hash-login")):
+        method, path = call.split()
+        operation = document["paths"][path][method.lower()]
+        path = re.sub(r"{\w+}", str(uuid.uuid4()), path)
+        if "requestBody" not in operation:
+            continue
+        answer = watched.http.request(
+            method, watched.url + path, data=body, headers={"Content-Type": type})
+        assert answer.status_code == status or str(status) not in operation["responses"]
+
+
 @pytest.mark.parametrize("token", [None, "garbage", "email", "pro"])
 def test_refusals_of_the_accounts_surface_are_documented(watched_boxes, document, token):
     boxes = watched_boxes

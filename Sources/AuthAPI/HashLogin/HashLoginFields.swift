@@ -19,7 +19,8 @@ struct HashLoginFields {
         } else if request.isJSON {
             values = try Self.members(of: request.body)
         } else {
-            guard [nil, "application/x-www-form-urlencoded"].contains(request.headers.mediaType) else {
+            guard [nil, "application/x-www-form-urlencoded"].contains(request.headers.mediaType)
+            else {
                 throw .unsupportedMediaType(
                     expected: "application/json or application/x-www-form-urlencoded")
             }
