@@ -25,6 +25,17 @@ import Testing
     }
 
     @Test(arguments: Engine.allCases)
+    func aTokenComesWithItsOwnerAsHeIsNow(engine: Engine) async throws {
+        let store = try await withUsers(engine)
+        #expect(try await store.insert(token(1)))
+        #expect(try await store.holder(digest: digest(1))?.owner == user(1))
+        #expect(
+            try await store.setState(
+                of: userID(1), to: .disabled, recording: event(.userDisabled)))
+        #expect(try await store.holder(digest: digest(1))?.owner.state == .disabled)
+    }
+
+    @Test(arguments: Engine.allCases)
     func aTokenOfNobodyIsAFailure(engine: Engine) async throws {
         let store = try engine.open()
         await #expect(throws: StorageError.unknownOwner) { try await store.insert(token(1)) }

@@ -50,6 +50,10 @@ extension UserStore {
 }
 
 extension APITokenStore {
+    func token(digest: APIKeyDigest) async throws -> APIToken? {
+        try await holder(digest: digest)?.token
+    }
+
     func insert(_ token: APIToken) async throws -> Bool {
         try await insert(token, limit: .max, recording: event(.tokenCreated))
     }

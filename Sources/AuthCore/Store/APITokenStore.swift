@@ -5,9 +5,9 @@ public protocol APITokenStore: Sendable {
     /// so that what an owner has is bounded however many are made and revoked.
     func insert(_ token: APIToken, limit: Int, recording event: AuditEvent) async throws -> Bool
 
-    /// The token with this digest, revoked or not; `nil` when it ended so long ago that it is
-    /// forgotten.
-    func token(digest: APIKeyDigest) async throws -> APIToken?
+    /// The token with this digest, revoked or not, and whose it is; `nil` when it ended so long ago
+    /// that it is forgotten. One look at the store, for every request with an API token asks.
+    func holder(digest: APIKeyDigest) async throws -> (token: APIToken, owner: User)?
 
     /// The owner's tokens, oldest first: all that are not revoked, and the latest 100 that are.
     func tokens(of owner: UserID) async throws -> [APIToken]

@@ -20,8 +20,15 @@ extension MemoryStore: APITokenStore {
         }
     }
 
-    public func token(digest: APIKeyDigest) async throws -> APIToken? {
-        state.withLock { state in state.tokenIDs[digest].flatMap { state.tokens[$0] } }
+    public func holder(
+        digest: APIKeyDigest
+    ) async throws -> (token: APIToken, owner: User)? {
+        state.withLock { state in
+            guard let id = state.tokenIDs[digest], let token = state.tokens[id],
+                let owner = state.users[token.owner]
+            else { return nil }
+            return (token, owner)
+        }
     }
 
     public func tokens(of owner: UserID) async throws -> [APIToken] {

@@ -14,9 +14,14 @@ extension SQLiteStore: APITokenStore {
         }
     }
 
-    public func token(digest: APIKeyDigest) async throws -> APIToken? {
-        try await read {
-            try $0.first(.tokenByDigest, .blob(digest.bytes), read: APIToken.init(row:))
+    public func holder(
+        digest: APIKeyDigest
+    ) async throws -> (token: APIToken, owner: User)? {
+        try await read { database in
+            let token = try database.first(
+                .tokenByDigest, .blob(digest.bytes), read: APIToken.init(row:))
+            guard let token, let owner = try database.user(id: token.owner) else { return nil }
+            return (token, owner)
         }
     }
 

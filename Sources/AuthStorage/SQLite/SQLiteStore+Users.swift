@@ -11,7 +11,7 @@ extension SQLiteStore: UserStore {
     }
 
     public func user(id: UserID) async throws -> User? {
-        try await read { try $0.first(.userByID, .id(id), read: User.init(row:)) }
+        try await read { try $0.user(id: id) }
     }
 
     public func user(email: Email) async throws -> User? {
@@ -61,6 +61,12 @@ extension SQLiteStore: UserStore {
         return try await read {
             try $0.all(.userPage, .text(start), .limit(limit), read: User.init(row:))
         }
+    }
+}
+
+extension Database {
+    func user(id: UserID) throws -> User? {
+        try first(.userByID, .id(id), read: User.init(row:))
     }
 }
 

@@ -48,10 +48,9 @@ extension AccountsAuth {
 
     private func identify(apiToken secret: String, at now: Instant) async throws -> Identity {
         guard secret.utf8.count <= APIKey.maximumOctets,
-            let token = try await stores.tokens.token(
+            let (token, user) = try await stores.tokens.holder(
                 digest: APIKeyDigest(bytes: SHA256.digest(Array(secret.utf8)))),
-            token.revoked == nil, token.expiry.map({ now < $0 }) ?? true,
-            let user = try await stores.users.user(id: token.owner), user.state == .active
+            token.revoked == nil, token.expiry.map({ now < $0 }) ?? true, user.state == .active
         else { return .invalid }
         let aMinuteAgo = now.advanced(by: .seconds(-60))
         if token.lastUsed.map({ $0 < aMinuteAgo }) ?? true {
