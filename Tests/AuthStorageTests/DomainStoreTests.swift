@@ -54,6 +54,31 @@ import Testing
     }
 
     @Test(arguments: Engine.allCases)
+    func aClaimThatIsNotProvedGivesWayAfterAWeek(engine: Engine) async throws {
+        let store = try await withUsers(engine)
+        let week: Int64 = 7 * 86_400_000
+        #expect(try await store.insert(domain(1, "a.test", created: 0)) == .inserted)
+        #expect(
+            try await store.insert(domain(2, "a.test", of: 2, created: week - 1))
+                == .alreadyExists)
+        // One's own is not new for having been forgotten.
+        #expect(try await store.insert(domain(2, "a.test", created: week)) == .alreadyExists)
+        #expect(try await store.insert(domain(2, "a.test", of: 2, created: week)) == .inserted)
+        #expect(
+            try await store.domain(named: domainName("a.test"))
+                == domain(2, "a.test", of: 2, created: week))
+        #expect(try await store.domains(of: userID(1)).isEmpty)
+        // What is proved, and what is the operator's, stays.
+        _ = try await store.setVerification(
+            of: domainID(2), to: .verified, hasMX: false, at: .epoch, recording: event())
+        #expect(try await store.insert(domain(3, "b.test", of: nil, created: 0)) == .inserted)
+        for name in ["a.test", "b.test"] {
+            #expect(
+                try await store.insert(domain(4, name, created: 3 * week)) == .alreadyExists)
+        }
+    }
+
+    @Test(arguments: Engine.allCases)
     func ofConcurrentInsertsOfOneNameExactlyOneWins(engine: Engine) async throws {
         let store = try await withUsers(engine)
         let won = try await winners(of: 50) { number in

@@ -3,6 +3,10 @@
 public struct HostedDomain: Equatable, Sendable {
     public enum Verification: String, Sendable { case pending, verified, failed }
 
+    /// How long a name is kept for a user who has not proved that it is theirs; after that another
+    /// user may bring it. Without an end anybody could keep a domain from its owner.
+    public static let claimLifetime: Duration = .seconds(7 * 86_400)
+
     public let id: DomainID
     public let name: Domain
     /// `nil` for the operator's domains.
@@ -30,5 +34,11 @@ public struct HostedDomain: Equatable, Sendable {
         self.verified = verified
         self.hasMX = hasMX
         self.created = created
+    }
+
+    /// Whether a user's claim gives way to `other`, which somebody else brings.
+    public func givesWay(to other: HostedDomain) -> Bool {
+        owner != nil && owner != other.owner && verification != .verified
+            && created.advanced(by: Self.claimLifetime) <= other.created
     }
 }

@@ -9,10 +9,11 @@ extension MemoryStore: DomainStore {
             if let owner = domain.owner, let limit {
                 guard state.domainCount(of: owner) < limit else { return .limitReached }
             }
-            guard state.domains[domain.id] == nil, state.domainIDs[domain.name] == nil else {
-                return .alreadyExists
-            }
+            let before = state.domainIDs[domain.name].flatMap { state.domains[$0] }
+            let isFree = before?.givesWay(to: domain) ?? true
+            guard state.domains[domain.id] == nil, isFree else { return .alreadyExists }
             try state.demand(domain.owner)
+            if let before { state.domains[before.id] = nil }
             state.domains[domain.id] = domain
             state.domainIDs[domain.name] = domain.id
             state.record(event)

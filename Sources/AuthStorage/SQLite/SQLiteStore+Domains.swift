@@ -10,6 +10,10 @@ extension SQLiteStore: DomainStore {
                     return .limitReached
                 }
             }
+            let before = try database.domain(named: domain.name)
+            if let before, before.givesWay(to: domain) {
+                try database.run(.removeDomain, .id(before.id), SQLValue(before.owner?.text))
+            }
             guard try database.insert(domain) else { return .alreadyExists }
             try database.record(event)
             return .inserted
@@ -17,9 +21,7 @@ extension SQLiteStore: DomainStore {
     }
 
     public func domain(named name: Domain) async throws -> HostedDomain? {
-        try await read {
-            try $0.first(.domainByName, .text(name.text), read: HostedDomain.init(row:))
-        }
+        try await read { try $0.domain(named: name) }
     }
 
     public func domain(id: DomainID, of owner: UserID) async throws -> HostedDomain? {
@@ -67,6 +69,10 @@ extension SQLiteStore: DomainStore {
 }
 
 extension Database {
+    fileprivate func domain(named name: Domain) throws -> HostedDomain? {
+        try first(.domainByName, .text(name.text), read: HostedDomain.init(row:))
+    }
+
     /// - Returns: `false` when the id or the name is there already.
     fileprivate func insert(_ domain: HostedDomain) throws -> Bool {
         try namingTheOwner {
