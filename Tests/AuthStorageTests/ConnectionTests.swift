@@ -12,8 +12,8 @@ import Testing
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { try await connection.use { _ in gate.hold() } }
             await gate.await()
-            group.addTask { try await connection.use { _ in } }
-            await eventually { connection.callers == 2 }
+            group.addImmediateTask { try await connection.use { _ in } }
+            #expect(connection.callers == 2)
             for _ in 0..<3 {
                 await #expect(throws: StoreBusy.self) { try await connection.use { _ in } }
             }

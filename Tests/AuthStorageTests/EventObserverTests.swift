@@ -49,16 +49,17 @@ import Testing
         let gate = Gate()
         let held = Task { try await store.write { _ in gate.hold() } }
         await gate.await()
-        // All of these wait now and are committed together.
+        // All of these wait once they are added, and are committed together.
         await withDiscardingTaskGroup { group in
             for number in 0..<6 {
-                group.addTask {
+                group.addImmediateTask {
                     _ = try? await store.write { database in
                         try database.record(event(.loginFailed, "\(number)"))
                         if number % 2 == 1 { throw Trouble() }
                     }
                 }
             }
+            #expect(store.waitingWrites == 6)
             gate.release()
         }
         try await held.value

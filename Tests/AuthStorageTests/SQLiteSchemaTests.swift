@@ -76,10 +76,11 @@ import Testing
             try await store.write { _ in gate.hold() }
         }
         await gate.await()
-        // All of these wait now and are committed together; every other one has no owner.
+        // All of these wait once they are added, and are committed together; every other one has
+        // no owner.
         let inserted = try await withThrowingTaskGroup(of: Int.self) { group in
             for number in 0..<10 {
-                group.addTask {
+                group.addImmediateTask {
                     do {
                         let one = try account(number, owner: userID(1 + number % 2))
                         _ = try await store.insert(
@@ -90,6 +91,7 @@ import Testing
                     }
                 }
             }
+            #expect(store.waitingWrites == 10)
             gate.release()
             return try await group.reduce(0, +)
         }

@@ -47,10 +47,10 @@ import Testing
             try await store.write { _ in gate.hold() }
         }
         await gate.await()
-        // All of these wait now and are committed together.
+        // All of these wait once they are added, and are committed together.
         let outcomes = try await withThrowingTaskGroup(of: Bool.self) { group in
             for number in 0..<10 {
-                group.addTask {
+                group.addImmediateTask {
                     do {
                         return try await store.write { database in
                             let id = "\(number)"
@@ -65,7 +65,7 @@ import Testing
                     }
                 }
             }
-            await eventually { store.waitingWrites == 10 }
+            #expect(store.waitingWrites == 10)
             gate.release()
             return try await group.reduce(into: []) { $0.append($1) }
         }
@@ -84,7 +84,7 @@ import Testing
         await gate.await()
         let failures = try await withThrowingTaskGroup(of: Bool.self) { group in
             for number in 0..<3 {
-                group.addTask {
+                group.addImmediateTask {
                     do {
                         try await store.write { database in
                             try database.run(
@@ -100,8 +100,8 @@ import Testing
                         return true
                     }
                 }
-                await eventually { store.waitingWrites == number + 1 }
             }
+            #expect(store.waitingWrites == 3)
             gate.release()
             return try await group.reduce(0) { $0 + ($1 ? 1 : 0) }
         }

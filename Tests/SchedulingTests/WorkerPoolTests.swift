@@ -40,10 +40,11 @@ import Testing
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { try await pool.run { gate.hold() } }
             await gate.await()
+            // An immediate task has its job in the line when it is added.
             for number in 0..<50 {
-                group.addTask { try await pool.run { order.add(number) } }
-                await eventually { pool.waiting == number + 1 }
+                group.addImmediateTask { try await pool.run { order.add(number) } }
             }
+            #expect(pool.waiting == 50)
             gate.release()
             try await group.waitForAll()
         }
@@ -57,12 +58,8 @@ import Testing
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { try await pool.run { gate.hold() } }
             await gate.await()
-            for _ in 0..<2 {
-                group.addTask {
-                    try await pool.run { tally.during {} }
-                }
-            }
-            await eventually { pool.waiting == 2 }
+            for _ in 0..<2 { group.addImmediateTask { try await pool.run { tally.during {} } } }
+            #expect(pool.waiting == 2)
             for _ in 0..<10 {
                 let refusal = await #expect(throws: WorkerPool.Full.self) {
                     try await pool.run { tally.during {} }
@@ -122,10 +119,8 @@ import Testing
         let ran = Flag()
         let first = Task { try await pool.run { gate.hold() } }
         await gate.await()
-        let second = Task {
-            try await pool.run { ran.raise() }
-        }
-        await eventually { pool.waiting == 1 }
+        let second = Task.immediate { try await pool.run { ran.raise() } }
+        #expect(pool.waiting == 1)
         second.cancel()
         // It is answered while the lane is still held.
         await #expect(throws: CancellationError.self) { try await second.value }
@@ -140,10 +135,9 @@ import Testing
         let pool = WorkerPool(name: "test", lanes: 1, depth: 2)
         let ran = Flag()
         let task = Task {
-            await eventually { Task.isCancelled }
+            withUnsafeCurrentTask { $0?.cancel() }
             try await pool.run { ran.raise() }
         }
-        task.cancel()
         await #expect(throws: CancellationError.self) { try await task.value }
         #expect(!ran.isRaised)
     }
@@ -183,8 +177,8 @@ import Testing
         try await withThrowingTaskGroup(of: Void.self) { group in
             for _ in 0..<2 { group.addTask { try await pool.run { gate.hold() } } }
             await gate.await(2)
-            for _ in 0..<6 { group.addTask { try await pool.run {} } }
-            await eventually { pool.waiting == 6 }
+            for _ in 0..<6 { group.addImmediateTask { try await pool.run {} } }
+            #expect(pool.waiting == 6)
             gate.release(2)
             try await group.waitForAll()
         }
