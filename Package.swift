@@ -61,8 +61,7 @@ let package = Package(
         .target(
             name: "AuthCore", dependencies: ["Cryptography", "StrictJSON"], swiftSettings: settings),
         .target(
-            name: "HTTPEngine", dependencies: ["Scheduling", "COpenSSL", "CSocket"],
-            swiftSettings: settings),
+            name: "HTTPEngine", dependencies: ["Scheduling", "CSocket"], swiftSettings: settings),
         .target(
             name: "Cryptography", dependencies: ["COpenSSL", "CArgon2", "CScrypt"],
             swiftSettings: settings),
@@ -73,7 +72,8 @@ let package = Package(
         .target(name: "TestPrimitives", path: "Tests/TestPrimitives", swiftSettings: settings),
         // The worlds that tests of more than one room are set in.
         .target(
-            name: "TestSupport", dependencies: ["AuthCore", "AuthStorage", "Cryptography"],
+            name: "TestSupport",
+            dependencies: ["AuthCore", "AuthStorage", "Cryptography", "TestPrimitives"],
             path: "Tests/TestSupport", swiftSettings: settings),
         .testTarget(
             name: "SchedulingTests", dependencies: ["Scheduling", "TestPrimitives"],
@@ -87,7 +87,7 @@ let package = Package(
             exclude: ["Vectors"],
             swiftSettings: settings),
         .testTarget(
-            name: "HTTPEngineTests", dependencies: ["HTTPEngine", "Scheduling", "CSocket"],
+            name: "HTTPEngineTests", dependencies: ["HTTPEngine", "CSocket", "TestPrimitives"],
             swiftSettings: settings),
         .testTarget(
             name: "AuthCoreTests",
@@ -120,7 +120,9 @@ let package = Package(
         .testTarget(name: "ArchitectureTests", swiftSettings: settings),
         .testTarget(
             name: "EndToEndTests",
-            dependencies: ["postern", "Cryptography", "Scheduling", "StrictJSON", "CSQLite"],
+            dependencies: [
+                "postern", "Cryptography", "Scheduling", "StrictJSON", "CSQLite", "TestPrimitives",
+            ],
             swiftSettings: settings),
 
         .systemLibrary(name: "CSocket"),

@@ -21,22 +21,17 @@ struct Room {
                 "Scheduling", "StrictJSON", "CAllocator", "ArgumentParser", "Logging", "TOMLKit",
             ],
             system: ["Dispatch", "Glibc", "SwiftOverlayShims", "Synchronization"]),
-        Room(
-            "AuthAPI", ["AuthCore", "Cryptography", "HTTPEngine", "StrictJSON"],
-            system: ["Synchronization"]),
+        Room("AuthAPI", ["AuthCore", "Cryptography", "HTTPEngine", "StrictJSON"]),
         Room(
             "AuthStorage", ["AuthCore", "Cryptography", "Scheduling", "CSQLite"],
             system: ["Glibc", "Synchronization"]),
         Room(
-            "Fetching", ["Scheduling", "CCurl", "CResolver"],
-            system: ["Dispatch", "Glibc", "Synchronization"]),
+            "Fetching", ["Scheduling", "CCurl", "CResolver"], system: ["Glibc", "Synchronization"]),
         Room("AuthCore", ["Cryptography", "StrictJSON"], system: ["Synchronization"]),
         Room(
-            "HTTPEngine", ["Scheduling", "COpenSSL", "CSocket"],
+            "HTTPEngine", ["Scheduling", "CSocket"],
             system: ["Dispatch", "Glibc", "Synchronization"]),
-        Room(
-            "Cryptography", ["COpenSSL", "CArgon2", "CScrypt"],
-            system: ["Glibc", "Synchronization"]),
+        Room("Cryptography", ["COpenSSL", "CArgon2", "CScrypt"], system: ["Glibc"]),
         Room("StrictJSON", []),
         Room("Scheduling", [], system: ["Dispatch", "Synchronization"]),
     ]

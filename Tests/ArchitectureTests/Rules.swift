@@ -78,7 +78,7 @@ enum Rules {
 
     /// RFC 9110 §5.6.2: in HTTP's grammar a token is a run of certain characters.
     private static let mayNameTokens: [String: Set<String>] = [
-        "HTTPEngine": ["token", "tokens", "isToken", "tokenBit"]
+        "HTTPEngine": ["token", "tokens", "isToken"]
     ]
 
     /// A room opens with what it owns and what it never does, in the file named for it.
