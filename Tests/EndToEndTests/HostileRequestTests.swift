@@ -1,3 +1,4 @@
+internal import TestPrimitives
 internal import Testing
 
 @Outside
@@ -33,7 +34,7 @@ struct HostileRequestTests {
                 2;x=y\r\n{}\r\n0\r\nTrailer: x\r\n\r\n
                 """.utf8),
         ]
-        var random = SplitMix(state: 2)
+        var random = SeededGenerator(seed: 2)
         for round in 0..<600 {
             var request = sound[round % sound.count]
             for _ in 0...(round % 4) { mutate(&request, &random) }
@@ -51,7 +52,7 @@ struct HostileRequestTests {
         #expect(!program.log.contains("request failed"))
     }
 
-    private func mutate(_ request: inout [UInt8], _ random: inout SplitMix) {
+    private func mutate(_ request: inout [UInt8], _ random: inout SeededGenerator) {
         guard let at = request.indices.randomElement(using: &random) else { return }
         let piece = at..<min(request.endIndex, at + Int.random(in: 1...40, using: &random))
         switch Int.random(in: 0..<6, using: &random) {
@@ -62,18 +63,5 @@ struct HostileRequestTests {
         case 4: request.removeLast(request.endIndex - at)
         default: request.insert(contentsOf: Array("\r\n: {\"é%00".utf8), at: at)
         }
-    }
-}
-
-/// Sebastiano Vigna's SplitMix64: the same numbers in every run.
-private struct SplitMix: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9e37_79b9_7f4a_7c15
-        var mixed = state
-        mixed = (mixed ^ mixed >> 30) &* 0xbf58_476d_1ce4_e5b9
-        mixed = (mixed ^ mixed >> 27) &* 0x94d0_49bb_1331_11eb
-        return mixed ^ mixed >> 31
     }
 }

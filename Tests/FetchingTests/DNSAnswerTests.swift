@@ -1,3 +1,4 @@
+import TestPrimitives
 import Testing
 
 @testable import Fetching
@@ -57,20 +58,5 @@ import Testing
         #expect(throws: DNSFault.malformed) {
             try values(Message.answer(to: question, [record]), .mailExchanger)
         }
-    }
-}
-
-/// SplitMix64: the same numbers in every run.
-struct SeededGenerator: RandomNumberGenerator {
-    private var state: UInt64
-
-    init(seed: UInt64) { state = seed }
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9e37_79b9_7f4a_7c15
-        var mixed = state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xbf58_476d_1ce4_e5b9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94d0_49bb_1331_11eb
-        return mixed ^ (mixed >> 31)
     }
 }

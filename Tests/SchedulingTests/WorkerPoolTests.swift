@@ -1,5 +1,4 @@
 import Scheduling
-import Synchronization
 import TestPrimitives
 import Testing
 
@@ -15,7 +14,7 @@ import Testing
         let pool = WorkerPool(name: "test", lanes: 3, depth: 200)
         let tally = Tally()
         try await withThrowingTaskGroup(of: Void.self) { group in
-            for _ in 0..<200 { group.addTask { try await pool.run { tally.during {} } } }
+            for _ in 0..<200 { group.addTask { try await pool.run { tally.pass() } } }
             try await group.waitForAll()
         }
         #expect(tally.finished == 200)
@@ -36,7 +35,7 @@ import Testing
     @Test func waitingJobsRunInTheOrderInWhichTheyCame() async throws {
         let pool = WorkerPool(name: "test", lanes: 1, depth: 50)
         let gate = Gate()
-        let order = Order()
+        let order = Record<Int>()
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { try await pool.run { gate.hold() } }
             await gate.await()
@@ -48,7 +47,7 @@ import Testing
             gate.release()
             try await group.waitForAll()
         }
-        #expect(order.numbers == Array(0..<50))
+        #expect(order.entries == Array(0..<50))
     }
 
     @Test func beyondItsDepthAPoolTurnsCallersAwayAndStartsNothing() async throws {
@@ -58,11 +57,11 @@ import Testing
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { try await pool.run { gate.hold() } }
             await gate.await()
-            for _ in 0..<2 { group.addImmediateTask { try await pool.run { tally.during {} } } }
+            for _ in 0..<2 { group.addImmediateTask { try await pool.run { tally.pass() } } }
             #expect(pool.waiting == 2)
             for _ in 0..<10 {
                 let refusal = await #expect(throws: WorkerPool.Full.self) {
-                    try await pool.run { tally.during {} }
+                    try await pool.run { tally.pass() }
                 }
                 #expect(refusal?.pool == "full one")
             }
@@ -116,10 +115,10 @@ import Testing
     @Test func aCancelledCallerTakesItsWaitingJobWithIt() async throws {
         let pool = WorkerPool(name: "test", lanes: 1, depth: 2)
         let gate = Gate()
-        let ran = Flag()
+        let ran = Tally()
         let first = Task { try await pool.run { gate.hold() } }
         await gate.await()
-        let second = Task.immediate { try await pool.run { ran.raise() } }
+        let second = Task.immediate { try await pool.run { ran.pass() } }
         #expect(pool.waiting == 1)
         second.cancel()
         // It is answered while the lane is still held.
@@ -128,18 +127,18 @@ import Testing
         gate.release()
         try await first.value
         #expect(try await pool.run { true })
-        #expect(!ran.isRaised)
+        #expect(ran.finished == 0)
     }
 
     @Test func aCallerThatIsCancelledAlreadyStartsNothing() async throws {
         let pool = WorkerPool(name: "test", lanes: 1, depth: 2)
-        let ran = Flag()
+        let ran = Tally()
         let task = Task {
             withUnsafeCurrentTask { $0?.cancel() }
-            try await pool.run { ran.raise() }
+            try await pool.run { ran.pass() }
         }
         await #expect(throws: CancellationError.self) { try await task.value }
-        #expect(!ran.isRaised)
+        #expect(ran.finished == 0)
     }
 
     @Test func aJobThatHasBegunIsSeenThrough() async throws {
@@ -164,7 +163,7 @@ import Testing
         let tally = Tally()
         for round in 0..<300 {
             let tasks = (0..<8).map { _ in
-                Task { try await pool.run { tally.during {} } }
+                Task { try await pool.run { tally.pass() } }
             }
             for _ in 0..<(round % 7) { await Task.yield() }
             for task in tasks.reversed() { task.cancel() }
@@ -185,44 +184,11 @@ import Testing
     }
 }
 
-private final class Order: Sendable {
-    private let list = Mutex<[Int]>([])
-
-    var numbers: [Int] { list.withLock { $0 } }
-    func add(_ number: Int) { list.withLock { $0.append(number) } }
-}
-
-private final class Flag: Sendable {
-    private let raised = Atomic<Bool>(false)
-
-    var isRaised: Bool { raised.load(ordering: .sequentiallyConsistent) }
-    func raise() { raised.store(true, ordering: .sequentiallyConsistent) }
-}
-
 private struct Spoiled: Error {}
 
-/// Counts jobs, and how many there were at once.
-private final class Tally: Sendable {
-    private struct State {
-        var running = 0
-        var most = 0
-        var finished = 0
-    }
-
-    private let state = Mutex(State())
-
-    var most: Int { state.withLock { $0.most } }
-    var finished: Int { state.withLock { $0.finished } }
-
-    func during(_ work: () -> Void) {
-        state.withLock { state in
-            state.running += 1
-            state.most = max(state.most, state.running)
-        }
-        work()
-        state.withLock { state in
-            state.running -= 1
-            state.finished += 1
-        }
+extension Tally {
+    fileprivate func pass() {
+        enter()
+        leave()
     }
 }

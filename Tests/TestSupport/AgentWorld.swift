@@ -2,6 +2,7 @@ public import AuthCore
 public import AuthStorage
 public import Cryptography
 internal import Synchronization
+internal import TestPrimitives
 
 /// A world of its own for one test: stores in memory, a clock that moves when told, randomness
 /// from a seed, and a proof of work that costs microseconds.
@@ -140,22 +141,15 @@ public final class TestClock: Sendable {
 
 /// Bytes that look random and are the same in every run.
 public final class SeededBytes: Sendable {
-    private let state: Mutex<UInt64>
+    private let generator: Mutex<SeededGenerator>
 
     public init(seed: UInt64) {
-        state = Mutex(seed)
+        generator = Mutex(SeededGenerator(seed: seed))
     }
 
-    /// SplitMix64, a byte at a time.
     @Sendable public func make(_ count: Int) -> [UInt8] {
-        state.withLock { state in
-            (0..<count).map { _ in
-                state &+= 0x9e37_79b9_7f4a_7c15
-                var mixed = state
-                mixed = (mixed ^ (mixed >> 30)) &* 0xbf58_476d_1ce4_e5b9
-                mixed = (mixed ^ (mixed >> 27)) &* 0x94d0_49bb_1331_11eb
-                return UInt8(truncatingIfNeeded: mixed ^ (mixed >> 31))
-            }
+        generator.withLock { generator in
+            (0..<count).map { _ in UInt8(truncatingIfNeeded: generator.next()) }
         }
     }
 

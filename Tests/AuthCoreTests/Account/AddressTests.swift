@@ -1,4 +1,5 @@
 import AuthCore
+import TestSupport
 import Testing
 
 struct AddressTests {
@@ -34,14 +35,9 @@ struct AddressTests {
     }
 
     @Test func arbitraryBytesNeverTrap() {
-        var state: UInt64 = 42
+        let random = SeededBytes(seed: 42)
         for _ in 0..<5000 {
-            var bytes: [UInt8] = []
-            for _ in 0..<(Int(state >> 59)) {
-                state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
-                bytes.append(UInt8(truncatingIfNeeded: state >> 33))
-            }
-            state = state &* 6_364_136_223_846_793_005 &+ 1
+            let bytes = random.make(random.below(32))
             let text = String(decoding: bytes, as: UTF8.self)
             if let address = Address(parsing: text) {
                 #expect(Address(parsing: address.description) == address)

@@ -1,3 +1,4 @@
+import TestPrimitives
 import Testing
 
 @testable import HTTPEngine
@@ -132,7 +133,7 @@ private func client(
 
     @Test(arguments: [1, 2, 3] as [UInt64])
     func noListTrapsOrNamesWhomTheProxyDidNot(seed: UInt64) throws {
-        var random = SeededGenerator(seed: seed &* 0x9e37_79b9_7f4a_7c15)
+        var random = SeededGenerator(seed: seed)
         let parts = [
             "for", "=", "\"", "\\", ";", ",", " ", "1.2.3.4", "10.0.0.2", "[::1]", "_x", ":80",
             "by",

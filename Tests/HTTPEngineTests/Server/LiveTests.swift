@@ -1,4 +1,5 @@
 import Glibc
+import TestPrimitives
 import Testing
 
 @testable import HTTPEngine
@@ -41,13 +42,13 @@ extension Live {
             let live = try LiveServer { $0.loops = 1 }
             let slow = live.client()
             slow.say("GET /gate HTTP/1.1\r\nHost: a\r\n\r\n")
-            await live.gate.reached()
+            await live.arrivals.reaches()
             let half = live.client()
             half.say("GET /no")
             let quick = live.client()
             quick.say("GET /now HTTP/1.1\r\nHost: a\r\n\r\n")
             #expect(quick.hear(through: "now \n").hasPrefix("HTTP/1.1 200"))
-            await live.gate.open()
+            live.gate.open()
             #expect(slow.hear(through: "gate\n").hasPrefix("HTTP/1.1 200"))
             half.close()
             await live.server.drain()
@@ -106,11 +107,9 @@ extension Live {
             let live = try LiveServer()
             let client = live.client()
             client.say("GET /until-cancelled HTTP/1.1\r\nHost: a\r\n\r\n")
-            await live.gate.reached()
-            await live.gate.open()
+            await live.arrivals.reaches()
             client.reset()
-            await live.cancelled.reached()
-            await live.cancelled.open()
+            await live.cancelled.wait()
             // Nobody's fault, and no 500 that an operator would look for.
             for await record in live.ends {
                 #expect(record.status == 499)
@@ -130,10 +129,10 @@ extension Live {
             _ = idle.hear(through: "now \n")
             let busy = live.client()
             busy.say("GET /gate HTTP/1.1\r\nHost: a\r\n\r\n")
-            await live.gate.reached()
+            await live.arrivals.reaches()
             async let drained: Void = live.server.drain()
             #expect(idle.hearToEnd() == "")
-            await live.gate.open()
+            live.gate.open()
             let text = try #require(busy.hearToEnd())
             #expect(text.contains("Connection: close\r\n") && text.hasSuffix("gate\n"))
             busy.close()
@@ -153,8 +152,7 @@ extension Live {
             let live = try LiveServer { $0.drainDeadline = .milliseconds(50) }
             let busy = live.client()
             busy.say("GET /until-cancelled HTTP/1.1\r\nHost: a\r\n\r\n")
-            await live.gate.reached()
-            await live.gate.open()
+            await live.arrivals.reaches()
             await live.server.drain()
             #expect(busy.hearToEnd() == "")
         }

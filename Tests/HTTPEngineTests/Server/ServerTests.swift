@@ -1,3 +1,4 @@
+import TestPrimitives
 import Testing
 
 @testable import HTTPEngine
@@ -10,7 +11,7 @@ extension Live {
     @Suite struct Exchanges {
         @Test func pipelinedRequestsAreAnsweredInOrder() async throws {
             let live = try LiveServer()
-            await live.gate.open()
+            live.gate.open()
             let many = (0..<40).map { index in
                 index % 3 == 0
                     ? "GET /gate HTTP/1.1\r\nHost: a\r\n\r\n"
@@ -56,8 +57,8 @@ extension Live {
             let client = live.client()
             client.say(now + "GET /gate HTTP/1.1\r\nHost: a\r\n\r\n" + now)
             client.endInput()
-            await live.gate.reached()
-            await live.gate.open()
+            await live.arrivals.reaches()
+            live.gate.open()
             let text = try #require(client.hearToEnd())
             #expect(text.split(separator: "HTTP/1.1 200 OK").count == 3)
             await live.server.drain()
@@ -91,11 +92,11 @@ extension Live {
             let live = try LiveServer()
             let client = live.client()
             client.say("GET /gate HTTP/1.1\r\nHost: a\r\n\r\n")
-            await live.gate.reached()
+            await live.arrivals.reaches()
             client.say(
                 "POST /echo HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\n"
             )
-            await live.gate.open()
+            live.gate.open()
             let text = client.hear(through: "100 Continue\r\n\r\n")
             #expect(text.hasPrefix("HTTP/1.1 200 OK") && text.contains("gate\nHTTP/1.1 100 "))
             client.say("hi" + last)

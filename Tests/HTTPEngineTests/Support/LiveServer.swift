@@ -1,41 +1,17 @@
 import Synchronization
+import TestPrimitives
 
 @testable import HTTPEngine
-
-/// A gate that handlers wait at until a test opens it.
-actor Gate {
-    private var isOpen = false
-    private var waiters: [CheckedContinuation<Void, Never>] = []
-    private var watchers: [CheckedContinuation<Void, Never>] = []
-    private var arrivals = 0
-
-    func pass() async {
-        arrivals += 1
-        for watcher in watchers { watcher.resume() }
-        watchers = []
-        guard !isOpen else { return }
-        await withCheckedContinuation { waiters.append($0) }
-    }
-
-    func open() {
-        isOpen = true
-        for waiter in waiters { waiter.resume() }
-        waiters = []
-    }
-
-    /// Returns when somebody is waiting at the gate.
-    func reached() async {
-        guard arrivals == 0 else { return }
-        await withCheckedContinuation { watchers.append($0) }
-    }
-}
 
 /// A server of its own on a free port, with routes that show what the engine does.
 struct LiveServer: Sendable {
     let server: Server
     let port: UInt16
-    let gate = Gate()
-    let cancelled = Gate()
+    /// Handlers that have begun to wait.
+    let arrivals = Level()
+    /// What the handlers of `/gate` wait at.
+    let gate = Latch()
+    let cancelled = Latch()
     let records = Records()
     /// Every fault as it is reported, for a test to wait for.
     let faults: AsyncStream<FaultRecord>
@@ -61,7 +37,7 @@ struct LiveServer: Sendable {
             .text("fault \(fault.status.code)\n", status: fault.status)
         }
         let routes = RouteGroup(
-            prefixes: ["/"], faults: faults, routes: LiveServer.routes(gate, cancelled))
+            prefixes: ["/"], faults: faults, routes: LiveServer.routes(arrivals, gate, cancelled))
         let records = records
         let (stream, continuation) = AsyncStream.makeStream(of: FaultRecord.self)
         self.faults = stream
@@ -81,11 +57,12 @@ struct LiveServer: Sendable {
         port = try server.start()[0].port
     }
 
-    private static func routes(_ gate: Gate, _ cancelled: Gate) -> [Route] {
+    private static func routes(_ arrivals: Level, _ gate: Latch, _ cancelled: Latch) -> [Route] {
         [
             Route(.get, "/now") { .text("now \($0.query.first?.value ?? "")\n") },
             Route(.get, "/gate") { _ in
-                await gate.pass()
+                arrivals.raise()
+                await gate.wait()
                 return .text("gate\n")
             },
             Route(.get, "/large") { _ in
@@ -95,11 +72,11 @@ struct LiveServer: Sendable {
             Route(.get, "/split") { _ in .text("x", headers: [("X", "a\r\nEvil: b")]) },
             Route(.get, "/throw") { _ in throw SocketError(call: "nothing", code: 0) },
             Route(.get, "/until-cancelled") { _ in
-                await gate.pass()
+                arrivals.raise()
                 do {
                     try await Task.sleep(for: .seconds(60))
                 } catch {
-                    await cancelled.pass()
+                    cancelled.open()
                     throw error
                 }
                 return .text("never cancelled\n")

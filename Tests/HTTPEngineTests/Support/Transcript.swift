@@ -42,17 +42,3 @@ private func describe(_ head: RequestHead) -> String {
     return "\(head.method) \(head.path) \(fields) \(head.framing) 1.\(head.minorVersion)"
         + (head.keepsAlive ? " keeps" : "") + (head.expectsContinue ? " expects" : "")
 }
-
-/// A small generator with a fixed seed (xorshift64*), so that a failure happens again.
-struct SeededGenerator: RandomNumberGenerator {
-    private var state: UInt64
-
-    init(seed: UInt64) { state = seed }
-
-    mutating func next() -> UInt64 {
-        state ^= state >> 12
-        state ^= state << 25
-        state ^= state >> 27
-        return state &* 0x2545_f491_4f6c_dd1d
-    }
-}

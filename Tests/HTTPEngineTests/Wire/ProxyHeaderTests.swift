@@ -1,3 +1,4 @@
+import TestPrimitives
 import Testing
 
 @testable import HTTPEngine
@@ -115,7 +116,7 @@ private let headers = v1Headers.map { (Array($0.0.utf8), $0.1) } + v2Headers
 
     @Test(arguments: [1, 2, 3, 4] as [UInt64])
     func mutatedHeadersAreReadAlikeHoweverTheyAreSplit(seed: UInt64) {
-        var random = SeededGenerator(seed: seed &* 0x9e37_79b9_7f4a_7c15)
+        var random = SeededGenerator(seed: seed)
         for _ in 0..<5_000 {
             let input = mutated(using: &random)
             let whole = ProxyHeader.read(input)
