@@ -96,9 +96,11 @@ extension Live {
                 // Held until the server has found that it cannot accept one.
                 for await _ in live.faults { break }
                 clients = []
-                let client = live.client()
-                client.say("GET /now HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
-                #expect(client.hearToEnd()?.hasPrefix("HTTP/1.1 200") == true)
+                // Those that waited in the kernel's queue take their turn before it has recovered.
+                let recovers = (0..<1000).contains { _ in
+                    live.exchange("GET /now HTTP/1.0\r\n\r\n")?.hasPrefix("HTTP/1.1 200") == true
+                }
+                #expect(recovers)
                 await live.server.drain()
             }
         }
