@@ -69,7 +69,7 @@ public struct Migrator: Sendable {
         try database.execute(script: step.script, name: "migration \(step.number)")
         try database.run(
             .recordMigration, .integer(Int64(step.number)), .text(step.name),
-            .text(step.checksum), .integer(now.milliseconds))
+            .text(step.checksum), .instant(now))
         return step
     }
 

@@ -58,10 +58,6 @@ struct Row {
         isNull(index) ? nil : try parsed(index, parse)
     }
 
-    func optionalBlob(_ index: Int32) throws -> [UInt8]? {
-        isNull(index) ? nil : try blob(index)
-    }
-
     func blob(_ index: Int32) throws -> [UInt8] {
         try demand(SQLITE_BLOB, index)
         let bytes = sqlite3_column_blob(statement, index)

@@ -2,20 +2,15 @@ public import AuthCore
 
 extension SQLiteStore: ChallengeLedger {
     public func spend(_ id: String, expiry: Instant) async throws -> Bool {
-        try await write { database in
-            try database.run(.spend, .text(id), .integer(expiry.milliseconds)) == 1
-        }
+        try await write { try $0.run(.spend, .text(id), .instant(expiry)) == 1 }
     }
 
     public func restore(_ id: String) async throws {
-        _ = try await write { database in try database.run(.restore, .text(id)) }
+        _ = try await write { try $0.run(.restore, .text(id)) }
     }
 
     public func sweep(before instant: Instant, limit: Int) async throws -> Int {
-        let limit = Int64(max(0, limit))
-        return try await write { database in
-            try database.run(.sweep, .integer(instant.milliseconds), .integer(limit))
-        }
+        try await write { try $0.run(.sweep, .instant(instant), .limit(limit)) }
     }
 }
 

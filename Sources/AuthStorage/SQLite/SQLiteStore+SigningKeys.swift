@@ -16,8 +16,7 @@ extension SQLiteStore: SigningKeyStore {
         to key: SealedKey, retiring: Instant, recording event: AuditEvent
     ) async throws {
         try await write { database in
-            try database.run(
-                .retireKey, .integer(retiring.milliseconds), .text(key.use.rawValue))
+            try database.run(.retireKey, .instant(retiring), .text(key.use.rawValue))
             guard try database.run(.insertKey, key) == 1 else {
                 throw StorageError.duplicateKey(id: key.id)
             }
@@ -26,7 +25,7 @@ extension SQLiteStore: SigningKeyStore {
     }
 
     public func removeRetired(before instant: Instant) async throws -> Int {
-        try await write { try $0.run(.removeRetired, .integer(instant.milliseconds)) }
+        try await write { try $0.run(.removeRetired, .instant(instant)) }
     }
 }
 
@@ -34,7 +33,7 @@ extension Database {
     fileprivate func run(_ query: Query, _ key: SealedKey) throws -> Int {
         try run(
             query, .text(key.id), .text(key.use.rawValue), .blob(key.sealed),
-            .integer(key.created.milliseconds))
+            .instant(key.created))
     }
 }
 
@@ -44,8 +43,7 @@ extension SealedKey {
         guard let use = KeyUse(rawValue: try row.text(1)) else { return nil }
         return SealedKey(
             id: try row.text(0), use: use, sealed: try row.blob(2),
-            created: Instant(milliseconds: try row.integer(3)),
-            retired: try row.optionalInteger(4).map(Instant.init(milliseconds:)))
+            created: try row.instant(3), retired: try row.optionalInstant(4))
     }
 }
 
