@@ -80,7 +80,7 @@ extension Config {
             case .agent: max(tokens.sessionLifetime, pow.agentLifetime)
             case .accounts: max(tokens.accountLifetime, pow.accountsLifetime)
             case .capability: tokens.capabilityLifetime
-            case .login: Duration.seconds(3600)
+            case .login: HashLoginAuth.Settings(hashLogin).tokenLifetime
             }
         return lifetime + Duties.keyRefresh * 2
     }
