@@ -2,4 +2,4 @@
 //
 // Owns: the rules of signing up, proving work, logging in and being turned away, as types and use
 // cases. Never knows HTTP, JSON bodies, SQL, sockets or a clock: time is an argument, storage is
-// three small protocols, slow work goes to a pool that it is handed.
+// small protocols, slow work goes to a pool that it is handed.

@@ -18,17 +18,3 @@ extension Workers {
         try await withPlace { try await $0.run(work) }
     }
 }
-
-/// The pools that AuthCore is handed. They share nothing: proof of work that takes 50 ms apiece
-/// must not stand in front of a signature that takes half a millisecond.
-public struct WorkerPools: Sendable {
-    /// scrypt and Argon2. Its width bounds their memory.
-    public let hashing: any Workers
-    /// RSA.
-    public let signing: any Workers
-
-    public init(hashing: any Workers, signing: any Workers) {
-        self.hashing = hashing
-        self.signing = signing
-    }
-}

@@ -26,7 +26,8 @@ public struct AuditEvent: Equatable, Sendable {
 
     public let kind: Kind
     public let time: Instant
-    /// Who did it: `account:<id>`, `user:<id>`, `operator` or `anonymous`.
+    /// Who did it: `account:<id>`, `user:<id>`, the email of a hash login, `operator` or
+    /// `anonymous`.
     public let actor: String
     /// To what it was done: an address, an email, a domain, the id of a token or a key.
     public let subject: String

@@ -87,7 +87,9 @@ struct AuditCommand: AsyncParsableCommand {
                 while true {
                     let page = try await store.events(after: last, limit: Self.page)
                     last = page.last?.sequence
-                    let wanted = page.filter { since.map($0.event.time.isNotBefore) ?? true }
+                    let wanted = page.filter { record in
+                        since.map { record.event.time >= $0 } ?? true
+                    }
                     try AuditOutput.write(wanted)
                     // What is written meanwhile is the next export's.
                     guard page.count == Self.page, let last, last < end else { break }
@@ -152,8 +154,4 @@ struct AuditProgress {
     func end() {
         if isShown { Output.complain("\r\u{1b}[K", end: "") }
     }
-}
-
-extension Instant {
-    fileprivate func isNotBefore(_ other: Instant) -> Bool { self >= other }
 }

@@ -81,16 +81,11 @@ extension AccountsAuth {
         let event = AuditEvent(
             .accountDeleted, by: caller, actor: identity.actor,
             subject: account.address.description)
-        switch identity {
-        case .user:
-            guard
-                try await stores.accounts.delete(account.id, at: nil, recording: event)
-            else { throw Refusal.notFound }
-        default:
-            guard
-                try await stores.accounts.delete(
-                    account.id, at: account.credentialVersion, recording: event)
-            else { throw Refusal.invalidToken }
-        }
+        // An Email JWT is good for as long as its password is; the owner's token for any.
+        let isOwner = if case .user = identity { true } else { false }
+        guard
+            try await stores.accounts.delete(
+                account.id, at: isOwner ? nil : account.credentialVersion, recording: event)
+        else { throw isOwner ? Refusal.notFound : Refusal.invalidToken }
     }
 }

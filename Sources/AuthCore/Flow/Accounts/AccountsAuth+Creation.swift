@@ -1,3 +1,5 @@
+internal import Cryptography
+
 /// A challenge of the accounts surface as it is handed out.
 public struct IssuedAccountsChallenge: Sendable {
     /// The signed token that clients send back as `pow.id`.
@@ -40,7 +42,7 @@ public struct NewAccount: Sendable {
 
 extension AccountsAuth {
     public func issueChallenge(by caller: Caller) async throws -> IssuedAccountsChallenge {
-        let salt = hexText(random(16))
+        let salt = Hex.encode(random(16))
         let challenge = AccountsChallengeToken(
             id: makeTokenID(), salt: salt, difficulty: settings.difficulty)
         let id = try await tokens.sign(
@@ -116,8 +118,4 @@ extension AccountsAuth {
             at: now)
         return OpenAccount(account: account, token: token)
     }
-}
-
-private func hexText(_ bytes: [UInt8]) -> String {
-    bytes.map { byte in (byte < 16 ? "0" : "") + String(byte, radix: 16) }.joined()
 }

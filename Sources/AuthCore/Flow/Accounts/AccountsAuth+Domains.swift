@@ -104,8 +104,3 @@ extension AccountsAuth {
         DomainID(random: Array(SHA256.digest(Array("system-domain/\(name)".utf8)).prefix(16)))
     }
 }
-
-/// The DNS did not answer in time.
-public struct DomainResolverTimeout: Error, Sendable {
-    public init() {}
-}

@@ -61,14 +61,3 @@ public struct AccountsAuth: Sendable {
 
     func makeTokenID() -> String { Base64URL.encode(random(16)) }
 }
-
-/// Looks up what a domain's owner has published. Blocking look-ups run on a pool of their own.
-public protocol DomainResolver: Sendable {
-    /// The texts of the TXT records at `name`, each with its strings joined; empty when there are
-    /// none or the name does not exist.
-    /// - Throws: when the DNS did not answer in time.
-    func texts(at name: Domain) async throws -> [String]
-
-    /// The hosts of the MX records at `name`, lower case and without a dot at the end.
-    func mailExchangers(of name: Domain) async throws -> [String]
-}
