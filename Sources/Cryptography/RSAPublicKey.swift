@@ -75,13 +75,6 @@ public final class RSAPublicKey: Sendable {
         return isValid
     }
 
-    /// The SHA-256 thumbprint of the JWK, in base64url (RFC 7638 §3).
-    public var jwkThumbprint: String {
-        let (n, e) = (Base64URL.encode(modulus), Base64URL.encode(exponent))
-        return Base64URL.encode(
-            SHA256.digest(Array(#"{"e":"\#(e)","kty":"RSA","n":"\#(n)"}"#.utf8)))
-    }
-
     private static func key(_ modulus: [UInt8], _ exponent: [UInt8]) -> OpaquePointer? {
         let builder = OSSL_PARAM_BLD_new()
         let n = BN_bin2bn(modulus, Int32(modulus.count), nil)

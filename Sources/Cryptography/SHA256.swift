@@ -2,7 +2,7 @@ internal import COpenSSL
 
 /// SHA-256 (FIPS 180-4).
 public enum SHA256 {
-    public static let digestBytes = 32
+    static let digestBytes = 32
 
     /// Fetched once and kept for the life of the process: looking the algorithm up by name on each
     /// call costs more than hashing a token does.

@@ -14,9 +14,10 @@ public enum Scrypt {
         /// The length of the digest.
         public let outputBytes: Int
 
-        public static let maximumMemoryBytes = 64 << 20
-        public static let maximumParallelism = 16
-        public static let maximumOutputBytes = 1024
+        /// Of 128 N r, what one computation holds while it runs.
+        static let maximumMemoryBytes = 64 << 20
+        static let maximumParallelism = 16
+        static let maximumOutputBytes = 1024
 
         public init(n: Int, r: Int, p: Int, outputBytes: Int) throws(CryptographyError) {
             guard n > 1, n & (n - 1) == 0, n <= Self.maximumMemoryBytes else {
@@ -34,12 +35,9 @@ public enum Scrypt {
             }
             (self.n, self.r, self.p, self.outputBytes) = (n, r, p, outputBytes)
         }
-
-        /// What one computation holds while it runs.
-        public var memoryBytes: Int { 128 * n * r }
     }
 
-    /// Takes `parameters.memoryBytes` of memory and, at 16384/8/1, some 50 ms of one core.
+    /// Takes 128 N r bytes of memory and, at 16384/8/1, some 50 ms of one core.
     public static func hash(
         password: [UInt8], salt: [UInt8], parameters: Parameters
     ) throws(CryptographyError) -> [UInt8] {

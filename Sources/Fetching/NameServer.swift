@@ -2,7 +2,7 @@ internal import Glibc
 
 /// A server that answers questions about the DNS, by its numeric address.
 public struct NameServer: Equatable, Sendable, CustomStringConvertible {
-    public static let standardPort: UInt16 = 53
+    static let standardPort: UInt16 = 53
 
     /// IPv4 or IPv6, in its usual form.
     public let host: String

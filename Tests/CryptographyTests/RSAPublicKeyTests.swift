@@ -18,13 +18,6 @@ import Testing
         #expect(try key().isValid(signature, for: Array(record.text("input").utf8)))
     }
 
-    @Test func agreesWithRFC7638Section31() throws {
-        let record = try #require(try VectorFile.records("rfc7638.txt").first)
-        let key = try RSAPublicKey(
-            modulus: record.base64URL("modulus"), exponent: record.base64URL("exponent"))
-        #expect(try key.jwkThumbprint == record.text("thumbprint"))
-    }
-
     @Test func theTextOfAKeyIsWhatAnotherImplementationWrites() throws {
         let pem = try VectorFile.contents("rfc7515-a2.pem")
         #expect(try key().pem == pem)

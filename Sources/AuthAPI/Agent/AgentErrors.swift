@@ -1,14 +1,14 @@
 internal import AuthCore
-public import HTTPEngine
+internal import HTTPEngine
 internal import StrictJSON
 
 /// Renders what goes wrong on the agents' surface: `{"error":{"message","hint","docs_url"}}`, for
 /// a reader that knows nothing else.
-public struct AgentErrors: Sendable {
+struct AgentErrors: Sendable {
     let publicURL: String
 
     /// For refusals, engine faults and everything else that a handler throws.
-    public var renderer: FaultRenderer {
+    var renderer: FaultRenderer {
         { fault, _ in
             switch fault {
             case .thrown(let error):

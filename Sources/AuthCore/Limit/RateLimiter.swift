@@ -36,7 +36,7 @@ public final class RateLimiter: Sendable {
         case hashLogin
 
         /// The contract's numbers.
-        public var defaultRate: Rate {
+        var defaultRate: Rate {
             switch self {
             case .general: Rate(8, per: .seconds(1))
             case .pro: Rate(20, per: .seconds(1))

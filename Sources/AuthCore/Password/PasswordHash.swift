@@ -1,7 +1,6 @@
 /// A password as it is stored: an encoded Argon2id string with its own salt and parameters
 /// (`$argon2id$v=19$m=…,t=…,p=…$salt$tag`).
 public struct PasswordHash: Equatable, Sendable, CustomStringConvertible, CustomReflectable {
-    public static let maximumOctets = 256
     /// The encoded string, for the store.
     public let encoded: String
 

@@ -8,7 +8,7 @@ public struct Migration: Equatable, Sendable {
     public let number: Int
     public let name: String
     /// SHA-256 of the text in lower-case hex.
-    public let checksum: String
+    let checksum: String
     let script: String
 
     init(_ number: Int, _ name: String, _ text: [UInt8]) {

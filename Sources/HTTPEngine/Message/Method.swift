@@ -12,7 +12,6 @@ public struct Method: Hashable, Sendable, CustomStringConvertible {
     public static let put = Method("PUT")
     public static let delete = Method("DELETE")
     public static let options = Method("OPTIONS")
-    public static let patch = Method("PATCH")
     public static let connect = Method("CONNECT")
     public static let trace = Method("TRACE")
 }

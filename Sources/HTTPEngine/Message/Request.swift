@@ -41,12 +41,6 @@ public struct Request: Sendable {
     /// Names this request in `X-Request-Id` and in the hooks' records.
     public var id: String { requestID.description }
 
-    /// The path split at `/`, then percent-decoded: an encoded slash does not split.
-    /// `/a/b` is `["a", "b"]`, `/` is `[""]`.
-    public var pathSegments: [String] {
-        PathSegments(head).map { String(decoding: $0, as: UTF8.self) }
-    }
-
     /// The pairs of an `application/x-www-form-urlencoded` query string, in order; `+` is a space.
     public var query: [(name: String, value: String)] {
         guard let range = head.target.query else { return [] }

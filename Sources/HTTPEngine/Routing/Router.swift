@@ -18,7 +18,7 @@ public struct Router: Sendable {
     }
 
     /// Bytes of body a route takes that names no limit of its own, where no server says otherwise.
-    public static let defaultBodyLimit = 65_536
+    static let defaultBodyLimit = 65_536
 
     private let tree: RouteTree
     private let methods: [Method]

@@ -9,7 +9,7 @@ public struct IssuedAPIToken: Sendable {
 
 extension AccountsAuth {
     /// Tokens of a user that are not revoked.
-    public static let maximumAPITokens = 100
+    static let maximumAPITokens = 100
     public static let maximumTokenNameOctets = 200
 
     /// Makes an API token for the user.

@@ -22,7 +22,7 @@ public enum Identity: Sendable {
 
 extension AccountsAuth {
     /// Pro API tokens begin so; nothing else does.
-    public static let apiTokenPrefix = "tm_pro_"
+    static let apiTokenPrefix = "tm_pro_"
 
     /// Looks at the token of a request: its signature, its time and what it stands for now.
     public func identify(_ token: String?, at now: Instant) async throws -> Identity {
