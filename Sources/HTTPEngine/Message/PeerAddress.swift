@@ -45,10 +45,9 @@ public struct PeerAddress: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// The same host whatever the port, to count connections by.
-    var host: PeerAddress {
-        PeerAddress(family: family, high: high, low: low, port: 0)
-    }
+    /// What one subscriber holds, to count connections by: an IPv4 address, an IPv6 /64, whose
+    /// every address is its holder's for the asking.
+    var subscriber: PeerAddress { first(family == .v4 ? 32 : 64) }
 
     /// How many bits an address of this family has.
     var width: Int { family == .v4 ? 32 : 128 }

@@ -1,14 +1,14 @@
 internal import Synchronization
 
-/// How many connections are open, in all and from each address, over all loops. One whose client is
+/// How many connections are open, in all and from each client, over all loops. One whose client is
 /// not named yet, because its proxy has not said it, counts among all.
 ///
-/// Promises: whoever was admitted is counted until it leaves; the table holds only addresses that
+/// Promises: whoever was admitted is counted until it leaves; the table holds only clients that
 /// have a connection, so it is bounded by the number of connections.
 final class ConnectionCensus: Sendable {
     private struct State {
         var total = 0
-        var byHost: [PeerAddress: Int] = [:]
+        var bySubscriber: [PeerAddress: Int] = [:]
     }
 
     private let most: Int
@@ -37,10 +37,10 @@ final class ConnectionCensus: Sendable {
     }
 
     private func count(_ peer: PeerAddress?, _ state: inout State) -> Bool {
-        guard let host = peer?.host else { return true }
-        let count = state.byHost[host, default: 0]
+        guard let subscriber = peer?.subscriber else { return true }
+        let count = state.bySubscriber[subscriber, default: 0]
         guard count < mostPerClient else { return false }
-        state.byHost[host] = count + 1
+        state.bySubscriber[subscriber] = count + 1
         return true
     }
 
@@ -48,9 +48,9 @@ final class ConnectionCensus: Sendable {
     func leave(_ peer: PeerAddress?) {
         state.withLock { state in
             state.total -= 1
-            guard let host = peer?.host else { return }
-            let count = state.byHost[host, default: 1] - 1
-            state.byHost[host] = count == 0 ? nil : count
+            guard let subscriber = peer?.subscriber else { return }
+            let count = state.bySubscriber[subscriber, default: 1] - 1
+            state.bySubscriber[subscriber] = count == 0 ? nil : count
         }
     }
 

@@ -26,7 +26,8 @@ public struct ServerConfiguration: Sendable {
 
     /// Open connections; one more is answered 503 and closed.
     public var maxConnections = 10_000
-    /// Open connections from one address; one more is answered 503 and closed.
+    /// Open connections from one client, an IPv4 address or an IPv6 /64; one more is answered 503
+    /// and closed.
     public var maxConnectionsPerClient = 1_024
 
     /// Octets of the request line without its CR LF; more is 414.

@@ -24,7 +24,7 @@ extension Config {
         var backlog = 1024
         /// Connections at once; one more is answered 503 and closed.
         var maxConnections = 10_000
-        /// Connections at once from one client address.
+        /// Connections at once from one client, an IPv4 address or an IPv6 /64.
         var maxConnectionsPerClient = 1024
 
         /// Octets of a request body; more is answered 413.

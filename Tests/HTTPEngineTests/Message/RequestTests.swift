@@ -65,7 +65,7 @@ import Testing
         let mapped = PeerAddress(v6: 0, 0xffff_7f00_0001, port: 5)
         #expect(mapped == PeerAddress(v4: 0x7f00_0001, port: 5))
         #expect(mapped.bytes == [127, 0, 0, 1])
-        #expect(mapped.host == .loopback)
+        #expect(mapped.subscriber == .loopback)
     }
 
     @Test func bytesAreInNetworkOrder() {

@@ -14,6 +14,17 @@ import Testing
         #expect(census.admit(other))
     }
 
+    @Test func theAddressesOfOneIPv6SubscriberAreOneClient() {
+        let census = ConnectionCensus(most: 9, mostPerClient: 2)
+        let prefix: UInt64 = 0x2001_0db8_0000_0001
+        #expect(census.admit(PeerAddress(v6: prefix, 1)))
+        #expect(census.admit(PeerAddress(v6: prefix, .max)))
+        #expect(!census.admit(PeerAddress(v6: prefix, 2)))
+        #expect(census.admit(PeerAddress(v6: prefix + 1, 2)))
+        census.leave(PeerAddress(v6: prefix, 1))
+        #expect(census.admit(PeerAddress(v6: prefix, 3)))
+    }
+
     @Test func whoeverLeavesMakesRoom() {
         let census = ConnectionCensus(most: 9, mostPerClient: 1)
         #expect(census.admit(one))
