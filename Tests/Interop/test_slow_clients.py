@@ -65,6 +65,34 @@ def resident_mib(server):
     return int(re.search(r"VmRSS:\s+(\d+) kB", status)[1]) / 1024
 
 
+def test_all_who_stop_in_the_middle_of_a_body_cost_bounded_memory_together(start):
+    server = start(POSTERN_SERVER_BUFFER_LIMIT=str(4 * 1024 * 1024))
+    ask = b"POST /api/token HTTP/1.1\r\n" + HOST + b"Content-Length: 60000\r\n\r\n"
+    before = resident_mib(server)
+    wires = [Wire(server, timeout=LATE) for _ in range(600)]
+    for wire in wires:
+        try:
+            wire.send(ask + b" " * 59_000)
+        except (BrokenPipeError, ConnectionResetError):
+            pass
+    with Wire(server, timeout=LATE) as small:
+        small.send(HEALTH)
+        assert small.answer().status == 200
+    # 36 MB were sent.
+    assert resident_mib(server) - before < 20
+    last = wires[-1].answer()
+    assert (last.status, last.one("retry-after")) == (503, "1")
+    assert last.body.startswith(b'{"error":"server_busy"')
+    for wire in wires:
+        wire.socket.close()
+    with Wire(server, timeout=LATE) as late:
+        while late.buffer == b"" or late.answer().status == 503:
+            late.socket.close()
+            late.__init__(server, timeout=LATE)
+            late.send(ask + b" " * 60_000)
+            assert late._more()
+
+
 def test_clients_that_never_read_cost_bounded_memory_and_are_dropped(hasty):
     ask = b"GET /llms.txt HTTP/1.1\r\n" + HOST + b"\r\n"
     before = resident_mib(hasty)

@@ -45,12 +45,14 @@ extension Connection {
     func pump(on loop: isolated Loop) {
         guard !isPumping, state.closing != .closed else { return }
         isPumping = true
-        var wasFull: Bool
         repeat {
-            while step(on: loop) {}
-            wasFull = state.isOutboxFull
-            flush(on: loop)
-        } while wasFull && !state.isOutboxFull && state.closing != .closed
+            var wasFull: Bool
+            repeat {
+                while step(on: loop) {}
+                wasFull = state.isOutboxFull
+                flush(on: loop)
+            } while wasFull && !state.isOutboxFull && state.closing != .closed
+        } while turnsAway(on: loop)
         isPumping = false
         if loop.isStopping { perform(state.drain(), on: loop) }
         watch(on: loop)

@@ -137,8 +137,7 @@ extension Connection {
             if header?.isEmpty == false { report(.truncated, on: loop) }
             Glibc.close(descriptor)
             loop.forget(self)
-            queue.removeAll()
-            incoming = nil
+            letGo(on: loop)
             task?.cancel()
             task = nil
         }

@@ -24,6 +24,10 @@ final class Connection {
     var requestBegan: Moment
     var owesContinue = false
     var isPumping = false
+    /// Octets charged to the budget of all connections.
+    var charged = 0
+    /// It has been told that there is no room for what it sends.
+    var isTurnedAway = false
 
     /// How it is counted.
     enum Standing {

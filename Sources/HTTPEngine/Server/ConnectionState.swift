@@ -56,6 +56,8 @@ struct ConnectionState {
     /// Octets of heads and bodies that wait with them.
     private(set) var waitingOctets = 0
     private(set) var isAnswering = false
+    /// Octets of the request that is being answered.
+    private var answeringOctets = 0
     private(set) var unsent = 0
     private var writeDeadline: Moment?
     private var peerEnded = false
@@ -94,6 +96,17 @@ struct ConnectionState {
         return waiting == 0 && !isAnswering && unsent == 0
     }
 
+    /// Octets of requests that wait or are being answered.
+    var heldOctets: Int { waitingOctets + answeringOctets }
+
+    /// A request has begun to come and is not whole.
+    var isMidRequest: Bool {
+        switch input {
+        case .head, .body, .discarding: true
+        case .idle, .ended: false
+        }
+    }
+
     mutating func octetsArrived(at now: Moment) {
         if case .idle = input { input = .head(until: now + limits.head) }
     }
@@ -129,19 +142,26 @@ struct ConnectionState {
     mutating func answerBegan(octets: Int = 0) {
         waiting -= 1
         waitingOctets -= octets
+        answeringOctets = octets
         isAnswering = true
     }
 
     /// An answer is in the outbox. If it is the last, whatever waits behind it is dropped.
     mutating func answered(octets: Int, isLast: Bool, at now: Moment) {
         isAnswering = false
+        answeringOctets = 0
         unsent += octets
         if isLast {
-            waiting = 0
-            waitingOctets = 0
+            forgetWaiting()
             endInput(lingers: false)
         }
         if case .idle = input { input = .idle(until: now + limits.idle) }
+    }
+
+    /// Those that wait are not going to be answered.
+    mutating func forgetWaiting() {
+        waiting = 0
+        waitingOctets = 0
     }
 
     /// An interim reply is in the outbox.

@@ -48,6 +48,9 @@ public struct ServerConfiguration: Sendable {
     public var pipelinedBytes = 65_536
     /// Octets of replies that wait for a client to read; beyond that its requests are not read.
     public var outboxBytes = 262_144
+    /// Octets of requests and of answers that all connections may hold together, beyond 8,192 each;
+    /// a request that would pass it is answered 503, a client that does not read is cut off.
+    public var bufferBytes = 134_217_728
 
     /// From the first octet of a head (or from accepting the connection) to its end; 408 after it.
     public var headDeadline: Duration = .seconds(10)

@@ -4,6 +4,7 @@ struct ServerContext: Sendable {
     let router: Router
     let hooks: ServerHooks
     let census: ConnectionCensus
+    let budget: BufferBudget
     let parserLimits: ParserLimits
     let connectionLimits: ConnectionState.Limits
 
@@ -14,6 +15,7 @@ struct ServerContext: Sendable {
         census = ConnectionCensus(
             most: configuration.maxConnections, mostPerClient: configuration.maxConnectionsPerClient
         )
+        budget = BufferBudget(most: configuration.bufferBytes)
         parserLimits = ParserLimits(
             requestLineBytes: configuration.requestLineBytes, headBytes: configuration.headBytes,
             headerCount: configuration.headerCount,

@@ -35,6 +35,12 @@ struct RequestParser {
     /// Octets that are waiting to be read; zero between requests.
     var unread: Int { buffer.count - start }
 
+    /// What its buffers take, in octets.
+    var heldOctets: Int {
+        if case .body(let reader) = phase { return buffer.capacity + reader.body.capacity }
+        return buffer.capacity
+    }
+
     /// Nothing of a next request has come.
     var isBetweenRequests: Bool {
         if case .head = phase { return unread == 0 }

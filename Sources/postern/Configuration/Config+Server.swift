@@ -45,6 +45,10 @@ extension Config {
         var pipelineLimit = 65_536
         /// Octets of answers that may wait for a client to read them.
         var outboxLimit = 262_144
+        /// Octets of requests and of answers that all connections may hold together, beyond 8,192
+        /// each; a request that would pass it is answered 503, a client that does not read is cut
+        /// off.
+        var bufferLimit = 134_217_728
 
         /// From the first octet of a request to the end of its header fields.
         var headTimeout = Duration.seconds(10)
@@ -92,6 +96,8 @@ extension Config {
                 "server.pipeline_count_limit", \.server.pipelineCountLimit, .integer(1...1000)),
             Setting("server.pipeline_limit", \.server.pipelineLimit, .integer(1024...16_777_216)),
             Setting("server.outbox_limit", \.server.outboxLimit, .integer(4096...67_108_864)),
+            Setting(
+                "server.buffer_limit", \.server.bufferLimit, .integer(65_536...1_099_511_627_776)),
             Setting("server.head_timeout", \.server.headTimeout, .duration(.deadlines)),
             Setting("server.body_timeout", \.server.bodyTimeout, .duration(.deadlines)),
             Setting("server.idle_timeout", \.server.idleTimeout, .duration(.deadlines)),

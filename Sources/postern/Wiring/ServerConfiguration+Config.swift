@@ -21,6 +21,7 @@ extension ServerConfiguration {
         pipelinedRequests = settings.pipelineCountLimit
         pipelinedBytes = settings.pipelineLimit
         outboxBytes = settings.outboxLimit
+        bufferBytes = settings.bufferLimit
         headDeadline = settings.headTimeout
         bodyDeadline = settings.bodyTimeout
         idleDeadline = settings.idleTimeout

@@ -29,6 +29,7 @@ import Testing
         settings.pipelineCountLimit = 12
         settings.pipelineLimit = 13
         settings.outboxLimit = 14
+        settings.bufferLimit = 21
         settings.headTimeout = .seconds(15)
         settings.bodyTimeout = .seconds(16)
         settings.idleTimeout = .seconds(17)
