@@ -16,7 +16,7 @@ public enum Refusal: Error, Equatable, Sendable {
     case addressTaken
     /// Too many of these from this client; how its bucket stands, where there is one.
     case tooManyRequests(retryAfter: Duration, standing: RateStatus? = nil)
-    /// The work queue is full or the database is busy; nothing was done.
+    /// The work queue is full, or the database is busy or has no room; nothing was done.
     case busy(retryAfter: Duration)
 
     // Of the agents' surface.
@@ -98,6 +98,8 @@ extension Refusal {
         switch error {
         case let refusal as Refusal: self = refusal
         case is StoreBusy: self = .busy(retryAfter: .seconds(1))
+        // Room does not come back as quickly as a lock.
+        case is StoreFull: self = .busy(retryAfter: .seconds(10))
         default: return nil
         }
     }

@@ -1,5 +1,6 @@
 import AuthCore
 import Glibc
+import Synchronization
 import Testing
 
 @testable import AuthStorage
@@ -78,6 +79,32 @@ import Testing
         try stranger.execute(script: "ROLLBACK", name: "unlock")
         #expect(try await store.insert(account(2)))
         #expect(try await store.spend("a", expiry: .epoch))
+    }
+
+    @Test func aFullDiskRefusesWritesAndIsToldOnceEachWay() async throws {
+        let directory = try TemporaryDirectory()
+        let told = Mutex<[Bool]>([])
+        let store = try SQLiteStore.open(
+            .file(directory.database), onRoom: { hasRoom in told.withLock { $0.append(hasRoom) } },
+            at: .epoch)
+        #expect(try await store.insert(account(1)))
+        // What there is and no page more.
+        try await store.write { try $0.execute(script: "PRAGMA max_page_count = 1", name: "fill") }
+        var made = 1
+        await #expect(throws: StoreFull.self) {
+            while try await store.insert(account(made + 1)) { made += 1 }
+        }
+        await #expect(throws: StoreFull.self) {
+            while try await store.spend(String(repeating: "a", count: 4_000), expiry: .epoch) {}
+        }
+        #expect(told.withLock { $0 } == [false])
+        #expect(try await store.accounts(after: nil, limit: 1_000).count == made)
+
+        try await store.write {
+            try $0.execute(script: "PRAGMA max_page_count = 100000", name: "empty")
+        }
+        #expect(try await store.insert(account(made + 1)))
+        #expect(told.withLock { $0 } == [false, true])
     }
 
     @Test func aFileHeldExclusivelyIsBusyForReadersToo() async throws {

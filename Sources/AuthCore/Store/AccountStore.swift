@@ -86,9 +86,3 @@ public struct UsageReport: Equatable, Sendable {
         self.used = used
     }
 }
-
-/// The store did not answer in time: its writer queue is full or its file is locked.
-/// The caller is told to come back (503), never that something is absent.
-public struct StoreBusy: Error, Sendable {
-    public init() {}
-}

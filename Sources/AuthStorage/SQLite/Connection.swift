@@ -12,19 +12,26 @@ actor Connection {
     private let depth: Int
     private let calls = Atomic<Int>(0)
     private let onEvent: @Sendable (AuditEvent) -> Void
+    private let onRoom: @Sendable (Bool) -> Void
     private var database: Database?
+    /// Whether the last write found the disk full.
+    private var isFull = false
 
     nonisolated var unownedExecutor: UnownedSerialExecutor {
         executor.asUnownedSerialExecutor()
     }
 
-    /// - Parameter onEvent: told of each event that ``commit(_:)`` has made durable.
+    /// - Parameters:
+    ///   - onEvent: told of each event that ``commit(_:)`` has made durable.
+    ///   - onRoom: told `false` when a write finds the disk full, `true` when one goes through again.
     init(
         _ database: sending Database, label: String, depth: Int,
-        onEvent: @escaping @Sendable (AuditEvent) -> Void = { _ in }
+        onEvent: @escaping @Sendable (AuditEvent) -> Void = { _ in },
+        onRoom: @escaping @Sendable (Bool) -> Void = { _ in }
     ) {
         self.database = database
         self.onEvent = onEvent
+        self.onRoom = onRoom
         self.depth = depth
         executor = QueueExecutor(label: label)
     }
@@ -55,14 +62,18 @@ actor Connection {
             guard let database else { throw StorageError.closed }
             // What a lost transaction has left here never came to be.
             database.events = []
-            try database.transaction { try perform(batch, in: database) }
+            let hasRoom = try database.transaction { try perform(batch, in: database) }
+            note(hasRoom: hasRoom)
             for event in database.events { onEvent(event) }
         } catch {
+            if error is StoreFull { note(hasRoom: false) }
             for write in batch { write.fail(error) }
         }
     }
 
-    private func perform(_ batch: [any PendingWrite], in database: Database) throws {
+    /// - Returns: whether there was room for all of it.
+    private func perform(_ batch: [any PendingWrite], in database: Database) throws -> Bool {
+        var hasRoom = true
         for write in batch {
             try database.run(.savepoint)
             let recorded = database.events.count
@@ -74,9 +85,18 @@ actor Connection {
                 try database.run(.undo)
                 database.events.removeSubrange(recorded...)
                 write.fail(error)
+                if error is StoreFull { hasRoom = false }
             }
             try database.run(.release)
         }
+        return hasRoom
+    }
+
+    /// Tells of changes only: a full disk would fail as many writes as come.
+    private func note(hasRoom: Bool) {
+        guard isFull == hasRoom else { return }
+        isFull = !hasRoom
+        onRoom(hasRoom)
     }
 
     /// Ends the connection; later calls throw ``StorageError/closed``.

@@ -4,8 +4,8 @@ internal import Synchronization
 /// The stores of AuthCore in one SQLite database: one connection that writes, a few that read.
 ///
 /// Promises what the protocols say, also between processes that share the file: what was
-/// acknowledged is on the disk (write-ahead log, `synchronous=FULL`), and a lock or a full queue
-/// is `StoreBusy`, never an absence.
+/// acknowledged is on the disk (write-ahead log, `synchronous=FULL`); a lock or a full queue is
+/// `StoreBusy` and a full disk `StoreFull`, never an absence.
 public final class SQLiteStore: Sendable {
     private let writer: Writer
     private let connections: [Connection]
@@ -17,12 +17,15 @@ public final class SQLiteStore: Sendable {
     /// - Parameters:
     ///   - onEvent: told of every event that this store puts on record, once it is durable and
     ///     before whoever caused it is answered. Runs on the writer's queue and must not wait.
+    ///   - onRoom: told `false` when a write finds the disk full, `true` when one goes through
+    ///     again. Runs there too.
     ///   - now: noted beside each migration that is applied.
     /// - Throws: ``MigrationError`` when the file is not for this program, `StoreBusy` or
     ///   ``StorageError`` when it cannot be had.
     public static func open(
         _ location: SQLiteLocation, settings: SQLiteSettings = SQLiteSettings(),
-        onEvent: @escaping @Sendable (AuditEvent) -> Void = { _ in }, at now: Instant
+        onEvent: @escaping @Sendable (AuditEvent) -> Void = { _ in },
+        onRoom: @escaping @Sendable (Bool) -> Void = { _ in }, at now: Instant
     ) throws -> SQLiteStore {
         let migrator = Migrator(location, settings: settings)
         let database = try migrator.open()
@@ -37,7 +40,8 @@ public final class SQLiteStore: Sendable {
             }
         }
         let connection = Connection(
-            database, label: "sqlite.writer", depth: settings.depth, onEvent: onEvent)
+            database, label: "sqlite.writer", depth: settings.depth, onEvent: onEvent,
+            onRoom: onRoom)
         return SQLiteStore(connection, readers: readers, settings: settings)
     }
 

@@ -72,6 +72,14 @@ struct Service: Sendable {
         let house = try await House.open(
             config, publicURL: publicURL, secret: try MasterSecret.find(for: config),
             onEvent: { [log] in log.event($0) },
+            onRoom: { hasRoom in
+                if hasRoom {
+                    logger.notice("the database has room again")
+                } else {
+                    logger.critical(
+                        "the disk is full: nothing is written until there is room again")
+                }
+            },
             isDraining: { draining.isClosed },
             logFetch: { cause, origin in
                 logger.info(

@@ -18,18 +18,20 @@ struct House: Sendable {
     /// - Parameters:
     ///   - publicURL: what clients reach this server by.
     ///   - onEvent: told of each credential event once it is durable; must not wait.
+    ///   - onRoom: told when the disk is full, and when it is not any more; must not wait.
     ///   - isDraining: whether somebody has asked for the server to stop.
     ///   - logFetch: told why a hash URL could not be fetched, which its client is not.
     static func open(
         _ config: Config, publicURL: String, secret: SecretBytes,
         onEvent: @escaping @Sendable (AuditEvent) -> Void = { _ in },
+        onRoom: @escaping @Sendable (Bool) -> Void = { _ in },
         isDraining: @escaping @Sendable () -> Bool,
         logFetch: @escaping @Sendable (_ cause: String, _ origin: String) -> Void = {
             _, _ in
         }
     ) async throws -> House {
         let store = try SQLiteStore.open(
-            config.databaseLocation, onEvent: onEvent, at: SystemClock.now())
+            config.databaseLocation, onEvent: onEvent, onRoom: onRoom, at: SystemClock.now())
         do {
             let pools = Pools()
             let keys = try KeyRing(store, secret: secret, workers: pools.signing)
