@@ -1,3 +1,6 @@
+internal import CSQLite
+internal import Glibc
+
 /// What can be wrong with a store beyond being busy. Ours to mend, never the caller's: it is
 /// logged, and answered without detail.
 ///
@@ -26,14 +29,28 @@ extension StorageError: CustomStringConvertible {
     public var description: String {
         switch self {
         case .failed(let statement, let code):
-            "SQLite refused the statement '\(statement)' with extended result code \(code)"
+            "\(Self.words(for: code)) (SQLite's code \(code) for '\(statement)')"
         case .unreadable(let column): "a stored value of \(column) cannot be read"
         case .duplicateKey(let id): "there is a signing key with the id \(id) already"
         case .unknownOwner: "there is no user with the id of this owner"
         case .inaccessible(let path, let code):
-            "\(path) cannot be made or opened (errno \(code))"
+            "\(path) cannot be made or opened: \(String(cString: strerror(code)))"
         case .unresponsive(let limit): "the database gave no answer within \(limit)"
         case .closed: "the store is closed"
+        }
+    }
+    /// What an operator can do something about is said with what to do.
+    private static func words(for code: Int32) -> String {
+        switch code & 0xff {
+        case SQLITE_FULL: "the disk is full; make room on it"
+        case SQLITE_CANTOPEN:
+            "the database cannot be opened; this user must be able to read and write it and its"
+                + " directory"
+        case SQLITE_READONLY:
+            "the database cannot be written; this user must be able to write it and its directory"
+        case SQLITE_CORRUPT: "the database is damaged; restore a backup"
+        case SQLITE_IOERR: "the disk failed to read or write"
+        default: String(cString: sqlite3_errstr(code))
         }
     }
 }

@@ -21,7 +21,7 @@ public struct SocketError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The errno.
     public let code: Int32
 
-    public var description: String { "\(call) failed with errno \(code)" }
+    public var description: String { "\(call) failed: \(String(cString: strerror(code)))" }
 }
 
 /// An HTTP/1.1 server on its own listeners and loops.

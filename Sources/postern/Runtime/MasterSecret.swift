@@ -20,6 +20,12 @@ enum MasterSecret {
         return try inDirectory(config.storage.directory)
     }
 
+    /// The file that it is in, or will be.
+    static func place(for config: Config) -> String {
+        ProcessEnvironment.variables[Environment.masterSecretFile]
+            ?? "\(config.storage.directory)/\(fileName)"
+    }
+
     /// Reads the secret that is there, or makes one: durable before it is first used, and of two
     /// servers that start at once both get the same.
     static func inDirectory(_ directory: String) throws(MasterSecretFault) -> SecretBytes {
@@ -40,7 +46,7 @@ enum MasterSecret {
         do throws(FileFault) {
             content = try File.bytes(at: path, atMost: 4096)
         } catch {
-            throw MasterSecretFault(path: path, cause: .file(error))
+            throw MasterSecretFault(path: path, cause: isOurs ? .file(error) : .mounted(error))
         }
         if content.count == octets { return SecretBytes(content) }
         let text = content.last == 0x0a ? content.dropLast() : content[...]
@@ -59,7 +65,7 @@ enum MasterSecret {
         } catch .exists {
             // Another server was first; its secret is the one.
         } catch {
-            throw MasterSecretFault(path: path, cause: .file(error))
+            throw MasterSecretFault(path: path, cause: .notMade(error))
         }
     }
 
@@ -78,6 +84,9 @@ enum MasterSecret {
 struct MasterSecretFault: Error, Equatable, CustomStringConvertible {
     enum Cause: Equatable, Sendable {
         case file(FileFault)
+        /// In the file that `POSTERN_MASTER_SECRET_FILE` names, which is never made.
+        case mounted(FileFault)
+        case notMade(FileFault)
         case length(Int)
         case mode(UInt32)
     }
@@ -87,7 +96,13 @@ struct MasterSecretFault: Error, Equatable, CustomStringConvertible {
 
     var description: String {
         switch cause {
-        case .file(let fault): "the master secret \(path) cannot be read or made: \(fault)"
+        case .file(let fault): "the master secret \(path) cannot be read: \(fault)"
+        case .mounted(let fault):
+            "the master secret \(path), which POSTERN_MASTER_SECRET_FILE names, cannot be read:"
+                + " \(fault)"
+        case .notMade(let fault):
+            "the master secret \(path) cannot be made: \(fault); storage.directory (--data) must be"
+                + " a directory that this user may write to"
         case .length(let octets):
             "the master secret \(path) has \(octets) octets; it must be 32 octets, or 64 hex digits"
         case .mode(let mode):

@@ -72,10 +72,15 @@ import Testing
         #expect(try MasterSecret.read(path, isOurs: false).count == 32)
     }
 
+    @Test func whatCannotBeMadeSaysSo() {
+        let cause = fault { _ = try MasterSecret.inDirectory("/proc/none") }
+        #expect(cause == .notMade(.missing))
+    }
+
     @Test func aMissingMountedSecretIsNeverMade() {
         let scratch = Scratch()
         let path = "\(scratch.path)/none"
-        #expect(fault { _ = try MasterSecret.read(path, isOurs: false) } == .file(.missing))
+        #expect(fault { _ = try MasterSecret.read(path, isOurs: false) } == .mounted(.missing))
         #expect(scratch.names.isEmpty)
     }
 
@@ -83,5 +88,9 @@ import Testing
         let text = MasterSecretFault(path: "/d/master.secret", cause: .mode(0o644)).description
         #expect(text.contains("/d/master.secret"))
         #expect(text.contains("chmod 600"))
+        let mounted = MasterSecretFault(path: "/s", cause: .mounted(.missing)).description
+        #expect(mounted.contains("/s, which POSTERN_MASTER_SECRET_FILE names"))
+        let unmade = MasterSecretFault(path: "/d/s", cause: .notMade(.system(EACCES))).description
+        #expect(unmade.contains("Permission denied") && unmade.contains("--data"))
     }
 }
