@@ -23,6 +23,14 @@ struct StoppingTests {
         #expect(try program.awaitEnd() == .exited(0))
     }
 
+    @Test func aTerminalThatGoesAwayStopsItGracefully() throws {
+        let place = try Place()
+        let program = try Program.serve(in: place)
+        program.signal(SIGHUP)
+        #expect(try program.awaitEnd() == .exited(0))
+        #expect(program.log.contains("SIGHUP"))
+    }
+
     @Test func whileDrainingItIsHealthyAndNotReady() throws {
         let place = try Place()
         let program = try Program.serve(

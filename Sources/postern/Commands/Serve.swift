@@ -9,9 +9,9 @@ struct Serve: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Run the server.",
         discussion: """
-            Prints "listening on http://HOST:PORT" to standard output when it is ready, and logs to
-            standard error: text on a terminal, JSON lines otherwise. SIGTERM or SIGINT stop it
-            gracefully: /readyz answers 503, after server.drain_delay the listener closes, requests
+            Prints "listening on http://HOST:PORT" to standard output when it is ready, and logs to \
+            standard error: text on a terminal, JSON lines otherwise. SIGTERM, SIGINT or \
+            SIGHUP stop it gracefully: /readyz answers 503, after server.drain_delay the listener closes, requests \
             in flight finish. A second signal ends it at once.
 
             Examples:
@@ -103,7 +103,7 @@ struct Service: Sendable {
             ).run()
         }
         let signal = await signals.wait()
-        logger.info("stopping", metadata: ["signal": "\(signal == SIGINT ? "SIGINT" : "SIGTERM")"])
+        logger.info("stopping", metadata: ["signal": "\(StopSignals.name(of: signal))"])
         duties.cancel()
         await stop(server, draining)
         await duties.value

@@ -2,8 +2,8 @@ internal import Dispatch
 internal import Glibc
 internal import Synchronization
 
-/// Turns SIGTERM and SIGINT into one event: somebody wants us to stop. The second one ends the
-/// process at once.
+/// Turns SIGTERM, SIGINT and SIGHUP (the terminal went away) into one event: somebody wants us to
+/// stop. The second one ends the process at once. What nohup(1) had ignored stays ignored.
 ///
 /// Promises: until `init` a signal has its default action and ends the process; from then on it is
 /// kept until somebody waits. There is no moment between: the handler writes to a pipe that is
@@ -25,7 +25,7 @@ actor StopSignals {
             while read(reader, &number, 1) == 1 { continuation.yield(Int32(number)) }
         }
         source.activate()
-        for number in [SIGTERM, SIGINT] { Self.keep(number) }
+        for number in [SIGTERM, SIGINT, SIGHUP] { Self.keep(number) }
     }
 
     /// Returns the first signal; the next one ends the process with 128 and its number.
@@ -37,6 +37,14 @@ actor StopSignals {
             for await next in rest { _exit(128 + next) }
         }
         return first
+    }
+
+    static func name(of number: Int32) -> String {
+        switch number {
+        case SIGINT: "SIGINT"
+        case SIGHUP: "SIGHUP"
+        default: "SIGTERM"
+        }
     }
 
     /// The end to read signals from. Neither end is ever closed: a handler may always run.
@@ -54,6 +62,11 @@ actor StopSignals {
     }
 
     private static func keep(_ number: Int32) {
+        var before = sigaction()
+        sigaction(number, nil, &before)
+        // SIG_IGN is a cast, which Swift cannot compare; its bits are those of 1.
+        let isIgnored = unsafeBitCast(before.__sigaction_handler.sa_handler, to: Int.self) == 1
+        if number == SIGHUP && isIgnored { return }
         var action = sigaction()
         action.__sigaction_handler.sa_handler = { number in
             // Whatever was interrupted looks at its own errno (signal-safety(7)).

@@ -26,6 +26,31 @@ import Testing
         }
     }
 
+    @Test func aTerminalThatGoesAwayIsKeptLikeAnyOther() async {
+        await #expect(processExitsWith: .exitCode(7)) {
+            alarm(20)
+            let signals = StopSignals()
+            kill(getpid(), SIGHUP)
+            exit(await signals.wait() == SIGHUP ? 7 : 1)
+        }
+    }
+
+    @Test func whatNohupHasIgnoredStaysIgnored() async {
+        await #expect(processExitsWith: .exitCode(7)) {
+            alarm(20)
+            signal(SIGHUP, SIG_IGN)
+            let signals = StopSignals()
+            kill(getpid(), SIGHUP)
+            kill(getpid(), SIGTERM)
+            exit(await signals.wait() == SIGTERM ? 7 : 1)
+        }
+    }
+
+    @Test func signalsAreNamedAsTheLogHasThem() {
+        #expect(
+            [SIGTERM, SIGINT, SIGHUP].map(StopSignals.name) == ["SIGTERM", "SIGINT", "SIGHUP"])
+    }
+
     @Test func ofTwoThatAreKeptTheSecondEndsTheProcess() async {
         await #expect(processExitsWith: .exitCode(128 + SIGINT)) {
             alarm(20)
