@@ -4,7 +4,7 @@ internal import Glibc
 
 extension SQLiteLocation {
     /// As SQLite takes it.
-    var path: String {
+    public var path: String {
         switch self {
         case .memory: ":memory:"
         case .file(let path): path

@@ -9,8 +9,8 @@ extension AccountCommand {
         static let configuration = CommandConfiguration(
             abstract: "Add an account with a password; the operator may give out reserved names.",
             discussion: """
-                The password is asked for twice on a terminal; with --password-stdin it is the first
-                line of standard input. With --owner the account is that Pro user's, beyond the
+                The password is asked for twice on a terminal; with --password-stdin it is the first \
+                line of standard input. With --owner the account is that Pro user's, beyond the \
                 limit if need be, and may be on a domain of theirs.
 
                 Examples:
@@ -29,7 +29,7 @@ extension AccountCommand {
 
         func run() async throws {
             let secret = MailboxSecret.password(try password.read())
-            try await options.withStore { store, config in
+            try await options.withStore(makesOne: true) { store, config in
                 do {
                     try await add(secret, to: store, config)
                 } catch let refusal as Refusal {

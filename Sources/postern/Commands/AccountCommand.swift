@@ -33,7 +33,7 @@ struct AccountCommand: AsyncParsableCommand {
                 while true {
                     let page = try await store.accounts(after: last, limit: Self.page)
                     for account in page {
-                        Output.print(
+                        try Output.deliver(
                             "\(account.address)  \(account.id)  \(account.state.rawValue)  "
                                 + account.created.rfc3339)
                     }

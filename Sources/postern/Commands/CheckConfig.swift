@@ -5,7 +5,7 @@ struct CheckConfig: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Print the effective settings, or everything that is wrong with them.",
         discussion: """
-            Each setting is printed as TOML with its source: a line of the file, a variable, a
+            Each setting is printed as TOML with its source: a line of the file, a variable, a \
             flag, or "default". Exits with 0 when the configuration is good, 78 when it is not.
 
             Examples:
@@ -17,6 +17,12 @@ struct CheckConfig: ParsableCommand {
     @OptionGroup var options: ConfigOptions
 
     func run() throws {
-        Output.print(try options.load().listing)
+        let listing = try options.load().listing
+        do {
+            try Output.deliver(listing)
+        } catch {
+            Output.complain("\(error)")
+            throw Exit.code(for: error)
+        }
     }
 }

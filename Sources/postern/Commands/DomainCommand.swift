@@ -9,9 +9,9 @@ struct DomainCommand: AsyncParsableCommand {
         commandName: "domain",
         abstract: "Add, list or remove the domains that accounts can be made on.",
         discussion: """
-            A domain without an owner is for everybody, or with --pro-only for Pro users. One with
-            an owner is that user's alone, and nothing can be made on it until the DNS records that
-            are printed have been seen, or --verified vouches for them. Domains in mail.domains are
+            A domain without an owner is for everybody, or with --pro-only for Pro users. One with \
+            an owner is that user's alone, and nothing can be made on it until the DNS records that \
+            are printed have been seen, or --verified vouches for them. Domains in mail.domains are \
             listed but are added and removed in the configuration.
 
             Examples:
@@ -49,7 +49,7 @@ struct DomainCommand: AsyncParsableCommand {
         }
 
         func run() async throws {
-            try await options.withStore { store, config in
+            try await options.withStore(makesOne: true) { store, config in
                 guard !config.mail.domains.contains(domain) else {
                     throw DomainFault.configured(domain)
                 }
@@ -97,13 +97,14 @@ struct DomainCommand: AsyncParsableCommand {
         func run() async throws {
             try await options.withStore { store, config in
                 for name in config.mail.domains {
-                    Output.print("\(name)  configuration  verified  everybody  -")
+                    try Output.deliver("\(name)  configuration  verified  everybody  -")
                 }
                 var last: Domain?
                 while true {
                     let page = try await store.domains(after: last, limit: Self.page)
                     for listed in page {
-                        Output.print(listed.domain.line(owner: listed.owner?.text ?? "operator"))
+                        try Output.deliver(
+                            listed.domain.line(owner: listed.owner?.text ?? "operator"))
                     }
                     last = page.last?.domain.name
                     if page.count < Self.page { return }

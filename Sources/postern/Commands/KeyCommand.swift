@@ -18,7 +18,8 @@ struct KeyCommand: AsyncParsableCommand {
             try await options.withStore { store, _ in
                 for key in try await store.keys() {
                     let state = key.retired.map { "verifies until \($0.rfc3339)" } ?? "signs"
-                    Output.print("\(key.use.rawValue)  \(key.id)  \(key.created.rfc3339)  \(state)")
+                    try Output.deliver(
+                        "\(key.use.rawValue)  \(key.id)  \(key.created.rfc3339)  \(state)")
                 }
             }
         }
@@ -28,12 +29,12 @@ struct KeyCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Make a new signing key; the old one goes on verifying what it signed.",
             discussion: """
-                Running servers on the same database take the new key up within a minute. A key
-                that others verify with (capability, login) is published at once and signs six
-                minutes later, when caches of the key set have it. The old one verifies as long
+                Running servers on the same database take the new key up within a minute. A key \
+                that others verify with (capability, login) is published at once and signs six \
+                minutes later, when caches of the key set have it. The old one verifies as long \
                 as the longest-lived token that it may have signed.
 
-                A key that has leaked must not live on: --leaked ends it at once, and with it
+                A key that has leaked must not live on: --leaked ends it at once, and with it \
                 everything that it signed.
 
                 Examples:

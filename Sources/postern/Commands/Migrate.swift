@@ -6,7 +6,7 @@ struct Migrate: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Bring the database up to date; serve does so itself.",
         discussion: """
-            Each migration runs in a transaction of its own. A database that a newer program has
+            Each migration runs in a transaction of its own. A database that a newer program has \
             migrated is refused and left as it is.
 
             Examples:

@@ -1,20 +1,22 @@
 internal import ArgumentParser
 internal import AuthStorage
+internal import Glibc
 
 extension ConfigOptions {
     /// Opens the configured database for an operator's command, whether or not a server runs on it.
     ///
     /// What goes wrong inside is said once, and ends the command.
+    /// - Parameter makesOne: for what is added before the first start; where there was no database
+    ///   the operator is told that there is one now.
     func withStore(
-        _ body: (SQLiteStore, Config) async throws -> Void
+        makesOne: Bool = false, _ body: (SQLiteStore, Config) async throws -> Void
     ) async throws {
         let config = try load().config
-        guard config.databaseLocation != .memory else {
-            Output.complain("the database is in memory: another process cannot reach it")
-            throw Exit.misconfigured
-        }
+        let location = try config.databaseOnDisk(mayBeMissing: makesOne)
+        let isNew = config.lacksDatabase
         do {
-            let store = try SQLiteStore.open(config.databaseLocation, at: SystemClock.now())
+            let store = try SQLiteStore.open(location, at: SystemClock.now())
+            if isNew { Output.complain("made the database \(location.path): there was none") }
             do {
                 try await body(store, config)
             } catch {
@@ -28,5 +30,30 @@ extension ConfigOptions {
             Output.complain("\(error)")
             throw Exit.code(for: error)
         }
+    }
+}
+
+extension Config {
+    /// The database of a command beside the server's.
+    /// - Parameter mayBeMissing: `false` for what only looks at a database or changes what is in it:
+    ///   with a misspelt directory it would say that there is nothing.
+    /// - Throws: `ExitCode` 78 once it has been said why there is none.
+    func databaseOnDisk(mayBeMissing: Bool = false) throws -> SQLiteLocation {
+        guard databaseLocation != .memory else {
+            Output.complain("the database is in memory: another process cannot reach it")
+            throw Exit.misconfigured
+        }
+        guard mayBeMissing || !lacksDatabase else {
+            Output.complain(
+                "there is no database \(databaseLocation.path); name its directory with --data, or"
+                    + " make it with `postern serve` or `postern migrate`")
+            throw Exit.misconfigured
+        }
+        return databaseLocation
+    }
+
+    /// A directory that cannot be looked into is not one that lacks it.
+    fileprivate var lacksDatabase: Bool {
+        access(databaseLocation.path, F_OK) != 0 && errno == ENOENT
     }
 }

@@ -3,17 +3,28 @@ internal import Glibc
 /// What a command says: results to standard output, complaints to standard error.
 enum Output {
     static func print(_ text: String) {
-        write(text.hasSuffix("\n") ? text : text + "\n", to: STDOUT_FILENO)
+        write(lines(text), to: STDOUT_FILENO)
     }
 
-    /// For what must not be lost unnoticed, such as an export.
+    /// For what must not be lost unnoticed: what somebody asked to see.
     /// - Throws: when not all of it could be written.
     static func deliver(_ text: String) throws(OutputFault) {
-        guard write(text, to: STDOUT_FILENO) else { throw OutputFault(cause: .last) }
+        guard write(lines(text), to: STDOUT_FILENO) else { throw OutputFault(cause: .last) }
     }
 
     static func complain(_ text: String, end: String = "\n") {
         write(text + end, to: STDERR_FILENO)
+    }
+
+    /// For somebody at a terminal who wonders why nothing happens.
+    static func explainWaiting(for what: String) {
+        guard isatty(STDIN_FILENO) == 1 else { return }
+        complain("reading \(what) from standard input; end it with Ctrl-D")
+    }
+
+    /// Whole lines, or nothing.
+    private static func lines(_ text: String) -> String {
+        text.isEmpty || text.hasSuffix("\n") ? text : text + "\n"
     }
 
     /// Unbuffered.

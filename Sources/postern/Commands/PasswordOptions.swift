@@ -10,8 +10,11 @@ struct PasswordOptions: ParsableArguments {
     /// - Throws: `ExitCode` once what is wrong has been said.
     func read() throws -> [UInt8] {
         do throws(PasswordFault) {
-            if passwordStdin { return try PasswordReader.line(from: STDIN_FILENO) }
-            guard isatty(STDIN_FILENO) == 1 else { throw .noTerminal }
+            // At a terminal the flag changes nothing: what is typed there must not be shown.
+            guard isatty(STDIN_FILENO) == 1 else {
+                guard passwordStdin else { throw .noTerminal }
+                return try PasswordReader.line(from: STDIN_FILENO)
+            }
             return try PasswordReader(input: STDIN_FILENO, prompts: STDERR_FILENO).askTwice()
         } catch {
             Output.complain("\(error)")

@@ -9,10 +9,10 @@ struct Signup: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Sign an agent up: proof of work, mailbox, credentials.",
         discussion: """
-            Solves the server's proof of work on all cores, makes the mailbox and writes the
-            credentials to a file that only you can read (0600). A file that exists is never
-            overwritten without --force. The API key is shown nowhere but in that file, unless
-            --json is given: then it is in the object on standard output, and a file is written
+            Solves the server's proof of work on all cores, makes the mailbox and writes the \
+            credentials to a file that only you can read (0600). A file that exists is never \
+            overwritten without --force. The API key is shown nowhere but in that file, unless \
+            --json is given: then it is in the object on standard output, and a file is written \
             only if --out names one.
 
             Examples:

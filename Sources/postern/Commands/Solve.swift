@@ -9,8 +9,8 @@ struct Solve: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Solve a challenge JWT and print nonce and digest.",
         discussion: """
-            Reads the JWT of POST /api/v1/challenge from the command line or from standard input
-            and prints {"nonce":…,"powHex":…}, the two members that POST /api/v1/session takes.
+            Reads the JWT of POST /api/v1/challenge from the command line or from standard input \
+            and prints {"nonce":…,"powHex":…}, the two members that POST /api/v1/session takes. \
             scrypt's parameters are the published ones (N=16384, r=8, p=1, 64 bytes).
 
             Example:
@@ -37,7 +37,7 @@ struct Solve: AsyncParsableCommand {
                 $0.member("nonce", found.nonce.text)
                 $0.member("powHex", Hex.encode(found.digest))
             }
-            Output.print(String(decoding: object, as: UTF8.self))
+            try Output.deliver(String(decoding: object, as: UTF8.self))
         } catch {
             Output.complain("not solved: \(error)")
             throw ExitCode.failure
@@ -46,6 +46,7 @@ struct Solve: AsyncParsableCommand {
 
     private func token() throws(FileFault) -> String {
         if let challenge { return challenge }
+        Output.explainWaiting(for: "the challenge JWT")
         let bytes = try File.bytes(from: STDIN_FILENO, atMost: 16_384)
         let white: Set<UInt8> = [0x20, 0x09, 0x0a, 0x0d]
         return String(decoding: bytes.filter { !white.contains($0) }, as: UTF8.self)

@@ -9,7 +9,7 @@ struct UserCommand: AsyncParsableCommand {
         commandName: "user",
         abstract: "Add, list, disable or enable Pro users, or give one a new password.",
         discussion: """
-            A password is asked for twice on a terminal; with --password-stdin it is the first line
+            A password is asked for twice on a terminal; with --password-stdin it is the first line \
             of standard input. It never stands on a command line, where others could read it.
 
             Examples:
@@ -29,7 +29,7 @@ struct UserCommand: AsyncParsableCommand {
 
         func run() async throws {
             let secret = try password.read()
-            try await options.withStore { store, config in
+            try await options.withStore(makesOne: true) { store, config in
                 do {
                     let user = try await UserRegistrar(store, config).add(
                         email, password: secret, recording: .byOperator(.userCreated, email))
@@ -51,7 +51,7 @@ struct UserCommand: AsyncParsableCommand {
         func run() async throws {
             try await options.withStore { store, _ in
                 try await store.forEachUser { user in
-                    Output.print(
+                    try Output.deliver(
                         "\(user.email)  \(user.id)  \(user.state.rawValue)  \(user.created.rfc3339)"
                     )
                 }

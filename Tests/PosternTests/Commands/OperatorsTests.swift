@@ -11,6 +11,10 @@ import Testing
 @Suite struct OperatorsTests {
     private let scratch = Scratch()
 
+    init() throws {
+        _ = try Migrator(.file("\(scratch.path)/postern.db")).migrate(at: SystemClock.now())
+    }
+
     private func run(_ arguments: String...) async throws {
         var command = try Postern.parseAsRoot(arguments + ["--data", scratch.path])
         if var asynchronous = command as? any AsyncParsableCommand {
