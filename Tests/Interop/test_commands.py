@@ -337,7 +337,7 @@ def test_production_does_not_start_without_its_public_url(tmp_path):
 def test_every_command_teaches_by_its_help(tmp_path):
     listed = run("--help", directory=tmp_path).stdout
     commands = re.findall(r"^  ([a-z-]+)(?: \(default\))? {2,}\S", listed, re.M)
-    assert {"serve", "migrate", "check-config", "key", "account", "user", "domain",
+    assert {"serve", "migrate", "backup", "check-config", "key", "account", "user", "domain",
             "audit", "signup", "solve", "healthcheck"} <= set(commands)
     for command in commands:
         assert "postern " in run(command, "--help", directory=tmp_path).stdout

@@ -101,7 +101,7 @@ public struct Migrator: Sendable {
     }
 
     /// - Returns: `false` for a database with nothing in it.
-    private func isOurs(_ database: Database) throws -> Bool {
+    func isOurs(_ database: Database) throws -> Bool {
         do {
             let (id, objects) =
                 try database.first(.identity) { row in

@@ -4,11 +4,11 @@ internal import CSQLite
 /// One SQLite connection and its prepared statements.
 ///
 /// Not `Sendable`: it lives inside one ``Connection``. Every statement is prepared once and kept.
-/// Trouble is thrown, as `StoreBusy` where SQLite says busy or locked, as
-/// `StoreFull` where the disk is full, and as ``StorageError/failed(statement:code:)`` otherwise; an empty answer always means that SQLite
-/// looked and there was nothing.
+/// Trouble is thrown, as `StoreBusy` where SQLite says busy or locked, as `StoreFull` where the disk
+/// is full, and as ``StorageError/failed(statement:code:)`` otherwise; an empty answer always means
+/// that SQLite looked and there was nothing.
 final class Database {
-    private let handle: OpaquePointer
+    let handle: OpaquePointer
     private var statements: [String: OpaquePointer] = [:]
     /// What the transaction that is open has put on record.
     var events: [AuditEvent] = []
@@ -126,7 +126,7 @@ final class Database {
     /// `SQLITE_IOERR_SHMSIZE`, which C computes in a macro.
     private static let logIndexHasNoRoom: Int32 = SQLITE_IOERR | 19 << 8
 
-    private static func failure(_ code: Int32, in statement: String) -> any Error {
+    static func failure(_ code: Int32, in statement: String) -> any Error {
         switch code & 0xff {
         // PROTOCOL: many connections fought for the log's locks and this one gave up.
         case SQLITE_BUSY, SQLITE_LOCKED, SQLITE_PROTOCOL: StoreBusy()

@@ -9,8 +9,8 @@ extension AccountCommand {
             abstract:
                 "Note how many bytes of mail an account holds, as the mail store counts them.",
             discussion: """
-                Clients see the number as `used`. With --stdin each line of standard input is an
-                address and a number of bytes; a line that cannot be noted is complained about, the
+                Clients see the number as `used`. With --stdin each line of standard input is an \
+                address and a number of bytes; a line that cannot be noted is complained about, the \
                 others are noted, and the exit code is 1.
 
                 Examples:
@@ -46,6 +46,7 @@ extension AccountCommand {
         }
 
         private func noteLines(in store: SQLiteStore, _ tally: inout Tally) async throws {
+            Output.explainWaiting(for: "lines of ADDRESS BYTES")
             var reports: [UsageReport] = []
             var number = 0
             while let line = readLine() {
@@ -54,14 +55,15 @@ extension AccountCommand {
                 if let report = UsageReport(line: line) {
                     reports.append(report)
                 } else {
-                    Output.complain("line \(number) is not an address and a number of bytes")
-                    tally.failed = true
+                    tally.complain("line \(number) is not an address and a number of bytes")
                 }
                 guard reports.count == Self.batch else { continue }
                 try await tally.note(reports, in: store)
                 reports = []
+                tally.line.show("\(number) lines read, \(tally.noted) reports noted")
             }
             try await tally.note(reports, in: store)
+            tally.line.end()
         }
     }
 
@@ -69,16 +71,23 @@ extension AccountCommand {
     private struct Tally {
         var noted = 0
         var failed = false
+        /// How far it is, where there is much of it.
+        var line = StatusLine.onStandardError()
 
         mutating func note(_ reports: [UsageReport], in store: SQLiteStore) async throws {
             for (report, isThere) in zip(reports, try await store.note(reports)) {
                 if isThere {
                     noted += 1
                 } else {
-                    Output.complain("there is no account \(report.address)")
-                    failed = true
+                    complain("there is no account \(report.address)")
                 }
             }
+        }
+
+        mutating func complain(_ text: String) {
+            line.end()
+            Output.complain(text)
+            failed = true
         }
     }
 }

@@ -10,7 +10,7 @@ struct AuditCommand: AsyncParsableCommand {
         commandName: "audit",
         abstract: "Show or export the record of credential events.",
         discussion: """
-            Each line is one event: time, kind, who did it, to what, from which client address, in
+            Each line is one event: time, kind, who did it, to what, from which client address, in \
             which request. No password, key or token is in it.
 
             Examples:
@@ -82,7 +82,8 @@ struct AuditCommand: AsyncParsableCommand {
         func run() async throws {
             try await options.withStore { store, _ in
                 let end = try await store.latestEvents(limit: 1).last?.sequence ?? 0
-                let progress = AuditProgress(end: end)
+                var line = StatusLine.onStandardError()
+                defer { line.end() }
                 var last: Int64?
                 while true {
                     let page = try await store.events(after: last, limit: Self.page)
@@ -93,9 +94,10 @@ struct AuditCommand: AsyncParsableCommand {
                     try AuditOutput.write(wanted)
                     // What is written meanwhile is the next export's.
                     guard page.count == Self.page, let last, last < end else { break }
-                    progress.show(last)
+                    // On the terminal that the events go to it would be in their way.
+                    guard isatty(STDOUT_FILENO) == 0 else { continue }
+                    line.show("\(last) of \(end) events, \(last * 100 / end) %")
                 }
-                progress.end()
             }
         }
     }
@@ -132,26 +134,5 @@ enum AuditOutput {
             members.member("client", record.event.client)
             members.member("request_id", record.event.requestID)
         }
-    }
-}
-
-/// How far an export is: one line that is rewritten, where somebody sees it and it is not in the
-/// way of the events.
-struct AuditProgress {
-    private let isShown = isatty(STDERR_FILENO) == 1 && isatty(STDOUT_FILENO) == 0
-    private let total: Int64
-
-    /// - Parameter end: the last number that will be exported.
-    init(end: Int64) {
-        total = max(1, end)
-    }
-
-    func show(_ sequence: Int64) {
-        guard isShown else { return }
-        Output.complain("\r\(sequence) of \(total) events, \(sequence * 100 / total) %", end: "")
-    }
-
-    func end() {
-        if isShown { Output.complain("\r\u{1b}[K", end: "") }
     }
 }

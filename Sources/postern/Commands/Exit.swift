@@ -12,7 +12,8 @@ enum Exit {
 
     static func code(for error: any Error) -> ExitCode {
         switch error {
-        case is ServerRefusal, is SignupFault, is ChallengeFault, is DomainFault: .failure
+        case is ServerRefusal, is SignupFault, is ChallengeFault, is DomainFault, is BackupFault:
+            .failure
         case is MasterSecretFault, is UnreadableKey, is MigrationError: misconfigured
         default: unavailable
         }

@@ -17,13 +17,14 @@ struct Postern: AsyncParsableCommand {
               postern serve --profile test --port 8080
               postern signup --server http://127.0.0.1:8080 --username myagent
 
-            Settings come from the command line, the environment (POSTERN_SERVER_PORT for
-            server.port), config/postern.toml and the defaults, in that order.
+            Settings come from the command line, the environment (POSTERN_SERVER_PORT for \
+            server.port), config/postern.toml and the defaults, in that order. \
             `postern check-config` shows them all.
             """,
         version: Version.text,
         subcommands: [
-            Serve.self, CheckConfig.self, Migrate.self, KeyCommand.self, AccountCommand.self,
+            Serve.self, CheckConfig.self, Migrate.self, BackupCommand.self, KeyCommand.self,
+            AccountCommand.self,
             UserCommand.self, DomainCommand.self, AuditCommand.self, Signup.self, Solve.self,
             Healthcheck.self,
         ])

@@ -67,8 +67,7 @@ enum File {
     /// - Throws: ``FileFault/exists`` when there is one already, which is left as it is.
     static func create(_ path: String, content: [UInt8]) throws(FileFault) {
         try install(content, at: path) { temporary throws(FileFault) in
-            guard link(temporary, path) == 0 else { throw .last }
-            unlink(temporary)
+            try giveName(path, to: temporary)
         }
     }
 
@@ -76,6 +75,20 @@ enum File {
     static func replace(_ path: String, content: [UInt8]) throws(FileFault) {
         try install(content, at: path) { temporary throws(FileFault) in
             guard rename(temporary, path) == 0 else { throw .last }
+        }
+    }
+
+    /// Makes the file by what `write` puts at the path that it is given, durably, or leaves nothing.
+    /// - Throws: ``FileFault/exists`` when there is one already, which is left as it is.
+    static func create(_ path: String, by write: (String) throws -> Void) throws {
+        let temporary = newName(beside: path)
+        do {
+            try write(temporary)
+            try giveName(path, to: temporary)
+            try synchronizeDirectory(of: path)
+        } catch {
+            unlink(temporary)
+            throw error
         }
     }
 
@@ -95,8 +108,7 @@ enum File {
     private static func install(
         _ content: [UInt8], at path: String, name: (String) throws(FileFault) -> Void
     ) throws(FileFault) {
-        // Random, because in containers that share a volume every process may be number 1.
-        let temporary = "\(path).\(Hex.encode(RandomBytes.make(8))).new"
+        let temporary = newName(beside: path)
         do throws(FileFault) {
             try writeNew(temporary, content: content)
             try name(temporary)
@@ -105,6 +117,23 @@ enum File {
             unlink(temporary)
             throw error
         }
+    }
+
+    /// Random, because in containers that share a volume every process may be number 1.
+    private static func newName(beside path: String) -> String {
+        "\(path).\(Hex.encode(RandomBytes.make(8))).new"
+    }
+
+    /// Takes no other file's place, not even that of one that comes at this moment.
+    private static func giveName(_ path: String, to temporary: String) throws(FileFault) {
+        if link(temporary, path) == 0 {
+            unlink(temporary)
+            return
+        }
+        // File systems without links (FAT, some that are mounted over a network).
+        guard [EPERM, EOPNOTSUPP, ENOSYS].contains(errno) else { throw .last }
+        guard access(path, F_OK) != 0 else { throw .exists }
+        guard rename(temporary, path) == 0 else { throw .last }
     }
 
     private static func writeNew(_ path: String, content: [UInt8]) throws(FileFault) {

@@ -55,6 +55,21 @@ import Testing
         #expect(isAccepted("serve", "--port", "notanumber", "--profile", "nope"))
     }
 
+    /// A terminal breaks lines where it ends; lines that are broken already become ragged there.
+    @Test func everyParagraphOfHelpIsOneLine() {
+        func check(_ command: any ParsableCommand.Type) {
+            let lines = command.configuration.discussion.split(
+                separator: "\n", omittingEmptySubsequences: false)
+            for (line, next) in zip(lines, lines.dropFirst())
+            where !line.isEmpty && !next.isEmpty {
+                let isBroken = !line.hasPrefix("  ") && !next.hasPrefix("  ")
+                #expect(!isBroken, "\(command): \(line)")
+            }
+            command.configuration.subcommands.forEach(check)
+        }
+        check(Postern.self)
+    }
+
     @Test func everyCommandTeaches() {
         for command in Postern.configuration.subcommands {
             #expect(!command.configuration.abstract.isEmpty)

@@ -12,6 +12,30 @@ import Testing
         #expect(scratch.names == ["f"])
     }
 
+    @Test func whatIsMadeByAnotherIsWholeBeforeItHasItsName() throws {
+        let scratch = Scratch()
+        let path = "\(scratch.path)/f"
+        try File.create(path) { temporary in
+            #expect(scratch.names.isEmpty)
+            _ = scratch.write(String(temporary.dropFirst(scratch.path.count + 1)), [7])
+            #expect(!scratch.names.contains("f"))
+        }
+        #expect(scratch.names == ["f"])
+        #expect(throws: FileFault.exists) {
+            try File.create(path) { temporary in
+                _ = scratch.write(String(temporary.dropFirst(scratch.path.count + 1)), [8])
+            }
+        }
+        #expect(try File.bytes(at: path, atMost: 10) == [7])
+        #expect(throws: FileFault.notText) {
+            try File.create("\(scratch.path)/g") { temporary in
+                _ = scratch.write(String(temporary.dropFirst(scratch.path.count + 1)), [9])
+                throw FileFault.notText
+            }
+        }
+        #expect(scratch.names == ["f"])
+    }
+
     @Test func replaceReplacesAndLeavesNothingElse() throws {
         let scratch = Scratch()
         let path = scratch.write("f", [1], mode: 0o644)

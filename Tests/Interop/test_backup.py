@@ -1,0 +1,98 @@
+"""A backup of a database in use, and what is restored from it, as docs/operators.md has it."""
+
+import shutil
+import stat
+import subprocess
+import threading
+
+from agent import Agent, bearer
+from program import BINARY, environment, run
+
+
+def words(data):
+    return ["--profile", "test", "--data", data]
+
+
+def test_a_backup_of_a_busy_server_is_restored_to_what_it_was(start, tmp_path):
+    data, copy = tmp_path / "data", tmp_path / "copy.db"
+    public = {"POSTERN_SERVER_PUBLIC_URL": "https://auth.mail.test"}
+    server = start("--data", str(data), **public)
+    agent = Agent(server.url)
+    signup = agent.session(username="before")
+    enough = threading.Event()
+
+    def keep_writing():
+        writer, number = Agent(server.url), 0
+        while not enough.is_set():
+            writer.session(username=f"meanwhile-{number}")
+            number += 1
+
+    writing = threading.Thread(target=keep_writing)
+    writing.start()
+    try:
+        made = run("backup", copy, *words(data), directory=tmp_path)
+    finally:
+        enough.set()
+        writing.join()
+    assert made.returncode == 0, made.stderr
+    assert "the master secret is not in it" in made.stdout
+    assert str(data / "master.secret") in made.stdout
+    assert stat.S_IMODE(copy.stat().st_mode) == 0o600
+    assert (data / "master.secret").read_bytes() not in copy.read_bytes()
+    # Beside it is nothing that would have to be kept with it.
+    assert {path.name for path in tmp_path.glob("copy*")} == {"copy.db"}
+    assert agent.session(username="after").status_code == 201
+    server.stop()
+
+    restored = tmp_path / "restored"
+    restored.mkdir(mode=0o700)
+    shutil.copy(copy, restored / "postern.db")
+    shutil.copy(data / "master.secret", restored)
+    server = start("--data", str(restored), **public)
+    agent = Agent(server.url)
+    # The same keys: what was signed before is good, and so is the API key.
+    assert agent.capability(bearer(signup)).status_code == 200
+    assert agent.session(apiKey=signup.json()["apiKey"]).status_code == 200
+    listed = run("account", "list", *words(restored), directory=tmp_path).stdout
+    assert "before@mail.test" in listed and "after@mail.test" not in listed
+
+
+def test_a_backup_overwrites_nothing(start, tmp_path):
+    data, copy = tmp_path / "data", tmp_path / "copy.db"
+    start("--data", str(data))
+    copy.write_text("mine")
+    refused = run("backup", copy, *words(data), directory=tmp_path)
+    assert refused.returncode == 1 and "overwrites nothing" in refused.stderr
+    assert copy.read_text() == "mine"
+    nowhere = run("backup", tmp_path / "none" / "copy.db", *words(data), directory=tmp_path)
+    assert nowhere.returncode == 1
+    assert nowhere.stderr == f"{tmp_path}/none/copy.db cannot be made: No such file or directory\n"
+
+
+def test_a_misspelt_directory_is_said_and_not_made(tmp_path):
+    for command in [["backup", "copy.db"], ["account", "list"], ["key", "rotate", "--use", "login"],
+                    ["user", "disable", "a@b.test"], ["audit", "export"]]:
+        result = run(*command, *words("typo"), directory=tmp_path)
+        assert result.returncode == 78, command
+        assert "there is no database typo/postern.db" in result.stderr
+    assert list(tmp_path.iterdir()) == []
+    # What is added may come before the first start, but not unnoticed.
+    for told in [True, False]:
+        added = run("domain", "add", f"{told}.test", *words("typo"), directory=tmp_path)
+        assert added.returncode == 0
+        assert ("made the database typo/postern.db" in added.stderr) == told
+
+
+def test_what_is_asked_for_is_not_lost_in_silence(start, tmp_path):
+    data = tmp_path / "data"
+    start("--data", str(data))
+    run("user", "add", "a@b.test", "--password-stdin", *words(data), directory=tmp_path,
+        stdin="password\n")
+    for command in [["check-config"], ["user", "list"], ["key", "list"], ["domain", "list"],
+                    ["audit", "export"]]:
+        with open("/dev/full", "w") as full:
+            result = subprocess.run(
+                [str(BINARY), *command, *words(data)], cwd=tmp_path, env=environment(),
+                stdout=full, stderr=subprocess.PIPE, text=True, timeout=60)
+        assert result.returncode == 69, command
+        assert "cannot write to standard output: No space left on device" in result.stderr
