@@ -1,7 +1,8 @@
-"""The README's first signup, run as a reader would who copies it."""
+"""What the documents tell a reader to type, run as a reader would who copies it."""
 
 import json
 import re
+import socket
 import subprocess
 
 import pytest
@@ -9,6 +10,7 @@ import pytest
 from program import BINARY, ROOT, environment
 
 README = (ROOT / "README.md").read_text()
+INTEGRATORS = (ROOT / "docs/integrators.md").read_text()
 HERE = "http://127.0.0.1:8080"
 
 
@@ -41,3 +43,16 @@ def test_the_signup_command_writes_credentials(postern, checkout):
     result = follow(block, postern, checkout)
     assert result.returncode == 0, result.stderr
     assert "myagent@mail.test" in result.stdout + result.stderr
+
+
+def test_the_hash_login_by_curl_registers_logs_in_and_out(postern, checkout):
+    block = re.search(r"<!-- The test suite runs this .*-->\n```sh\n(.*?)```", INTEGRATORS, re.S)[1]
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    assert "8000" in block
+    result = follow(block.replace("8000", str(port)), postern, checkout)
+    assert result.returncode == 0, result.stderr
+    registered, validated, ended = map(json.loads, re.findall(r"\{.*?\}(?=\{|$)", result.stdout))
+    assert registered["email"] == "ada@example.org"
+    assert validated["valid"] and validated["payload"]["sub"] == "ada@example.org"
+    assert ended == {"success": True, "email": "ada@example.org"}
