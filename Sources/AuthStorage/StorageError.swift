@@ -19,6 +19,8 @@ public enum StorageError: Error, Equatable, Sendable {
     case unknownOwner
     /// The file or its directory cannot be made or opened; `code` is `errno`.
     case inaccessible(path: String, code: Int32)
+    /// SQLite cannot open the file that is there; `code` is its extended result code.
+    case unopened(path: String, code: Int32)
     /// The database gave no answer within this time.
     case unresponsive(after: Duration)
     /// The store was closed before the call.
@@ -35,6 +37,8 @@ extension StorageError: CustomStringConvertible {
         case .unknownOwner: "there is no user with the id of this owner"
         case .inaccessible(let path, let code):
             "\(path) cannot be made or opened: \(String(cString: strerror(code)))"
+        case .unopened(let path, let code):
+            "\(path) cannot be opened: \(Self.words(for: code)) (SQLite's code \(code))"
         case .unresponsive(let limit): "the database gave no answer within \(limit)"
         case .closed: "the store is closed"
         }
@@ -44,8 +48,7 @@ extension StorageError: CustomStringConvertible {
         switch code & 0xff {
         case SQLITE_FULL: "the disk is full; make room on it"
         case SQLITE_CANTOPEN:
-            "the database cannot be opened; this user must be able to read and write it and its"
-                + " directory"
+            "this user must be able to read and write the database and its directory"
         case SQLITE_READONLY:
             "the database cannot be written; this user must be able to write it and its directory"
         case SQLITE_CORRUPT: "the database is damaged; restore a backup"

@@ -14,6 +14,16 @@ import Testing
         #expect(text.contains("'commit'") && text.contains("\(code)"))
     }
 
+    @Test func aDatabaseThatCannotBeOpenedIsNamed() throws {
+        let directory = try TemporaryDirectory()
+        #expect(throws: StorageError.unopened(path: directory.path, code: 14)) {
+            _ = try Database(path: directory.path, busyTimeout: .zero)
+        }
+        let text = StorageError.unopened(path: "/d/postern.db", code: 14).description
+        #expect(text.hasPrefix("/d/postern.db cannot be opened: "))
+        #expect(text.contains("read and write"))
+    }
+
     @Test func aPathThatCannotBeHadSaysWhy() {
         let text = StorageError.inaccessible(path: "/d/postern.db", code: EACCES).description
         #expect(text == "/d/postern.db cannot be made or opened: Permission denied")

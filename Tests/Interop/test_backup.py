@@ -2,11 +2,10 @@
 
 import shutil
 import stat
-import subprocess
 import threading
 
 from agent import Agent, bearer
-from program import BINARY, environment, run
+from program import run
 
 
 def words(data):
@@ -67,32 +66,3 @@ def test_a_backup_overwrites_nothing(start, tmp_path):
     nowhere = run("backup", tmp_path / "none" / "copy.db", *words(data), directory=tmp_path)
     assert nowhere.returncode == 1
     assert nowhere.stderr == f"{tmp_path}/none/copy.db cannot be made: No such file or directory\n"
-
-
-def test_a_misspelt_directory_is_said_and_not_made(tmp_path):
-    for command in [["backup", "copy.db"], ["account", "list"], ["key", "rotate", "--use", "login"],
-                    ["user", "disable", "a@b.test"], ["audit", "export"]]:
-        result = run(*command, *words("typo"), directory=tmp_path)
-        assert result.returncode == 78, command
-        assert "there is no database typo/postern.db" in result.stderr
-    assert list(tmp_path.iterdir()) == []
-    # What is added may come before the first start, but not unnoticed.
-    for told in [True, False]:
-        added = run("domain", "add", f"{told}.test", *words("typo"), directory=tmp_path)
-        assert added.returncode == 0
-        assert ("made the database typo/postern.db" in added.stderr) == told
-
-
-def test_what_is_asked_for_is_not_lost_in_silence(start, tmp_path):
-    data = tmp_path / "data"
-    start("--data", str(data))
-    run("user", "add", "a@b.test", "--password-stdin", *words(data), directory=tmp_path,
-        stdin="password\n")
-    for command in [["check-config"], ["user", "list"], ["key", "list"], ["domain", "list"],
-                    ["audit", "export"]]:
-        with open("/dev/full", "w") as full:
-            result = subprocess.run(
-                [str(BINARY), *command, *words(data)], cwd=tmp_path, env=environment(),
-                stdout=full, stderr=subprocess.PIPE, text=True, timeout=60)
-        assert result.returncode == 69, command
-        assert "cannot write to standard output: No space left on device" in result.stderr

@@ -21,7 +21,7 @@ final class Database {
         guard code == SQLITE_OK, let handle else {
             // SQLite gives a handle even for most failures, and it has to be closed.
             sqlite3_close_v2(handle)
-            throw Self.failure(code, in: "open")
+            throw StorageError.unopened(path: path, code: code)
         }
         self.handle = handle
         sqlite3_busy_timeout(handle, busyTimeout.wholeMilliseconds)

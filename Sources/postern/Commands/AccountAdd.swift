@@ -9,9 +9,9 @@ extension AccountCommand {
         static let configuration = CommandConfiguration(
             abstract: "Add an account with a password; the operator may give out reserved names.",
             discussion: """
-                The password is asked for twice on a terminal; with --password-stdin it is the first \
-                line of standard input. With --owner the account is that Pro user's, beyond the \
-                limit if need be, and may be on a domain of theirs.
+                The password is asked for twice on a terminal; with --password-stdin it is the \
+                first line of standard input. With --owner the account is that Pro user's, \
+                beyond the limit if need be, and may be on a domain of theirs.
 
                 Examples:
                   postern account add postmaster@mail.test

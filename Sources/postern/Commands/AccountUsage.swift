@@ -10,8 +10,8 @@ extension AccountCommand {
                 "Note how many bytes of mail an account holds, as the mail store counts them.",
             discussion: """
                 Clients see the number as `used`. With --stdin each line of standard input is an \
-                address and a number of bytes; a line that cannot be noted is complained about, the \
-                others are noted, and the exit code is 1.
+                address and a number of bytes; a line that cannot be noted is complained about, \
+                the others are noted, and the exit code is 1.
 
                 Examples:
                   postern account usage demo@mail.test 1234567

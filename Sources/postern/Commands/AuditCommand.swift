@@ -10,8 +10,8 @@ struct AuditCommand: AsyncParsableCommand {
         commandName: "audit",
         abstract: "Show or export the record of credential events.",
         discussion: """
-            Each line is one event: time, kind, who did it, to what, from which client address, in \
-            which request. No password, key or token is in it.
+            Each line is one event: time, kind, who did it, to what, from which client address, \
+            in which request. No password, key or token is in it.
 
             Examples:
               postern audit tail -n 50 --follow

@@ -8,9 +8,9 @@ struct BackupCommand: AsyncParsableCommand {
         commandName: "backup",
         abstract: "Copy the database to a file, while servers use it.",
         discussion: """
-            The copy holds the database as it was when the command began, has been looked through \
-            and is readable by its owner only (0600). A file that exists is never overwritten. \
-            Nothing is migrated, so this is what to run before an upgrade.
+            The copy holds the database as it was when the command began, has been looked \
+            through and is readable by its owner only (0600). A file that exists is never \
+            overwritten. Nothing is migrated, so this is what to run before an upgrade.
 
             The master secret is NOT in the copy, and without it the signing keys in the copy \
             cannot be opened. Keep a copy of the master secret in another place.
@@ -58,7 +58,6 @@ struct BackupCommand: AsyncParsableCommand {
         var line = StatusLine.onStandardError()
         defer { line.end() }
         try File.create(file) { temporary in
-            // Unlike the database it may be on its way to, it has no log beside it once it is whole.
             try Backup(of: location).write(to: temporary) { progress in
                 guard !stopped.isClosed else { throw BackupFault.stopped }
                 octets = progress.total

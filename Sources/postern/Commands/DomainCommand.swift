@@ -9,10 +9,10 @@ struct DomainCommand: AsyncParsableCommand {
         commandName: "domain",
         abstract: "Add, list or remove the domains that accounts can be made on.",
         discussion: """
-            A domain without an owner is for everybody, or with --pro-only for Pro users. One with \
-            an owner is that user's alone, and nothing can be made on it until the DNS records that \
-            are printed have been seen, or --verified vouches for them. Domains in mail.domains are \
-            listed but are added and removed in the configuration.
+            A domain without an owner is for everybody, or with --pro-only for Pro users. One \
+            with an owner is that user's alone, and nothing can be made on it until the DNS \
+            records that are printed have been seen, or --verified vouches for them. Domains in \
+            mail.domains are listed but are added and removed in the configuration.
 
             Examples:
               postern domain add mail.example.com --pro-only

@@ -7,8 +7,8 @@ struct Healthcheck: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Ask the running server whether it lives; exit 0 if so, 1 if not.",
         discussion: """
-            Sends GET /healthz to server.host and server.port, as the configuration has them, with a \
-            PROXY protocol header where server.proxy_protocol requires one.
+            Sends GET /healthz to server.host and server.port, as the configuration has them, \
+            with a PROXY protocol header where server.proxy_protocol requires one.
 
             Example, in a Dockerfile:
               HEALTHCHECK CMD ["postern", "healthcheck"]

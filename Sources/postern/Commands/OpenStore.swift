@@ -35,7 +35,7 @@ extension ConfigOptions {
 
 extension Config {
     /// The database of a command beside the server's.
-    /// - Parameter mayBeMissing: `false` for what only looks at a database or changes what is in it:
+    /// - Parameter mayBeMissing: `false` for what looks at a database or changes what is in it:
     ///   with a misspelt directory it would say that there is nothing.
     /// - Throws: `ExitCode` 78 once it has been said why there is none.
     func databaseOnDisk(mayBeMissing: Bool = false) throws -> SQLiteLocation {
@@ -45,8 +45,8 @@ extension Config {
         }
         guard mayBeMissing || !lacksDatabase else {
             Output.complain(
-                "there is no database \(databaseLocation.path); name its directory with --data, or"
-                    + " make it with `postern serve` or `postern migrate`")
+                "there is no database \(databaseLocation.path); name its directory with --data,"
+                    + " or make it with `postern serve` or `postern migrate`")
             throw Exit.misconfigured
         }
         return databaseLocation

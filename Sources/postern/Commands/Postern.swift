@@ -18,8 +18,8 @@ struct Postern: AsyncParsableCommand {
               postern signup --server http://127.0.0.1:8080 --username myagent
 
             Settings come from the command line, the environment (POSTERN_SERVER_PORT for \
-            server.port), config/postern.toml and the defaults, in that order. \
-            `postern check-config` shows them all.
+            server.port), config/postern.toml and the defaults, in that order. `postern \
+            check-config` shows them all.
             """,
         version: Version.text,
         subcommands: [

@@ -9,10 +9,10 @@ struct Serve: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Run the server.",
         discussion: """
-            Prints "listening on http://HOST:PORT" to standard output when it is ready, and logs to \
-            standard error: text on a terminal, JSON lines otherwise. SIGTERM, SIGINT or \
-            SIGHUP stop it gracefully: /readyz answers 503, after server.drain_delay the listener closes, requests \
-            in flight finish. A second signal ends it at once.
+            Prints "listening on http://HOST:PORT" to standard output when it is ready, and logs \
+            to standard error: text on a terminal, JSON lines otherwise. SIGTERM, SIGINT or \
+            SIGHUP stop it gracefully: /readyz answers 503, after server.drain_delay the \
+            listener closes, requests in flight finish. A second signal ends it at once.
 
             Examples:
               postern serve

@@ -9,8 +9,9 @@ struct UserCommand: AsyncParsableCommand {
         commandName: "user",
         abstract: "Add, list, disable or enable Pro users, or give one a new password.",
         discussion: """
-            A password is asked for twice on a terminal; with --password-stdin it is the first line \
-            of standard input. It never stands on a command line, where others could read it.
+            A password is asked for twice on a terminal; with --password-stdin it is the first \
+            line of standard input. It never stands on a command line, where others could read \
+            it.
 
             Examples:
               postern user add ada@example.com

@@ -78,7 +78,7 @@ enum File {
         }
     }
 
-    /// Makes the file by what `write` puts at the path that it is given, durably, or leaves nothing.
+    /// Makes the file of what `write` puts where it is told to, durably, or leaves nothing.
     /// - Throws: ``FileFault/exists`` when there is one already, which is left as it is.
     static func create(_ path: String, by write: (String) throws -> Void) throws {
         let temporary = newName(beside: path)

@@ -98,7 +98,7 @@ struct MasterSecretFault: Error, Equatable, CustomStringConvertible {
         switch cause {
         case .file(let fault): "the master secret \(path) cannot be read: \(fault)"
         case .mounted(let fault):
-            "the master secret \(path), which POSTERN_MASTER_SECRET_FILE names, cannot be read:"
+            "the master secret \"\(path)\", which POSTERN_MASTER_SECRET_FILE names, cannot be read:"
                 + " \(fault)"
         case .notMade(let fault):
             "the master secret \(path) cannot be made: \(fault); storage.directory (--data) must be"

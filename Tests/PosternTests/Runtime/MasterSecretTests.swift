@@ -89,7 +89,7 @@ import Testing
         #expect(text.contains("/d/master.secret"))
         #expect(text.contains("chmod 600"))
         let mounted = MasterSecretFault(path: "/s", cause: .mounted(.missing)).description
-        #expect(mounted.contains("/s, which POSTERN_MASTER_SECRET_FILE names"))
+        #expect(mounted.contains("\"/s\", which POSTERN_MASTER_SECRET_FILE names"))
         let unmade = MasterSecretFault(path: "/d/s", cause: .notMade(.system(EACCES))).description
         #expect(unmade.contains("Permission denied") && unmade.contains("--data"))
     }

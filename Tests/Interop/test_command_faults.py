@@ -1,0 +1,58 @@
+"""What commands say when they cannot do what they were asked to, and how they end."""
+
+import sqlite3
+import subprocess
+
+from program import BINARY, environment, run
+
+
+def words(data):
+    return ["--profile", "test", "--data", data]
+
+
+def test_a_misspelt_directory_is_said_and_not_made(tmp_path):
+    for command in [["backup", "copy.db"], ["account", "list"], ["key", "rotate", "--use", "login"],
+                    ["user", "disable", "a@b.test"], ["audit", "export"]]:
+        result = run(*command, *words("typo"), directory=tmp_path)
+        assert result.returncode == 78, command
+        assert "there is no database typo/postern.db" in result.stderr
+    assert list(tmp_path.iterdir()) == []
+    # What is added may come before the first start, but not unnoticed.
+    for told in [True, False]:
+        added = run("domain", "add", f"{told}.test", *words("typo"), directory=tmp_path)
+        assert added.returncode == 0
+        assert ("made the database typo/postern.db" in added.stderr) == told
+
+
+def test_what_is_asked_for_is_not_lost_in_silence(start, tmp_path):
+    data = tmp_path / "data"
+    start("--data", str(data))
+    run("user", "add", "a@b.test", "--password-stdin", *words(data), directory=tmp_path,
+        stdin="password\n")
+    for command in [["check-config"], ["user", "list"], ["key", "list"], ["domain", "list"],
+                    ["audit", "export"]]:
+        with open("/dev/full", "w") as full:
+            result = subprocess.run(
+                [str(BINARY), *command, *words(data)], cwd=tmp_path, env=environment(),
+                stdout=full, stderr=subprocess.PIPE, text=True, timeout=60)
+        assert result.returncode == 69, command
+        assert "cannot write to standard output: No space left on device" in result.stderr
+
+
+def test_a_database_that_somebody_holds_is_said_to_be_busy(start, tmp_path):
+    data = tmp_path / "data"
+    start("--data", str(data))
+    other = sqlite3.connect(data / "postern.db", isolation_level=None)
+    other.execute("BEGIN IMMEDIATE")
+    result = run("domain", "add", "a.test", *words(data), directory=tmp_path)
+    other.close()
+    assert result.returncode == 69
+    assert result.stderr.startswith("the database is busy") and "try again" in result.stderr
+
+
+def test_a_master_secret_that_is_named_and_not_there_is_quoted(tmp_path):
+    result = run("serve", "--port", "0", *words(tmp_path / "data"), directory=tmp_path,
+                 POSTERN_MASTER_SECRET_FILE="")
+    assert result.returncode == 78
+    assert 'the master secret \\"\\", which POSTERN_MASTER_SECRET_FILE names' in result.stderr
+    assert not list(tmp_path.iterdir())
