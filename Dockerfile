@@ -1,5 +1,5 @@
 # docker build --tag postern .
-# docker run --publish 8080:8080 --volume postern:/var/lib/postern \
+# docker run --publish 8080:8080 --stop-timeout 40 --volume postern:/var/lib/postern \
 #     --env POSTERN_SERVER_PUBLIC_URL=https://auth.example.org \
 #     --env POSTERN_MAIL_DOMAINS=example.org --env JWT_ISSUER=https://auth.example.org postern
 

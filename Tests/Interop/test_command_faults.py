@@ -1,7 +1,11 @@
 """What commands say when they cannot do what they were asked to, and how they end."""
 
+import os
+import pty
 import sqlite3
 import subprocess
+
+import pytest
 
 from program import BINARY, environment, run
 
@@ -48,6 +52,24 @@ def test_a_database_that_somebody_holds_is_said_to_be_busy(start, tmp_path):
     other.close()
     assert result.returncode == 69
     assert result.stderr.startswith("the database is busy") and "try again" in result.stderr
+
+
+@pytest.mark.parametrize("command, wanted", [
+    (["solve"], "the challenge JWT"), (["account", "usage", "--stdin"], "lines of ADDRESS BYTES"),
+])
+def test_who_waits_for_a_terminal_says_for_what(start, tmp_path, command, wanted):
+    data = tmp_path / "data"
+    start("--data", str(data))
+    outside, inside = pty.openpty()
+    flags = [] if command == ["solve"] else words(data)
+    with subprocess.Popen([str(BINARY), *command, *flags], stdin=inside, stdout=inside,
+                          stderr=inside, cwd=tmp_path, env=environment()) as waiting:
+        said = b""
+        while b"Ctrl-D" not in said:
+            said += os.read(outside, 100)
+        os.write(outside, b"\x04")
+        waiting.wait(30)
+    assert f"reading {wanted} from standard input".encode() in said
 
 
 def test_a_master_secret_that_is_named_and_not_there_is_quoted(tmp_path):

@@ -265,10 +265,11 @@ def test_following_the_record_shows_what_comes(house, tmp_path):
             following.kill()
 
 
-def test_a_password_is_not_shown_on_a_terminal(house, tmp_path):
+@pytest.mark.parametrize("flags", [[], ["--password-stdin"]])
+def test_a_password_is_not_shown_on_a_terminal(house, tmp_path, flags):
     _, operate = house
     command = [str(BINARY), "user", "add", "ada@example.test", "--profile", "test", "--data",
-               str(tmp_path / "data")]
+               str(tmp_path / "data"), *flags]
     outside, inside = pty.openpty()
     shown = b""
     with subprocess.Popen(command, stdin=inside, stdout=inside, stderr=inside, cwd=tmp_path,
