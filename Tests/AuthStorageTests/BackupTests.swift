@@ -50,6 +50,8 @@ import Testing
         var seen: [Backup.Progress] = []
         try backup().write(to: copy) { progress throws in
             seen.append(progress)
+            // What begins again after each write would never come to its end.
+            guard seen.count < 1000 else { throw StoreBusy() }
             #expect(try other.run(add, .text("a\(seen.count)@mail.test")) == 1)
         }
         let total = try #require(seen.first?.total)
