@@ -27,13 +27,6 @@ extension HeaderFields {
         return accept.weight(of: "application", "json") > accept.weight(of: "text", "html")
             ? .json : .html
     }
-
-    /// The `Content-Type` without its parameters, lower case; `nil` when there is none.
-    var mediaType: String? {
-        first("content-type").map { value in
-            value.prefix { $0 != ";" }.lowercased().filter { $0 != " " && $0 != "\t" }
-        }
-    }
 }
 
 /// An `Accept` header (RFC 9110 §12.5.1), as far as two types have to be weighed against each

@@ -36,6 +36,7 @@ struct Gate: Sendable {
     }
 
     func caller(of request: Request) -> Caller {
-        Caller(client: request.clientAddress, requestID: request.id, now: clock())
+        Caller(
+            client: ClientAddress(bytes: request.peer.bytes), requestID: request.id, now: clock())
     }
 }

@@ -58,12 +58,8 @@ extension Request {
     ///   not JSON. Parameters are ignored: JSON has none (RFC 8259 §11). A body without a type is
     ///   taken for what the endpoint expects.
     func requireJSON() throws(Refusal) {
-        for value in headers.all("content-type") {
-            let end = value.utf8.firstIndex(of: UInt8(ascii: ";")) ?? value.utf8.endIndex
-            let type = value[..<end].lowercased().filter { $0 != " " && $0 != "\t" }
-            guard type == "application/json" else {
-                throw .unsupportedMediaType(expected: "application/json")
-            }
+        guard headers.mediaTypes.allSatisfy({ $0 == "application/json" }) else {
+            throw .unsupportedMediaType(expected: "application/json")
         }
     }
 }

@@ -39,13 +39,6 @@ public struct HeaderFields: Sendable, Sequence {
     }
 
     private func matches(_ field: RequestHead.Field, _ name: String) -> Bool {
-        let wanted = name.utf8
-        guard Int(field.nameEnd - field.nameStart) == wanted.count else { return false }
-        var index = Int(field.nameStart)
-        for byte in wanted {
-            guard Octet.lowered(head.bytes[index]) == Octet.lowered(byte) else { return false }
-            index += 1
-        }
-        return true
+        Octet.equalIgnoringCase(head.bytes, Int(field.nameStart)..<Int(field.nameEnd), name)
     }
 }

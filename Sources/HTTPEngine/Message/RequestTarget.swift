@@ -100,11 +100,11 @@ struct RequestTarget: Sendable, Equatable {
 
     private static func afterScheme(_ bytes: [UInt8], in range: Range<Int>) -> Int? {
         for scheme in ["http://", "https://"] {
-            let length = scheme.utf8.count
-            guard range.count > length else { continue }
-            let head = bytes[range.lowerBound..<range.lowerBound + length]
-            if head.elementsEqual(scheme.utf8, by: { Octet.lowered($0) == $1 }) {
-                return range.lowerBound + length
+            let end = range.lowerBound + scheme.utf8.count
+            if end < range.upperBound,
+                Octet.equalIgnoringCase(bytes, range.lowerBound..<end, scheme)
+            {
+                return end
             }
         }
         return nil

@@ -16,24 +16,24 @@ struct HeadSemantics {
         let name = base + Int(field.nameStart)..<base + Int(field.nameEnd)
         let value = base + Int(field.valueStart)..<base + Int(field.valueEnd)
         switch name.count {
-        case 4 where HeadSemantics.matches(bytes, name, "host"):
+        case 4 where Octet.equalIgnoringCase(bytes, name, "host"):
             hosts += 1
             guard hosts == 1, Authority.isValid(bytes, in: value) else { throw .badHost }
-        case 6 where HeadSemantics.matches(bytes, name, "expect"):
-            guard HeadSemantics.matches(bytes, value, "100-continue") else {
+        case 6 where Octet.equalIgnoringCase(bytes, name, "expect"):
+            guard Octet.equalIgnoringCase(bytes, value, "100-continue") else {
                 throw .unknownExpectation
             }
             expectsContinue = true
-        case 10 where HeadSemantics.matches(bytes, name, "connection"):
+        case 10 where Octet.equalIgnoringCase(bytes, name, "connection"):
             for token in HeadSemantics.list(bytes, in: value) {
                 if token == "close" { asksClose = true }
                 if token == "keep-alive" { asksKeepAlive = true }
             }
-        case 14 where HeadSemantics.matches(bytes, name, "content-length"):
+        case 14 where Octet.equalIgnoringCase(bytes, name, "content-length"):
             // Two are refused even when they agree: "never guessed".
             guard contentLength == nil else { throw .badContentLength }
             contentLength = try HeadSemantics.length(bytes, in: value)
-        case 17 where HeadSemantics.matches(bytes, name, "transfer-encoding"):
+        case 17 where Octet.equalIgnoringCase(bytes, name, "transfer-encoding"):
             hasTransferEncoding = true
             codings += HeadSemantics.list(bytes, in: value)
         default: break
@@ -83,18 +83,5 @@ struct HeadSemantics {
             while let last = element.last, Octet.isBlank(last) { element.removeLast() }
             return String(decoding: element.map(Octet.lowered), as: UTF8.self)
         }
-    }
-
-    private static func matches(
-        _ bytes: [UInt8], _ range: Range<Int>, _ lowered: String
-    ) -> Bool {
-        let wanted = lowered.utf8
-        guard range.count == wanted.count else { return false }
-        var index = range.lowerBound
-        for byte in wanted {
-            guard Octet.lowered(bytes[index]) == byte else { return false }
-            index += 1
-        }
-        return true
     }
 }

@@ -69,4 +69,16 @@ enum Octet {
         left.utf8.count == right.utf8.count
             && left.utf8.elementsEqual(right.utf8) { lowered($0) == lowered($1) }
     }
+
+    /// Whether the octets of `range` are `text`, in any case.
+    static func equalIgnoringCase(_ bytes: [UInt8], _ range: Range<Int>, _ text: String) -> Bool {
+        let text = text.utf8
+        guard range.count == text.count else { return false }
+        var index = range.lowerBound
+        for byte in text {
+            guard lowered(bytes[index]) == lowered(byte) else { return false }
+            index += 1
+        }
+        return true
+    }
 }
