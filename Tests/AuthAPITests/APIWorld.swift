@@ -1,5 +1,6 @@
 import AuthAPI
 import AuthCore
+import Cryptography
 import HTTPEngine
 import StrictJSON
 import TestSupport
@@ -71,11 +72,7 @@ struct APIWorld {
 extension Proof {
     /// The body of POST /api/v1/session with one more member.
     func json(_ member: String) -> String {
-        let digest = digest.map { byte in
-            let hex = String(byte, radix: 16)
-            return hex.count == 1 ? "0" + hex : hex
-        }.joined()
-        return #"{"powHex":"\#(digest)","nonce":"\#(nonce)",\#(member)}"#
+        #"{"powHex":"\#(Hex.encode(digest))","nonce":"\#(nonce)",\#(member)}"#
     }
 }
 
@@ -115,25 +112,10 @@ extension Response {
 struct NoObject: Error {}
 
 extension JSONObject {
-    func text(_ name: String) -> String? {
-        guard case .string(let text)? = self[name] else { return nil }
-        return text
-    }
-
-    func number(_ name: String) -> Int64? {
-        guard case .integer(let number)? = self[name] else { return nil }
-        return number
-    }
-
-    func object(_ name: String) -> JSONObject? {
-        guard case .object(let object)? = self[name] else { return nil }
-        return object
-    }
-
-    func list(_ name: String) -> [JSONValue]? {
-        guard case .array(let list)? = self[name] else { return nil }
-        return list
-    }
+    func text(_ name: String) -> String? { self[name]?.string }
+    func number(_ name: String) -> Int64? { self[name]?.integer }
+    func object(_ name: String) -> JSONObject? { self[name]?.object }
+    func list(_ name: String) -> [JSONValue]? { self[name]?.array }
 
     var names: [String] { members.map(\.name) }
 }
