@@ -38,6 +38,26 @@ final class Answer {
         return Unmanaged<Answer>.fromOpaque(context).takeUnretainedValue()
     }
 
+    /// Has libcurl hand everything to this object, for so long at most: a millisecond to 24 days,
+    /// and what is beyond is taken for the bound.
+    func options(_ handle: UnsafeMutableRawPointer, within time: Duration) -> [CURLcode] {
+        // Bounded before it is an integer, which a long enough time would not fit in.
+        let milliseconds = Int(min(max(1, time / .milliseconds(1)), Double(Int32.max)))
+        return [
+            // libcurl's own alarm would be a signal in a program with threads.
+            postern_curl_set_long(handle, CURLOPT_NOSIGNAL, 1),
+            postern_curl_set_long(handle, CURLOPT_TIMEOUT_MS, milliseconds),
+            postern_curl_set_sink(handle, CURLOPT_HEADERFUNCTION) { data, size, count, context in
+                Answer.from(context).takeHeader(data, size * count)
+            },
+            postern_curl_set_context(handle, CURLOPT_HEADERDATA, context),
+            postern_curl_set_sink(handle, CURLOPT_WRITEFUNCTION) { data, size, count, context in
+                Answer.from(context).takeBody(data, size * count)
+            },
+            postern_curl_set_context(handle, CURLOPT_WRITEDATA, context),
+        ]
+    }
+
     /// - Returns: how many octets were taken; fewer makes libcurl give up.
     func takeBody(_ data: UnsafeMutablePointer<CChar>?, _ count: Int) -> Int {
         guard body.count + count <= bodyLimit else {

@@ -47,26 +47,15 @@ public final class Fetcher: Sendable {
         _ handle: UnsafeMutableRawPointer, for request: OutboundRequest, headers: HeaderList,
         answer: Answer
     ) throws {
-        let milliseconds = min(max(1, Int(request.timeout / .milliseconds(1))), Int(Int32.max))
-        var results = [
+        var results = answer.options(handle, within: request.timeout)
+        results += [
             postern_curl_set_text(handle, CURLOPT_URL, request.url),
             postern_curl_set_text(handle, CURLOPT_PROTOCOLS_STR, "http,https"),
             postern_curl_set_long(handle, CURLOPT_DISALLOW_USERNAME_IN_URL, 1),
             postern_curl_set_long(handle, CURLOPT_FOLLOWLOCATION, 0),
             // An empty proxy switches off the environment's.
             postern_curl_set_text(handle, CURLOPT_PROXY, ""),
-            // libcurl's own alarm would be a signal in a program with threads.
-            postern_curl_set_long(handle, CURLOPT_NOSIGNAL, 1),
-            postern_curl_set_long(handle, CURLOPT_TIMEOUT_MS, milliseconds),
             postern_curl_set_list(handle, CURLOPT_HTTPHEADER, headers.first),
-            postern_curl_set_sink(handle, CURLOPT_HEADERFUNCTION) { data, size, count, context in
-                Answer.from(context).takeHeader(data, size * count)
-            },
-            postern_curl_set_context(handle, CURLOPT_HEADERDATA, answer.context),
-            postern_curl_set_sink(handle, CURLOPT_WRITEFUNCTION) { data, size, count, context in
-                Answer.from(context).takeBody(data, size * count)
-            },
-            postern_curl_set_context(handle, CURLOPT_WRITEDATA, answer.context),
         ]
         if request.sendsProxyHeader {
             results.append(postern_curl_set_long(handle, CURLOPT_HAPROXYPROTOCOL, 1))

@@ -28,7 +28,7 @@ struct GuardedTransfer: Sendable {
         let pins = TextList([pin])
         let options =
             requestOptions(handle) + connectionOptions(handle, pins, socket)
-            + limitOptions(handle, remaining, answer)
+            + answer.options(handle, within: remaining)
         guard options.allSatisfy({ $0 == CURLE_OK }) else {
             throw FetchFailure(.broken(code: Int(CURLE_BAD_FUNCTION_ARGUMENT.rawValue)))
         }
@@ -83,25 +83,6 @@ struct GuardedTransfer: Sendable {
             postern_curl_set_long(handle, CURLOPT_SSL_VERIFYHOST, 2),
             postern_curl_set_long(handle, CURLOPT_SSLVERSION, CURL_SSLVERSION_TLSv1_2),
         ] + trust.options(handle)
-    }
-
-    private func limitOptions(
-        _ handle: UnsafeMutableRawPointer, _ remaining: Duration, _ answer: Answer
-    ) -> [CURLcode] {
-        let milliseconds = min(max(1, Int(remaining / .milliseconds(1))), Int(Int32.max))
-        return [
-            // libcurl's own alarm would be a signal in a program with threads.
-            postern_curl_set_long(handle, CURLOPT_NOSIGNAL, 1),
-            postern_curl_set_long(handle, CURLOPT_TIMEOUT_MS, milliseconds),
-            postern_curl_set_sink(handle, CURLOPT_HEADERFUNCTION) { data, size, count, context in
-                Answer.from(context).takeHeader(data, size * count)
-            },
-            postern_curl_set_context(handle, CURLOPT_HEADERDATA, answer.context),
-            postern_curl_set_sink(handle, CURLOPT_WRITEFUNCTION) { data, size, count, context in
-                Answer.from(context).takeBody(data, size * count)
-            },
-            postern_curl_set_context(handle, CURLOPT_WRITEDATA, answer.context),
-        ]
     }
 
     private static func cause(
