@@ -23,7 +23,8 @@ actor Connection {
 
     /// - Parameters:
     ///   - onEvent: told of each event that ``commit(_:)`` has made durable.
-    ///   - onRoom: told `false` when a write finds the disk full, `true` when one goes through again.
+    ///   - onRoom: told `false` when a write finds the disk full, `true` when one goes through
+    ///     again.
     init(
         _ database: sending Database, label: String, depth: Int,
         onEvent: @escaping @Sendable (AuditEvent) -> Void = { _ in },

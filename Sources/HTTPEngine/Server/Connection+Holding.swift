@@ -9,9 +9,9 @@ extension Connection {
         parser.heldOctets + (incoming?.octets ?? 0) + state.heldOctets + outbox.capacity
     }
 
-    /// Turns the client away where there is no room for what it makes us hold: whoever does not read
-    /// is cut off, for an answer would have to wait as well; whoever is in the middle of a request
-    /// is told 503, once.
+    /// Turns the client away where there is no room for what it makes us hold: whoever does not
+    /// read is cut off, for an answer would have to wait as well; whoever is in the middle of a
+    /// request is told 503, once.
     /// - Returns: whether there is something to send now.
     func turnsAway(on loop: isolated Loop) -> Bool {
         guard state.closing != .closed, !settle(on: loop) else { return false }
