@@ -64,6 +64,9 @@ enum Listener {
             try set(descriptor, SOL_SOCKET, SO_REUSEADDR, to: 1)
             // Inherited by every accepted connection.
             try set(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, to: 1)
+            // So are the octets that the kernel takes from us before the network has room for
+            // them; without a bound that is megabytes for each client that does not read.
+            try set(descriptor, Int32(IPPROTO_TCP), TCP_NOTSENT_LOWAT, to: 131_072)
             if family == AF_INET6 { try set(descriptor, Int32(IPPROTO_IPV6), IPV6_V6ONLY, to: 0) }
             try bind(descriptor, to: address, named: "\(host):\(port)")
             guard listen(descriptor, backlog) == 0 else {
