@@ -28,11 +28,16 @@ struct Log: Sendable {
         Logger(label: "postern") { _ in LineLogHandler(log: self) }
     }
 
+    /// Of a method that is none of ours; nothing is learnt from the rest of it, and a request line
+    /// full of it would push other lines out of a full log.
+    private static let methodCharacters = 32
+
     /// One line per request. Runs on the loops: no allocation beyond the line, no lock but the
     /// writer's.
     func access(_ record: AccessRecord) {
         var line = LogLine(format, time: SystemClock.now(), level: "info", message: "request")
-        line.add("method", record.method?.name ?? "-")
+        line.add(
+            "method", record.method.map { String($0.name.prefix(Self.methodCharacters)) } ?? "-")
         line.add("route", record.route)
         line.add("status", record.status)
         line.add("bytes", record.bytes)

@@ -32,6 +32,18 @@ import Testing
         #expect(object["id"] == .string("00000001-2"))
     }
 
+    @Test func aMethodAsLongAsARequestLineTakesNoMoreThanOthers() async throws {
+        let pipe = Pipe()
+        let log = Log(descriptor: pipe.writer, format: .json)
+        log.access(
+            AccessRecord(
+                method: Method(String(repeating: "M", count: 8_000)), route: "-", status: 405,
+                bytes: 1, duration: .zero, peer: .loopback, id: RequestID(prefix: 1, number: 2)))
+        await log.writer.drain()
+        let object = try #require(try JSONValue.parse(Array(pipe.drained().utf8)).object)
+        #expect(object["method"] == .string(String(repeating: "M", count: 32)))
+    }
+
     @Test func aCredentialEventIsOneLineWithTheIdOfItsRequest() async throws {
         let pipe = Pipe()
         let log = Log(descriptor: pipe.writer, format: .json)
