@@ -10,7 +10,7 @@ extension AccountsAPI {
         let open = try await auth.register(
             email: try body.requiredString("email"),
             password: try body.requiredPassword("password"), by: caller)
-        return opened(open, status: .created) { _ in }
+        return opened(open, by: request, status: .created) { _ in }
     }
 
     /// POST /api/user/login
@@ -20,7 +20,7 @@ extension AccountsAPI {
         let open = try await auth.loginUser(
             email: try body.requiredString("email"),
             password: try body.requiredPassword("password"), by: caller)
-        return opened(open, status: .ok) { $0.member("downgraded", false) }
+        return opened(open, by: request, status: .ok) { $0.member("downgraded", false) }
     }
 
     /// POST /api/user/logout
@@ -62,10 +62,14 @@ extension AccountsAPI {
         }
     }
 
+    /// A foreign page gets no cookie: it could log its visitor in as somebody else (login CSRF; a
+    /// page of a sibling domain is same-site, so `SameSite` does not keep it out).
     private func opened(
-        _ open: OpenUser, status: Status, _ more: (inout JSONWriter) -> Void
+        _ open: OpenUser, by request: Request, status: Status,
+        _ more: (inout JSONWriter) -> Void
     ) -> Response {
-        .json(status, headers: [("Set-Cookie", SessionCookie.holding(open.token))]) { body in
+        let cookie = [("Set-Cookie", SessionCookie.holding(open.token))]
+        return .json(status, headers: request.isForeign ? [] : cookie) { body in
             body.member("user_id", open.user.id.text)
             body.member("email", open.user.email.text)
             body.member("plan", "pro")

@@ -118,6 +118,20 @@ struct UsersTests {
     }
 
     @Test(arguments: [
+        ("Sec-Fetch-Site", "same-site", false), ("Origin", "https://evil.mail.test", false),
+        ("Sec-Fetch-Site", "same-origin", true), ("Origin", "https://auth.mail.test", true),
+    ])
+    func aForeignPageLogsNobodyIn(name: String, value: String, getsCookie: Bool) async throws {
+        _ = try await api.pro("owner@example.com")
+        let response = await api.call(
+            .post, "/api/user/login",
+            json: #"{"email":"owner@example.com","password":"propassword"}"#,
+            headers: [("Host", "auth.mail.test"), (name, value)])
+        #expect(response.status == .ok)
+        #expect((response.header("Set-Cookie") != nil) == getsCookie)
+    }
+
+    @Test(arguments: [
         ("Sec-Fetch-Site", "cross-site", 403), ("Sec-Fetch-Site", "same-site", 403),
         ("Sec-Fetch-Site", "same-origin", 201), ("Sec-Fetch-Site", "none", 201),
         ("Origin", "https://evil.test", 403), ("Origin", "null", 403),
