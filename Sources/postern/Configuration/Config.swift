@@ -119,6 +119,12 @@ extension Config {
                 "server.proxy_protocol", "is required of nobody: no proxy is trusted",
                 "name the proxies in server.trusted_proxies")
         }
+        let fewRequests = 4 * (server.bodyLimit + server.headLimit)
+        if server.bufferLimit < fewRequests {
+            add(
+                "server.buffer_limit", "has no room for four of the largest requests",
+                "raise it to \(fewRequests) or more, or lower server.body_limit")
+        }
         if pow.agentMaxDifficulty < pow.agentDifficulty {
             add(
                 "pow.agent_max_difficulty",

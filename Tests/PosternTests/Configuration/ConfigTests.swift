@@ -79,6 +79,17 @@ import Testing
         }
     }
 
+    /// Otherwise a request that is alone could be told that there is no room.
+    @Test(arguments: [(393_216, true), (393_215, false)])
+    func theBufferLimitHasRoomForSomeRequests(octets: Int, isAccepted: Bool) {
+        let found = faults(loader(file: "[server]\nbuffer_limit = \(octets)"))
+        let refused = [
+            "config/postern.toml:2: server.buffer_limit: has no room for four of the largest "
+                + "requests; raise it to 393216 or more, or lower server.body_limit"
+        ]
+        #expect(found == (isAccepted ? [] : refused))
+    }
+
     @Test func whatAServedHashMayAskForIsLoweredAndNeverRaised() throws {
         let config = try loader(
             file: """
