@@ -4,9 +4,9 @@ internal import CSQLite
 /// One SQLite connection and its prepared statements.
 ///
 /// Not `Sendable`: it lives inside one ``Connection``. Every statement is prepared once and kept.
-/// Trouble is thrown, as `StoreBusy` where SQLite says busy or locked, as `StoreFull` where the disk
-/// is full, and as ``StorageError/failed(statement:code:)`` otherwise; an empty answer always means
-/// that SQLite looked and there was nothing.
+/// Trouble is thrown, as `StoreBusy` where SQLite says busy or locked, as `StoreFull` where the
+/// disk is full, and as ``StorageError/failed(statement:code:)`` otherwise; an empty answer always
+/// means that SQLite looked and there was nothing.
 final class Database {
     let handle: OpaquePointer
     private var statements: [String: OpaquePointer] = [:]
