@@ -8,6 +8,9 @@ struct CodeScanner {
         case string(hashes: Int, multiline: Bool)
     }
 
+    /// All that anything but plain text can begin with.
+    private static let mayTurn = Set("/#\"()\\\n".utf8)
+
     private let text: [UInt8]
     private var index = 0
     private var out: [UInt8] = []
@@ -33,6 +36,11 @@ struct CodeScanner {
     }
 
     private mutating func stepInCode(_ open: Int) {
+        guard Self.mayTurn.contains(text[index]) else {
+            out.append(text[index])
+            index += 1
+            return
+        }
         if has("//") { return skipLine() }
         if has("/*") { return skipBlock() }
         let hashes = text[index...].prefix { $0 == UInt8(ascii: "#") }.count
@@ -56,6 +64,10 @@ struct CodeScanner {
     }
 
     private mutating func stepInString(_ hashes: Int, _ multiline: Bool) {
+        guard Self.mayTurn.contains(text[index]) else {
+            index += 1
+            return
+        }
         let pounds = String(repeating: "#", count: hashes)
         if has("\\" + pounds + "(") {
             index += 2 + hashes
