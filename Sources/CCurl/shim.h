@@ -2,6 +2,7 @@
 // Swift cannot call; these name the type of what follows.
 #pragma once
 #include <curl/curl.h>
+#include <sys/socket.h>
 
 static inline CURLcode postern_curl_set_long(CURL *handle, CURLoption option, long value) {
     return curl_easy_setopt(handle, option, value);
@@ -45,4 +46,10 @@ static inline CURLcode postern_curl_set_opener(
 // The address is longer than its field says, which Swift would copy it by.
 static inline const struct sockaddr *postern_curl_peer(const struct curl_sockaddr *peer) {
     return &peer->addr;
+}
+
+// In C, because whether Swift sees SOCK_CLOEXEC depends on which file of a room it compiles first:
+// the name is an enumerator of a header that libcurl's takes in too.
+static inline int postern_curl_open_socket(const struct curl_sockaddr *peer) {
+    return socket(peer->family, peer->socktype | SOCK_CLOEXEC, peer->protocol);
 }

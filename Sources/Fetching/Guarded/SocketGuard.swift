@@ -1,5 +1,4 @@
 internal import CCurl
-internal import Glibc
 
 /// Opens the socket of one transfer, or refuses to: the last look at the address, when nothing can
 /// change it any more. On that transfer's thread only.
@@ -30,7 +29,6 @@ final class SocketGuard {
             refused = address
             return -1
         }
-        let type = peer.pointee.socktype | Int32(SOCK_CLOEXEC.rawValue)
-        return socket(peer.pointee.family, type, peer.pointee.protocol)
+        return postern_curl_open_socket(peer)
     }
 }
