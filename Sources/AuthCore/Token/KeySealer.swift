@@ -18,7 +18,8 @@ public struct KeySealer: Sendable {
     }
 
     func seal(_ key: [UInt8], id: String, use: KeyUse) throws -> [UInt8] {
-        try cipher.seal(key, binding: Self.binding(id: id, use: use), nonce: random(12))
+        try cipher.seal(
+            key, binding: Self.binding(id: id, use: use), nonce: random(AES256GCM.nonceBytes))
     }
 
     func open(_ key: SealedKey) throws -> [UInt8] {
