@@ -1,0 +1,28 @@
+import HTTPEngine
+import Testing
+
+@testable import AuthAPI
+
+/// What counts as the type of a body.
+struct MediaTypeTests {
+    @Test(arguments: [
+        ("application/json", "application/json"), ("Application/JSON", "application/json"),
+        ("application/json; charset=utf-8", "application/json"),
+        (" \tapplication/json ", "application/json"),
+        ("application/json \t;charset=utf-8", "application/json"), (";", ""), ("", ""),
+        ("app lication/json", "app lication/json"),
+        ("application/ json", "application/ json"),
+    ])
+    func parametersAndWhiteSpaceAroundAreLeftOut(value: String, type: String) {
+        let request = Request(method: .post, target: "/", headers: [("Content-Type", value)])
+        #expect(request.headers.mediaType == type)
+    }
+
+    @Test func eachOfSeveralIsLookedAt() {
+        let request = Request(
+            method: .post, target: "/",
+            headers: [("Content-Type", "application/json"), ("content-type", "text/plain")])
+        #expect(request.headers.mediaTypes == ["application/json", "text/plain"])
+        #expect(Request(method: .post, target: "/").headers.mediaType == nil)
+    }
+}
