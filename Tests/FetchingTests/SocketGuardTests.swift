@@ -1,4 +1,7 @@
+// All of them: whose copy of the system's socket types the compiler means depends on which module
+// it has met first.
 import CCurl
+import CResolver
 import Glibc
 import Testing
 

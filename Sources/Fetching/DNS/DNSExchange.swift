@@ -1,3 +1,7 @@
+// All of them: whose copy of the system's socket types the compiler means depends on which module
+// it has met first.
+internal import CCurl
+internal import CResolver
 internal import Glibc
 
 /// One question put to one nameserver: in a datagram, then over TCP when the answer does not fit.

@@ -1,3 +1,6 @@
+// All of them: whose copy of the system's socket types the compiler means depends on which module
+// it has met first.
+internal import CCurl
 internal import CResolver
 internal import Glibc
 

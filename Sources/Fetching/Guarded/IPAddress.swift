@@ -1,4 +1,7 @@
+// All of them: whose copy of the system's socket types the compiler means depends on which module
+// it has met first.
 internal import CCurl
+internal import CResolver
 internal import Glibc
 
 /// An IPv4 or IPv6 address as a number. `::ffff:192.0.2.1` is IPv6 and stays it: what a form
