@@ -23,22 +23,15 @@ struct AccountCommand: AsyncParsableCommand {
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "List the accounts: address, id, state, when made.")
-        private static let page = 500
 
         @OptionGroup var options: ConfigOptions
 
         func run() async throws {
             try await options.withStore { store, _ in
-                var last: Address?
-                while true {
-                    let page = try await store.accounts(after: last, limit: Self.page)
-                    for account in page {
-                        try Output.deliver(
-                            "\(account.address)  \(account.id)  \(account.state.rawValue)  "
-                                + account.created.rfc3339)
-                    }
-                    last = page.last?.address
-                    if page.count < Self.page { return }
+                try await forEach(by: \.address, in: store.accounts(after:limit:)) { account in
+                    try Output.deliver(
+                        "\(account.address)  \(account.id)  \(account.state.rawValue)  "
+                            + account.created.rfc3339)
                 }
             }
         }

@@ -90,7 +90,6 @@ struct DomainCommand: AsyncParsableCommand {
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "List the domains: name, whose, state, who may make accounts, when added.")
-        private static let page = 500
 
         @OptionGroup var options: ConfigOptions
 
@@ -99,15 +98,9 @@ struct DomainCommand: AsyncParsableCommand {
                 for name in config.mail.domains {
                     try Output.deliver("\(name)  configuration  verified  everybody  -")
                 }
-                var last: Domain?
-                while true {
-                    let page = try await store.domains(after: last, limit: Self.page)
-                    for listed in page {
-                        try Output.deliver(
-                            listed.domain.line(owner: listed.owner?.text ?? "operator"))
-                    }
-                    last = page.last?.domain.name
-                    if page.count < Self.page { return }
+                try await forEach(by: \.domain.name, in: store.domains(after:limit:)) { listed in
+                    try Output.deliver(
+                        listed.domain.line(owner: listed.owner?.text ?? "operator"))
                 }
             }
         }

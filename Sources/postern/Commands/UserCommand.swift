@@ -51,7 +51,7 @@ struct UserCommand: AsyncParsableCommand {
 
         func run() async throws {
             try await options.withStore { store, _ in
-                try await store.forEachUser { user in
+                try await forEach(by: \.email, in: store.users(after:limit:)) { user in
                     try Output.deliver(
                         "\(user.email)  \(user.id)  \(user.state.rawValue)  \(user.created.rfc3339)"
                     )
@@ -126,20 +126,6 @@ extension UserRegistrar {
             users: store, hasher: PasswordHasher(config.passwords, Pools()),
             random: RandomBytes.make
         )
-    }
-}
-
-extension SQLiteStore {
-    /// Every user, in email order, a page at a time.
-    func forEachUser(_ body: (User) async throws -> Void) async throws {
-        let size = 500
-        var last: Email?
-        while true {
-            let page = try await users(after: last, limit: size)
-            for user in page { try await body(user) }
-            last = page.last?.email
-            if page.count < size { return }
-        }
     }
 }
 
