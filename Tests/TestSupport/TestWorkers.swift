@@ -4,17 +4,25 @@ internal import Synchronization
 
 /// A pool without threads: work runs where it was asked for.
 public struct InlineWorkers: Workers {
-    public init() {}
+    private let before: @Sendable () throws -> Void
+
+    /// - Parameter before: runs before each job; when it throws, the job cannot be done.
+    public init(before: @escaping @Sendable () throws -> Void = {}) {
+        self.before = before
+    }
 
     public func withPlace<T: Sendable>(
         _ body: @Sendable (any WorkPlace) async throws -> T
     ) async throws -> T {
-        try await body(Place())
+        try await body(Place(before: before))
     }
 
     private struct Place: WorkPlace {
+        let before: @Sendable () throws -> Void
+
         func run<T: Sendable>(_ work: @escaping @Sendable () throws -> T) async throws -> T {
-            try work()
+            try before()
+            return try work()
         }
     }
 }
@@ -50,19 +58,9 @@ public final class DwindlingWorkers: Workers {
     }
 }
 
-/// A pool on a machine that has no memory left: work begins and cannot be done.
-public struct BrokenWorkers: Workers {
-    public init() {}
-
-    public func withPlace<T: Sendable>(
-        _ body: @Sendable (any WorkPlace) async throws -> T
-    ) async throws -> T {
-        try await body(Place())
-    }
-
-    private struct Place: WorkPlace {
-        func run<T: Sendable>(_ work: @escaping @Sendable () throws -> T) async throws -> T {
-            throw CryptographyError.libraryFailure(operation: "Argon2", code: 22)
-        }
+extension InlineWorkers {
+    /// A pool on a machine that has no memory left: work begins and cannot be done.
+    public static let broken = InlineWorkers {
+        throw CryptographyError.libraryFailure(operation: "Argon2", code: 22)
     }
 }

@@ -144,15 +144,6 @@ private final class CountingWorkers: Workers {
     func withPlace<T: Sendable>(
         _ body: @Sendable (any WorkPlace) async throws -> T
     ) async throws -> T {
-        try await body(Place(workers: self))
-    }
-
-    private struct Place: WorkPlace {
-        let workers: CountingWorkers
-
-        func run<T: Sendable>(_ work: @escaping @Sendable () throws -> T) async throws -> T {
-            workers.count.withLock { $0 += 1 }
-            return try work()
-        }
+        try await InlineWorkers { self.count.withLock { $0 += 1 } }.withPlace(body)
     }
 }

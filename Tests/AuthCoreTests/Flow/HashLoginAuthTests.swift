@@ -92,7 +92,7 @@ import Testing
 
     /// A 500 would tell as much.
     @Test func aHashThatCannotBeComputedFailsTheLoginAtItsFloor() async throws {
-        let world = try await world(hashing: BrokenWorkers())
+        let world = try await world(hashing: InlineWorkers.broken)
         let floor = world.clock.now.advanced(by: .seconds(3))
         await #expect(throws: Refusal.loginFailed) { try await login(world) }
         #expect(world.stopwatch.waits == [floor])
