@@ -1,7 +1,7 @@
 # Everyday commands. Each one installs what it needs and is quick when nothing is missing.
 
 .DEFAULT_GOAL := help
-.PHONY: help run test bench lint format build release fuzz clean swift packages browser
+.PHONY: help run test bench lint format build release fuzz clean swift packages browser proxies
 
 # The same flags everywhere, or SwiftPM builds twice.
 SWIFT_FLAGS := --explicit-target-dependency-import-check error
@@ -14,7 +14,7 @@ help: ## List the commands
 run: build ## Serve on http://127.0.0.1:8080, development profile, SQLite in ./data
 	.build/debug/postern serve --profile development $(ARGS)
 
-test: build browser .venv/ready ## Unit and end-to-end tests, then clients from outside (Tests/Interop)
+test: build browser proxies .venv/ready ## Unit and end-to-end tests, then clients from outside (Tests/Interop)
 	.ci/test $(SWIFT_FLAGS)
 
 lint: swift ## Check the format of every Swift file
@@ -50,6 +50,10 @@ packages:
 # What the pages are tried in.
 browser:
 	@.ci/install-packages chromium chromium-driver
+
+# The reverse proxies that the examples in deploy/ are for.
+proxies:
+	@.ci/install-packages nginx haproxy caddy
 
 # requirements.txt names every package that is wanted, so that pip resolves nothing.
 .venv/ready: Tests/Interop/requirements.txt

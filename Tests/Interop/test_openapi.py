@@ -44,11 +44,21 @@ def template(document, method, path):
     return min(found, key=lambda known: known.count("{"))
 
 
+# What the engine answers to a request that is not valid HTTP, on whichever path.
+NOT_HTTP = {400, 408, 414, 417, 431, 501, 505}
+
+
+def named_response(operation, status):
+    """What the operation documents for a status: its own entry, or `default` for broken HTTP."""
+    named = operation["responses"].get(str(status))
+    return named or (operation["responses"]["default"] if status in NOT_HTTP - {400} else None)
+
+
 def hold(document, answer):
     """Fails unless the document names this answer: status, headers, and the shape of the body."""
     path = template(document, answer.request.method, urlsplit(answer.url).path)
     operation = document["paths"][path][answer.request.method.lower()]
-    named = operation["responses"].get(str(answer.status_code))
+    named = named_response(operation, answer.status_code)
     assert named, f"{answer.request.method} {path}: {answer.status_code} is not documented"
     named = resolve(document, named)
     for header, description in named.get("headers", {}).items():
@@ -59,9 +69,13 @@ def hold(document, answer):
         assert answer.content == b""
         return
     media = answer.headers["Content-Type"].partition(";")[0]
-    schema = {**content[media].get("schema", {}), "components": document["components"]}
     body = answer.json() if media.endswith("json") else answer.text
-    OAS31Validator(schema, format_checker=oas31_format_checker).validate(body)
+    validator(document, content[media].get("schema", {})).validate(body)
+
+
+def validator(document, schema):
+    return OAS31Validator(
+        {**schema, "components": document["components"]}, format_checker=oas31_format_checker)
 
 
 def watch(client, document):
@@ -97,12 +111,22 @@ def watched_logins(hash_server, document):
     return watch(HashLogin(hash_server.url), document)
 
 
+def operations(document):
+    """Every operation: method, path, what the document says of it."""
+    for path, methods in document["paths"].items():
+        for method, operation in methods.items():
+            yield method.upper(), path, operation
+
+
 def documented(document, *tags):
     """Every operation with one of the tags."""
-    return {
-        f"{method.upper()} {path}" for path, operations in document["paths"].items()
-        for method, operation in operations.items() if set(operation["tags"]) & set(tags)
-    }
+    return {f"{method} {path}" for method, path, operation in operations(document)
+            if set(operation["tags"]) & set(tags)}
+
+
+def instance(path):
+    """The path with something in the place of each parameter that names nothing here."""
+    return re.sub(r"{\w+}", str(uuid.uuid4()), path)
 
 
 def test_the_document_is_valid_and_speaks_of_this_server(document, postern):
@@ -126,7 +150,7 @@ def test_a_whole_life_is_documented(watched, document, name):
     assert watched.met == documented(document, "agents", "discovery", "operations")
 
 
-def test_a_whole_life_of_the_accounts_surface_is_documented(watched_boxes, document):
+def test_a_whole_life_in_the_accounts_api_is_documented(watched_boxes, document):
     boxes = watched_boxes
     boxes.call("GET", "/api/domains")
     user = boxes.user()
@@ -167,7 +191,7 @@ def test_a_whole_life_of_the_accounts_surface_is_documented(watched_boxes, docum
 
 @pytest.mark.parametrize("accept", ["application/json", "text/html"])
 @pytest.mark.parametrize("form", [False, True])
-def test_a_whole_life_of_the_hash_login_surface_is_documented(
+def test_a_whole_life_in_the_hash_login_api_is_documented(
         watched_logins, document, host, form, accept):
     logins, email = watched_logins, fresh("users.example")
     sent = {"form": form, "headers": {"Accept": accept}}
@@ -188,7 +212,7 @@ def test_a_whole_life_of_the_hash_login_surface_is_documented(
 
 
 @pytest.mark.parametrize("accept", ["application/json", "text/html"])
-def test_refusals_of_the_hash_login_surface_are_documented(watched_logins, host, accept):
+def test_errors_of_the_hash_login_api_are_documented(watched_logins, host, accept):
     logins, url = watched_logins, host.serve(b"no hash")
     headers = {"Accept": accept}
     for fields in [{}, {"email": "no email"}, {"email": "a@users.example", "password": "x"},
@@ -207,36 +231,72 @@ def test_refusals_of_the_hash_login_surface_are_documented(watched_logins, host,
             assert answer.status_code == status
 
 
-@pytest.mark.parametrize("body, type, status", [
-    (b" " * 65_537, "application/json", 413), (b"{}", "image/png", 415),
-])
-def test_bodies_that_nobody_takes_are_documented(watched, document, body, type, status):
-    """Also the answers of those endpoints that need no body and ignore what it is."""
-    for call in sorted(documented(document, "agents", "accounts", "hash-login")):
-        method, path = call.split()
-        operation = document["paths"][path][method.lower()]
-        path = re.sub(r"{\w+}", str(uuid.uuid4()), path)
-        if "requestBody" not in operation:
-            continue
+@pytest.mark.parametrize("type", ["application/json", "image/png"])
+def test_a_body_over_the_limit_is_documented_everywhere(watched, document, type):
+    for method, path, _ in operations(document):
         answer = watched.http.request(
-            method, watched.url + path, data=body, headers={"Content-Type": type})
-        assert answer.status_code == status or str(status) not in operation["responses"]
+            method, watched.url + instance(path), data=b" " * 65_537,
+            headers={"Content-Type": type})
+        assert answer.status_code == 413, f"{method} {path}"
+
+
+def test_another_media_type_is_documented_where_a_body_is_read(watched, document):
+    """Endpoints that need no body ignore its type, and so document no 415."""
+    for method, path, operation in operations(document):
+        answer = watched.http.request(
+            method, watched.url + instance(path), data=b"{}",
+            headers={"Content-Type": "image/png"})
+        assert (answer.status_code == 415) == ("415" in operation["responses"]), path
+
+
+def test_too_many_requests_are_documented_where_requests_are_counted(serve, document):
+    server = serve(
+        profile="development", POSTERN_LIMITS_GENERAL_PER_SECOND="1",
+        POSTERN_LIMITS_HASH_LOGIN_BURST="1")
+    watched = watch(Agent(server.url), document)
+    for method, path, operation in operations(document):
+        def call():
+            # Not JSON: an endpoint that gets as far as the body refuses it at once.
+            return watched.http.request(
+                method, watched.url + instance(path), data=b"{", timeout=30,
+                headers={"Content-Type": "application/json"})
+        statuses = {call().status_code for _ in range(6)}
+        assert (429 in statuses) == ("429" in operation["responses"]), f"{method} {path}"
+
+
+def test_every_operation_documents_the_statuses_that_follow_from_what_it_is(document):
+    for method, path, operation in operations(document):
+        named, name = set(operation["responses"]), f"{method} {path}"
+        assert {"413", "500", "503", "default"} <= named, name
+        assert ("429" in named) == (
+            not {"discovery", "operations"} & set(operation["tags"])), name
+        wanted = [kind for kinds in operation["security"] for kind in kinds]
+        if wanted:
+            assert "401" in named, name
+        if "cookie" in wanted:
+            assert "403" in named, name
+        if "requestBody" in operation:
+            assert "400" in named, name
+        if operation.get("requestBody", {}).get("required"):
+            assert "415" in named, name
+        if "{" in path:
+            assert "404" in named, name
 
 
 @pytest.mark.parametrize("token", [None, "garbage", "email", "pro"])
-def test_refusals_of_the_accounts_surface_are_documented(watched_boxes, document, token):
+def test_errors_of_the_accounts_api_are_documented(watched_boxes, document, token):
     boxes = watched_boxes
     token = {"email": lambda: boxes.mailbox().token, "pro": lambda: boxes.user().token}.get(
         token, lambda: token)()
     for call in documented(document, "accounts") - {"POST /api/user/logout"}:
         method, path = call.split()
-        path = re.sub(r"{\w+}", str(uuid.uuid4()), path)
+        path = instance(path)
         for body in [None, {}, {"address": "x", "password": ""}, {"domain": "x", "email": "x"}]:
             boxes.call(method, path, token, body)
 
 
 @pytest.mark.parametrize("refused", REFUSALS)
-def test_refusals_are_documented(watched, refused):
+def test_errors_of_the_agent_api_are_documented(watched, refused):
     refuse(watched, refused)
 
 
@@ -247,3 +307,159 @@ def test_refusals_are_documented(watched, refused):
 def test_a_missing_token_is_documented(watched, call):
     method, path = call.split()
     assert watched.http.request(method, watched.url + path).status_code == 401
+
+
+# Bodies by operation: those that the server refuses for what is in them, and those that it does
+# not. The document has to draw the line in the same place.
+DIGEST, KEY = "f" * 128, "ab" * 32
+SESSION = {"powHex": DIGEST, "nonce": "1", "username": "decent-name"}
+LOGIN = {"powHex": DIGEST, "nonce": "1", "apiKey": "pst_nobody"}
+NEW = {"address": "new@mail.test", "password": "supersecret"}
+USER = {"email": "new@example.com", "password": "supersecret"}
+HASH = {"email": "new@example.com", "password_hash_url": "https://hash.invalid/a", "password": "p"}
+
+
+def without(body, name):
+    return {member: value for member, value in body.items() if member != name}
+
+
+def variants(body, **members):
+    """The body with each of the values of each member in turn."""
+    return [{**body, name: value} for name, values in members.items() for value in values]
+
+
+REFUSED = {
+    "POST /api/v1/session": [
+        [], "text", without(SESSION, "powHex"), without(SESSION, "nonce"),
+        without(SESSION, "username"), {**SESSION, "apiKey": "both"},
+        {**SESSION, "username": None}, {**SESSION, "username": None, "apiKey": None},
+        *variants(SESSION, powHex=[DIGEST[1:], DIGEST + "f", "g" + DIGEST[1:], "", None, 1],
+                  nonce=["", "1" * 65, "1\n2", "\x7f", "ß", 1.5, 2**64, -(2**63) - 1, None, True, []],
+                  username=["four", "x" * 22, "a..bcd", ".abcde", "abcde.", "ab cde", "ab+cde",
+                            "abcdé", "", 12345, True]),
+        *variants(LOGIN, apiKey=["", "k" * 257, 1, []])],
+    "POST /api/accounts": [
+        [], without(NEW, "address"), without(NEW, "password"), {**NEW, "password": None},
+        *variants(NEW, address=["", "no at", "@mail.test", "a@", "a..b@mail.test", ".a@mail.test",
+                                "a+b@mail.test", "a'b@mail.test", "a@-mail.test", "ä@mail.test",
+                                "a" * 65 + "@mail.test", "a@" + "b" * 64 + ".test", None, 1],
+                  password=["", "short", 1, "x" * 1025], auth_key=[KEY[1:], KEY + "a", "", "g" * 64, 1],
+                  pow=[1, "text", [], {}, {"id": "x"}, {"nonce": "1"}, {"id": None, "nonce": "1"}])],
+    "POST /api/token": [
+        [], without(NEW, "address"), without(NEW, "password"), {**NEW, "password": None},
+        *variants(NEW, address=[None, 1], password=[1, "x" * 1025],
+                  auth_key=[KEY[1:], KEY + "a", "", "g" * 64, 1])],
+    "PUT /api/accounts/{account_id}/reset-password": [
+        [], {}, {"password": None}, {"password": "short"}, {"password": "x" * 1025},
+        {"auth_key": KEY[1:]}, {"password": 1}],
+    "POST /api/user/register": [
+        [], without(USER, "email"), without(USER, "password"),
+        *variants(USER, email=["", "no at", "a@b", "a@b.c@d.e", ".a@example.com", "a@-x.com",
+                               "a b@example.com", "ä@example.com", "x" * 65 + "@example.com", None, 1],
+                  password=["", "short", "x" * 1025, None, 1])],
+    "POST /api/user/login": [
+        [], without(USER, "email"), without(USER, "password"),
+        *variants(USER, email=[None, 1], password=["x" * 1025, None, 1])],
+    "PUT /api/user/password": [
+        [], {"password": "supersecret"}, {"current_password": "supersecret"},
+        *variants({"current_password": "propassword", "password": "supersecret"},
+                  current_password=[None, 1, "x" * 1025], password=[None, 1, "short", "x" * 1025])],
+    "POST /api/user/tokens": variants(
+        {}, name=["", "x" * 201, 1, []], expires_in=[59, 315_360_001, "60", 60.5, -1, True, []]),
+    "POST /api/user/domains": [
+        [], {}, *variants({}, domain=["", "nodot", "-a.example", "a-.example", "a..example",
+                                      ".example", "a b.example", "ä.example", "a_b.example",
+                                      "x" * 64 + ".example", "x." * 119 + "example",
+                                      "127.0.0.1", "1.2.3", "[::1]", None, 1])],
+    "POST /register": [
+        {}, without(HASH, "email"), without(HASH, "password"), without(HASH, "password_hash_url"),
+        *variants(HASH, email=["", "no at", "a@b", ".a@example.com", "ä@example.com", None],
+                  password=["", None],
+                  password_hash_url=["", None, "ftp://hash.invalid/a", "hash.invalid/a",
+                                     "https://u@hash.invalid/", "https://hash.invalid/#f",
+                                     "https://hash.invalid/" + "x" * 2048, "https:///a"])],
+}
+ACCEPTED = {
+    "POST /api/v1/session": [
+        SESSION, LOGIN, {**SESSION, "apiKey": None}, {**LOGIN, "username": None},
+        {**SESSION, "utm_source": "x"},
+        *variants(SESSION, powHex=[DIGEST.upper()], nonce=["~ !", "1" * 64, 0, 2**64 - 1, -(2**63)],
+                  username=["abcde", "x" * 21, "a.b-c_d", "UPPER"])],
+    "POST /api/accounts": [
+        {**NEW, "auth_key": None, "pow": None}, {"address": NEW["address"], "auth_key": KEY},
+        {**NEW, "password": None, "auth_key": KEY.upper()},
+        *variants(NEW, password=["sixsix", "x" * 1024], address=["A.b_c-d@mail.test"],
+                  pow=[{"id": "x", "nonce": "~ 1"}])],
+    "POST /api/token": [
+        NEW, {**NEW, "password": ""}, {**NEW, "address": ""}, {**NEW, "auth_key": None},
+        {"address": "a@mail.test", "auth_key": KEY}],
+    "POST /api/user/register": [
+        {**USER, "email": email} for email in ["o'a+b@example.com", "a@b.c", "UP@Example.com"]],
+    "POST /api/user/login": [USER, {"email": "", "password": ""}],
+    "POST /api/user/tokens": [
+        {}, {"name": None, "expires_in": None}, {"name": "x" * 200}, {"expires_in": 60},
+        {"expires_in": 315_360_000}],
+    "POST /api/user/domains": [{"domain": "a.example"}, {"domain": "Xn--A.9.example"}],
+}
+
+
+def body_schema(document, call):
+    method, path = call.split()
+    content = document["paths"][path][method.lower()]["requestBody"]["content"]
+    return validator(document, content["application/json"]["schema"])
+
+
+@pytest.fixture(scope="module")
+def sender(postern):
+    """Sends a body to an operation with the credential that it wants, on behalf of nobody else."""
+    boxes, agent = Mailboxes(postern.url), Agent(postern.url)
+    user, challenge = boxes.user(), agent.challenge()
+    owned = boxes.mailbox(user.token)
+
+    def send(call, body):
+        method, path = call.split()
+        free = path == "/api/accounts"
+        token = challenge if path == "/api/v1/session" else None if free else user.token
+        return boxes.call(method, path.format(account_id=owned.id), token, body)
+    return send
+
+
+@pytest.mark.parametrize("call", REFUSED)
+def test_the_document_refuses_the_bodies_that_the_server_refuses(document, sender, call):
+    schema = body_schema(document, call)
+    for body in REFUSED[call]:
+        answer = sender(call, body)
+        # A key that no account can have is an unknown one.
+        refused = {400, 422} | ({401} if "apiKey" in body else set())
+        missing = answer.status_code == 400 and "proof of work" in answer.text
+        assert answer.status_code in refused and not missing, (body, answer.text)
+        assert not schema.is_valid(body), f"{call}: the document takes {body}"
+
+
+@pytest.mark.parametrize("call", ACCEPTED)
+def test_the_document_takes_bodies_that_the_server_takes(document, sender, call):
+    schema = body_schema(document, call)
+    for body in ACCEPTED[call]:
+        answer = sender(call, body)
+        # Without a proof of work the body itself has passed.
+        passed = answer.status_code not in (400, 422) or "proof of work" in answer.text
+        assert passed, (body, answer.text)
+        assert schema.is_valid(body), f"{call}: the document refuses {body}"
+
+
+def test_the_document_and_the_server_agree_on_cursors(document, serve):
+    boxes = Mailboxes(serve(
+        POSTERN_USERS_REGISTRATION="open", POSTERN_ACCOUNTS_PAGE_SIZE="1").url)
+    user = boxes.user()
+    for _ in range(2):
+        boxes.mailbox(user.token)
+    (parameter,) = document["paths"]["/api/user/accounts"]["get"]["parameters"]
+    schema = validator(document, parameter["schema"])
+    page = boxes.call("GET", "/api/user/accounts", user.token).json()
+    for cursor in ["", page["next_cursor"]]:
+        answer = boxes.call("GET", "/api/user/accounts", user.token, params={"cursor": cursor})
+        assert answer.status_code == 200 and schema.is_valid(cursor)
+    assert page["next_cursor"]
+    for cursor in ["made up", "x", "A" * 77, "=" * 60, "1700000000000"]:
+        answer = boxes.call("GET", "/api/user/accounts", user.token, params={"cursor": cursor})
+        assert answer.status_code == 400 and not schema.is_valid(cursor)

@@ -1,0 +1,57 @@
+"""The fixtures of docs/test-suites.md, taken from the page and run as a reader would run them."""
+
+import re
+import subprocess
+import sys
+
+import pytest
+
+from program import BINARY, ROOT, environment
+
+PAGE = (ROOT / "docs/test-suites.md").read_text()
+BLOCKS = {name: text for name, text in re.findall(
+    r"<!-- fixture: (\S+) -->\n```\w+\n(.*?)```", PAGE, re.S)}
+PACKAGE = """\
+// swift-tools-version: 6.0
+import PackageDescription
+
+let package = Package(
+    name: "mail-tests", targets: [.testTarget(name: "MailTests", path: "Tests")],
+    swiftLanguageModes: [.v6])
+"""
+
+
+def write(directory, *names):
+    directory.mkdir(exist_ok=True)
+    for name in names:
+        (directory / name).write_text(BLOCKS[name])
+
+
+def test_every_fixture_of_the_page_is_run_here():
+    assert set(BLOCKS) == {"conftest.py", "test_mail.py", "PosternServer.swift", "MailTests.swift"}
+
+
+def test_the_pytest_fixture_runs(tmp_path):
+    write(tmp_path, "conftest.py", "test_mail.py")
+    result = subprocess.run(
+        [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", str(tmp_path)], cwd=tmp_path,
+        env=environment(PATH_TO_POSTERN=str(BINARY)), text=True, capture_output=True, timeout=120,
+        stdin=subprocess.DEVNULL)
+    assert result.returncode == 0 and "1 passed" in result.stdout, result.stdout + result.stderr
+
+
+@pytest.fixture(scope="session")
+def swift_package(tmp_path_factory):
+    package = tmp_path_factory.mktemp("mail-tests")
+    (package / "Package.swift").write_text(PACKAGE)
+    write(package / "Tests", "PosternServer.swift", "MailTests.swift")
+    return package
+
+
+def test_the_swift_fixture_runs(swift_package):
+    result = subprocess.run(
+        ["swift", "test", "--disable-xctest"], cwd=swift_package,
+        env=environment(PATH_TO_POSTERN=str(BINARY)), text=True, capture_output=True, timeout=300,
+        stdin=subprocess.DEVNULL)
+    assert result.returncode == 0, result.stdout + result.stderr
+    assert re.search(r"with 1 test (in \d+ suites? )?passed", result.stdout + result.stderr)
