@@ -1,4 +1,4 @@
-"""The agent surface as its documents describe it: requests, hashlib.scrypt, nothing of ours.
+"""The agent API as its documents describe it: requests and hashlib.scrypt, nothing of Postern's.
 
 A client like this one is what an agent writes after reading the documents once.
 """

@@ -1,4 +1,4 @@
-"""The host of somebody's password hash: HTTPS, under a CA made for the tests."""
+"""A host that serves password hashes: HTTPS, under a CA made for the tests."""
 
 import datetime
 import http.server
@@ -71,7 +71,7 @@ class HashHost:
                 return super().get_request()
 
             def finish_request(self, request, address):
-                # The handshake is the thread's, so that nobody who stops in it stops the others.
+                # Each handshake has a thread of its own, so that one that stalls delays no other.
                 try:
                     super().finish_request(
                         context.wrap_socket(request, server_side=True), address)
@@ -109,15 +109,15 @@ class HashHost:
         return self.answer(answer, path)
 
     def drip(self, body, seconds):
-        """Serves `body` octet by octet, that many seconds apart."""
+        """Serves `body` byte by byte, that many seconds apart."""
         def answer(handler):
             handler.send_response(200)
             handler.send_header("content-length", str(len(body)))
             handler.end_headers()
-            for octet in body:
+            for byte in body:
                 if self.closing.wait(seconds):
                     return
-                handler.wfile.write(bytes([octet]))
+                handler.wfile.write(bytes([byte]))
         return self.answer(answer)
 
     def answer(self, answer, path=None):

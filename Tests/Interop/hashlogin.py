@@ -1,4 +1,4 @@
-"""A client of the hash-login surface, in JSON or as a browser's form."""
+"""A client of the hash-login API, in JSON or as a browser's form."""
 
 import requests
 

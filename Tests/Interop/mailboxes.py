@@ -1,4 +1,4 @@
-"""The accounts surface as its documents describe it: requests, SHA-256, nothing of ours."""
+"""The accounts API as its documents describe it: requests and SHA-256, nothing of Postern's."""
 
 import dataclasses
 import hashlib

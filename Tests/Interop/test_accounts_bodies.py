@@ -1,4 +1,4 @@
-"""What no client of the accounts surface would send: each is refused, and spends nothing."""
+"""Bodies that the accounts API refuses; none of them spends the challenge."""
 
 import json
 
@@ -136,8 +136,8 @@ ADDRESSES = {
     "a sub-address": "box+tag@mail.test", "an apostrophe": "o'box@mail.test",
     "a quoted local part": '"box"@mail.test', "a name around it": "Box <box@mail.test>",
     "a percent": "box%40x@mail.test", "a slash": "../box@mail.test",
-    "65 octets": "x" * 65 + "@mail.test",
-    "60,000 octets": "x" * 60000 + "@mail.test",
+    "65 bytes": "x" * 65 + "@mail.test",
+    "60,000 bytes": "x" * 60000 + "@mail.test",
 }
 
 

@@ -179,7 +179,7 @@ def test_answers_with_tokens_are_not_stored_and_ids_are_uuids(boxes):
         assert str(uuid.UUID(answer.json()["id"])) == answer.json()["id"]
 
 
-def test_the_log_has_no_secret_of_the_accounts_surface(start):
+def test_the_log_has_no_secret_of_the_accounts_api(start):
     server = start(POSTERN_USERS_REGISTRATION="open")
     boxes = Mailboxes(server.url)
     user = boxes.user("a-pro-password")

@@ -7,6 +7,7 @@ import subprocess
 import sys
 
 import pytest
+import requests
 
 from program import BINARY, ROOT, environment, run
 
@@ -57,6 +58,18 @@ def test_the_signup_in_python_gets_a_mailbox(postern, checkout):
     assert result.returncode == 0, result.stderr
     inbox, key = result.stdout.split()
     assert inbox == "pyagent@mail.test" and key.startswith("pst_")
+
+
+def test_the_program_in_llms_txt_runs_as_it_is_served(serve, checkout):
+    server = serve()
+    text = requests.get(server.url + "/llms.txt", timeout=5).text
+    program = re.search(r"```python\n(.*?)```", text, re.S)[1]
+    result = subprocess.run(
+        [sys.executable, "-c", program], cwd=checkout, env=environment(), text=True,
+        capture_output=True, timeout=120, stdin=subprocess.DEVNULL)
+    assert result.returncode == 0, result.stderr
+    inbox, key = result.stdout.split()
+    assert inbox == "myagent@mail.test" and key.startswith("pst_")
 
 
 def test_the_account_with_a_password_is_made_and_opened(postern, checkout):

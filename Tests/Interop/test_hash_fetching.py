@@ -42,7 +42,7 @@ def register(logins):
 
 @pytest.mark.parametrize("body", [
     GOOD, b" \t\r\n" + GOOD + b"\r\n\t ", argon2("right", type=Type.I),
-    argon2("right", salt=b"8 octets"), argon2("right", salt=b"s" * 64, hash_len=64),
+    argon2("right", salt=b"8 bytes!"), argon2("right", salt=b"s" * 64, hash_len=64),
     argon2("right", hash_len=16, time_cost=10, parallelism=4),
 ])
 def test_one_encoded_hash_is_taken(register, host, body):
@@ -92,9 +92,9 @@ def test_a_redirect_is_not_followed(register, host):
     assert not [path for path, _ in host.asked if target.endswith(f"localhost:{host.port}{path}")]
 
 
-@pytest.mark.parametrize("octets", [4097, 1_000_000])
-def test_a_body_past_the_limit_is_not_read(register, host, octets):
-    refused(register(host.serve(GOOD + b" " * (octets - len(GOOD)))), UNFETCHED)
+@pytest.mark.parametrize("size", [4097, 1_000_000])
+def test_a_body_past_the_limit_is_not_read(register, host, size):
+    refused(register(host.serve(GOOD + b" " * (size - len(GOOD)))), UNFETCHED)
 
 
 def test_a_body_without_length_is_cut_off_too(register, host):

@@ -1,4 +1,4 @@
-"""The pages of the hash-login surface in a browser, on a phone and on a desk."""
+"""The pages of the hash-login API in a browser, as wide as a phone and as a desktop."""
 
 import os
 import pathlib

@@ -14,7 +14,7 @@ EASY = {"POSTERN_POW_ACCOUNTS_DIFFICULTY": "4", "POSTERN_POW_AGENT_DIFFICULTY": 
 
 @pytest.fixture
 def limited(start):
-    """A client of a server with the contract's limits; `settings` change them."""
+    """A client of a server with the default limits; `settings` change them."""
     def limited(**settings):
         server = start(profile="development", **EASY, **settings)
         return Mailboxes(server.url)
@@ -59,7 +59,7 @@ def test_a_burst_is_cut_off_and_told_when_to_come_back(limited):
     assert boxes.call("GET", "/api/domains").status_code == 200
 
 
-def test_all_surfaces_share_one_bucket_and_health_has_none(limited):
+def test_all_apis_share_one_bucket_and_health_has_none(limited):
     boxes = limited(POSTERN_LIMITS_GENERAL_PER_SECOND="1")
     agent = Agent(boxes.url)
     exhaust(lambda: boxes.call("GET", "/api/domains"))

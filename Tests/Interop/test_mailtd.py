@@ -12,7 +12,7 @@ from program import run
 
 
 @pytest.fixture(scope="module")
-def house(serve, names):
+def server(serve, names):
     """A server with pages of three accounts."""
     return serve(
         POSTERN_USERS_REGISTRATION="open", POSTERN_DNS_SERVERS=names.address,
@@ -20,8 +20,8 @@ def house(serve, names):
 
 
 @pytest.fixture
-def plain(house):
-    return Mailboxes(house.url)
+def plain(server):
+    return Mailboxes(server.url)
 
 
 @pytest.fixture
@@ -30,9 +30,9 @@ def user(plain):
 
 
 @pytest.fixture
-def client(house, plain, user):
+def client(server, plain, user):
     """A client as its README makes it: with a Pro API token."""
-    with mailtd.MailTD(plain.api_token(user)["token"], base_url=house.url) as client:
+    with mailtd.MailTD(plain.api_token(user)["token"], base_url=server.url) as client:
         yield client
 
 
@@ -47,14 +47,14 @@ def test_it_lists_the_system_domains(client):
     assert (domain.domain, domain.default, domain.pro_only) == ("mail.test", True, False)
 
 
-def test_it_creates_logs_in_gets_resets_and_deletes(client, house):
+def test_it_creates_logs_in_gets_resets_and_deletes(client, server):
     address = fresh()
     made = client.accounts.create(address, password=PASSWORD)
     assert made.address == address and str(uuid.UUID(made.id)) == made.id
 
     login = client.accounts.login(address, password=PASSWORD)
     assert (login.id, login.address) == (made.id, address)
-    with mailtd.MailTD(login.token, base_url=house.url) as own:
+    with mailtd.MailTD(login.token, base_url=server.url) as own:
         assert own.accounts.get(made.id).address == address
         info = own.accounts.get(address)
         assert (info.id, info.role, info.quota, info.used) == (made.id, "user", 52_428_800, 0)
@@ -66,10 +66,10 @@ def test_it_creates_logs_in_gets_resets_and_deletes(client, house):
         client.accounts.login(address, password=PASSWORD)
     again = client.accounts.login(address, password="another one")
 
-    with mailtd.MailTD(again.token, base_url=house.url) as own:
+    with mailtd.MailTD(again.token, base_url=server.url) as own:
         own.accounts.reset_password(address, auth_key=derive_auth_key(address, PASSWORD))
     fresh_token = client.accounts.login(address, password=PASSWORD).token
-    with mailtd.MailTD(fresh_token, base_url=house.url) as own:
+    with mailtd.MailTD(fresh_token, base_url=server.url) as own:
         own.accounts.delete(made.id)
         with refused(401, "invalid_or_expired_token"):
             own.accounts.get(made.id)
@@ -87,10 +87,10 @@ def test_its_auth_key_and_the_documents_password_are_one_credential(client, plai
     assert client.accounts.login(f" {other.upper()} ", password=PASSWORD).address == other
 
 
-def test_it_makes_lists_and_revokes_tokens(client, house):
+def test_it_makes_lists_and_revokes_tokens(client, server):
     made = client.tokens.create("laptop")
     assert made["token"].startswith("tm_pro_") and made["name"] == "laptop"
-    with mailtd.MailTD(made["token"], base_url=house.url) as other:
+    with mailtd.MailTD(made["token"], base_url=server.url) as other:
         other.user.get_me()
         listed = {token.id: token for token in client.tokens.list()}
         assert listed[made["id"]].last_used_at and not listed[made["id"]].revoked_at
@@ -168,9 +168,9 @@ def test_a_domain_without_our_text_stays_unverified(client, names):
     assert checked["verify_status"] in ("pending", "failed")
 
 
-def test_another_users_domain_is_taken_and_cannot_be_touched(client, house, plain):
+def test_another_users_domain_is_taken_and_cannot_be_touched(client, server, plain):
     made = client.domains.create("mine.example.com")
-    with mailtd.MailTD(plain.user().token, base_url=house.url) as other:
+    with mailtd.MailTD(plain.user().token, base_url=server.url) as other:
         for act in [other.domains.verify, other.domains.delete]:
             with refused(404, "not_found"):
                 act(made["id"])
@@ -220,18 +220,18 @@ def test_it_serves_a_user_whom_the_operator_added(start, tmp_path):
         assert [account.address for account in client.user.list_accounts()] == [address]
 
 
-def test_it_is_told_when_it_has_no_token_or_a_dead_one(house):
-    with mailtd.MailTD(base_url=house.url) as nobody, refused(401, "unauthorized"):
+def test_it_is_told_when_it_has_no_token_or_a_dead_one(server):
+    with mailtd.MailTD(base_url=server.url) as nobody, refused(401, "unauthorized"):
         nobody.user.get_me()
-    with mailtd.MailTD("tm_pro_dead", base_url=house.url) as dead:
+    with mailtd.MailTD("tm_pro_dead", base_url=server.url) as dead:
         with refused(401, "invalid_or_expired_token"):
             dead.user.get_me()
         with refused(401, "invalid_or_expired_token"):
             dead.accounts.create(fresh(), password=PASSWORD)
 
 
-def test_without_a_pro_token_it_is_asked_for_proof_of_work(house):
-    with mailtd.MailTD(base_url=house.url) as nobody:
+def test_without_a_pro_token_it_is_asked_for_proof_of_work(server):
+    with mailtd.MailTD(base_url=server.url) as nobody:
         with refused(400, "proof of work required"):
             nobody.accounts.create(fresh(), password=PASSWORD)
 

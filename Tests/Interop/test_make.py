@@ -1,4 +1,4 @@
-"""The commands of the Makefile, as somebody meets them who has just cloned the repository."""
+"""The commands of the Makefile in a fresh clone."""
 
 import os
 import pathlib

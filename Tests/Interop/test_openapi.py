@@ -411,7 +411,7 @@ def body_schema(document, call):
 
 @pytest.fixture(scope="module")
 def sender(postern):
-    """Sends a body to an operation with the credential that it wants, on behalf of nobody else."""
+    """Sends a body to an operation, with the credential that it wants."""
     boxes, agent = Mailboxes(postern.url), Agent(postern.url)
     user, challenge = boxes.user(), agent.challenge()
     owned = boxes.mailbox(user.token)

@@ -22,13 +22,13 @@ def hasty(start):
     return start(**{f"POSTERN_SERVER_{name}": f"{DEADLINE}s" for name in names})
 
 
-def drip(wire, octets):
-    """Sends an octet each tenth of a second until the server has had enough, and says how long."""
+def drip(wire, data):
+    """Sends a byte each tenth of a second until the server closes; returns the seconds that took."""
     wire.socket.settimeout(0.1)
     began = time.monotonic()
-    for octet in octets:
+    for byte in data:
         try:
-            wire.send(bytes([octet]))
+            wire.send(bytes([byte]))
             if wire._more() or time.monotonic() - began > LATE:
                 break
         except TimeoutError:
@@ -44,7 +44,7 @@ def drip(wire, octets):
     b"POST /api/v1/challenge HTTP/1.1\r\n" + HOST + b"Content-Length: 60000\r\n\r\n",
     b"POST /api/v1/challenge HTTP/1.1\r\n" + HOST + b"Transfer-Encoding: chunked\r\n\r\nea60\r\n",
 ], ids=["head", "body", "chunk"])
-def test_dripping_octets_do_not_extend_the_deadline(hasty, beginning):
+def test_dripping_bytes_does_not_extend_the_deadline(hasty, beginning):
     with Wire(hasty) as wire:
         wire.send(beginning)
         took = drip(wire, itertools.repeat(ord("a")))

@@ -1,4 +1,4 @@
-"""Every token of both surfaces in every place that takes one: only its own place opens."""
+"""Every kind of token at every endpoint that takes one: each opens only its own."""
 
 import uuid
 
