@@ -17,7 +17,7 @@ from program import BINARY, environment, run
 
 
 @pytest.fixture
-def house(start, tmp_path):
+def running(start, tmp_path):
     """A server on files, an agent of it, and a way to call commands on its data."""
     data = str(tmp_path / "data")
     server = start("--data", data)
@@ -67,8 +67,8 @@ def test_solve_finds_what_the_server_takes(agent, tmp_path, name, by):
     assert answer.status_code == 201, answer.text
 
 
-def test_a_disabled_account_is_out_at_once(house):
-    agent, operate = house
+def test_a_disabled_account_is_out_at_once(running):
+    agent, operate = running
     signup = agent.session(username="spammer")
     session = bearer(signup)
     assert "spammer@mail.test" in operate("account", "list")
@@ -77,8 +77,8 @@ def test_a_disabled_account_is_out_at_once(house):
     assert agent.session(apiKey=signup.json()["apiKey"]).status_code == 401
 
 
-def test_a_deleted_address_is_given_out_again_once_it_is_freed(house):
-    agent, operate = house
+def test_a_deleted_address_is_given_out_again_once_it_is_freed(running):
+    agent, operate = running
     agent.session(username="passing")
     operate("account", "delete", "passing@mail.test")
     assert agent.session(username="passing").status_code == 409
@@ -97,8 +97,8 @@ def me(agent, token):
                         headers={"Authorization": f"Bearer {token}"}).status_code
 
 
-def test_a_user_whom_the_operator_adds_logs_in_until_disabled(house):
-    agent, operate = house
+def test_a_user_whom_the_operator_adds_logs_in_until_disabled(running):
+    agent, operate = running
     operate("user", "add", "ada@example.test", "--password-stdin", stdin="propassword\n")
     assert "ada@example.test" in operate("user", "list")
     token = pro(agent).json()["token"]
@@ -119,22 +119,22 @@ def test_a_user_whom_the_operator_adds_logs_in_until_disabled(house):
 
 
 @pytest.mark.parametrize("stdin", ["", "short\n", "a" * 1025 + "\n"])
-def test_a_password_that_cannot_be_one_adds_nobody(house, tmp_path, stdin):
-    _, operate = house
+def test_a_password_that_cannot_be_one_adds_nobody(running, tmp_path, stdin):
+    _, operate = running
     result = run("user", "add", "ada@example.test", "--password-stdin", "--profile", "test",
                  "--data", tmp_path / "data", directory=tmp_path, stdin=stdin)
     assert result.returncode == 1 and "6 to 1024 octets" in result.stderr
     assert operate("user", "list") == ""
 
 
-def test_without_a_terminal_nobody_is_asked(house, tmp_path):
+def test_without_a_terminal_nobody_is_asked(running, tmp_path):
     result = run("user", "add", "ada@example.test", "--data", tmp_path / "data",
                  directory=tmp_path, stdin="propassword\n")
     assert result.returncode == 1 and "--password-stdin" in result.stderr
 
 
-def test_a_domain_that_the_operator_adds_is_on_offer_at_once(house):
-    agent, operate = house
+def test_a_domain_that_the_operator_adds_is_on_offer_at_once(running):
+    agent, operate = running
 
     def offered():
         answer = requests.get(agent.url + "/api/domains", timeout=20).json()["domains"]
@@ -146,8 +146,8 @@ def test_a_domain_that_the_operator_adds_is_on_offer_at_once(house):
     assert offered() == {"mail.test": False}
 
 
-def test_the_records_of_a_users_domain_are_printed(house):
-    _, operate = house
+def test_the_records_of_a_users_domain_are_printed(running):
+    _, operate = running
     operate("user", "add", "ada@example.test", "--password-stdin", stdin="propassword\n")
     said = operate("domain", "add", "example.test", "--owner", "ada@example.test")
     assert re.search(r'postern-verify\.example\.test\. TXT "postern-verify=[\w-]{32}"', said)
@@ -155,8 +155,8 @@ def test_the_records_of_a_users_domain_are_printed(house):
     assert "pending" in operate("domain", "list")
 
 
-def test_all_domains_are_listed_by_name_with_whose_they_are(house):
-    _, operate = house
+def test_all_domains_are_listed_by_name_with_whose_they_are(running):
+    _, operate = running
     operate("user", "add", "ada@example.test", "--password-stdin", stdin="propassword\n")
     operate("domain", "add", "zeta.test", "--pro-only")
     operate("domain", "add", "alpha.test", "--owner", "ada@example.test")
@@ -168,8 +168,8 @@ def test_all_domains_are_listed_by_name_with_whose_they_are(house):
     ]
 
 
-def test_the_operator_gives_out_what_is_reserved(house, tmp_path):
-    agent, operate = house
+def test_the_operator_gives_out_what_is_reserved(running, tmp_path):
+    agent, operate = running
     boxes = Mailboxes(agent.url)
     failed(boxes.create("postmaster@mail.test"), 409, "address_taken")
     said = operate("account", "add", "postmaster@mail.test", "--password-stdin", stdin="propassword\n")
@@ -196,8 +196,8 @@ def test_the_operator_gives_out_what_is_reserved(house, tmp_path):
     assert kinds.count('"kind":"account_created","actor":"operator"') == 2
 
 
-def test_clients_see_what_the_mail_store_last_reported(house, tmp_path):
-    agent, operate = house
+def test_clients_see_what_the_mail_store_last_reported(running, tmp_path):
+    agent, operate = running
     boxes = Mailboxes(agent.url)
     mine = [boxes.mailbox() for _ in range(3)]
 
@@ -250,8 +250,8 @@ def test_what_happens_is_on_record_and_in_the_log(start, tmp_path):
     assert "password" not in server.read_log() + exported
 
 
-def test_following_the_record_shows_what_comes(house, tmp_path):
-    _, operate = house
+def test_following_the_record_shows_what_comes(running, tmp_path):
+    _, operate = running
     command = [str(BINARY), "audit", "tail", "--follow", "--profile", "test", "--data",
                str(tmp_path / "data")]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment(),
@@ -266,8 +266,8 @@ def test_following_the_record_shows_what_comes(house, tmp_path):
 
 
 @pytest.mark.parametrize("flags", [[], ["--password-stdin"]])
-def test_a_password_is_not_shown_on_a_terminal(house, tmp_path, flags):
-    _, operate = house
+def test_a_password_is_not_shown_on_a_terminal(running, tmp_path, flags):
+    _, operate = running
     command = [str(BINARY), "user", "add", "ada@example.test", "--profile", "test", "--data",
                str(tmp_path / "data"), *flags]
     outside, inside = pty.openpty()
