@@ -67,6 +67,7 @@ let package = Package(
             swiftSettings: settings),
         .target(name: "StrictJSON", swiftSettings: settings),
         .target(name: "Scheduling", swiftSettings: settings),
+        .target(name: "Networking", swiftSettings: settings),
 
         // What tests of every room wait and roll dice with; knows none of the rooms.
         .target(name: "TestPrimitives", path: "Tests/TestPrimitives", swiftSettings: settings),
@@ -77,6 +78,9 @@ let package = Package(
             path: "Tests/TestSupport", swiftSettings: settings),
         .testTarget(
             name: "SchedulingTests", dependencies: ["Scheduling", "TestPrimitives"],
+            swiftSettings: settings),
+        .testTarget(
+            name: "NetworkingTests", dependencies: ["Networking", "TestPrimitives"],
             swiftSettings: settings),
         .testTarget(
             name: "StrictJSONTests", dependencies: ["StrictJSON", "TestPrimitives"],

@@ -1,15 +1,15 @@
 internal import Synchronization
 
-/// It was not done by its deadline.
+/// The work was not done by its deadline.
 public struct DeadlinePassed: Error, Equatable {
     public init() {}
 }
 
-/// What `work` comes to, or ``DeadlinePassed`` at `deadline`, or the caller's cancellation,
-/// whichever is first.
+/// Returns the result of `work`, or throws ``DeadlinePassed`` at `deadline`, or the caller's
+/// cancellation, whichever is first.
 ///
-/// `work` is cancelled then but not waited for, as a task group would: a name lookup, a hung disk
-/// or a hash that is being computed cannot be interrupted. What it may still come to is dropped.
+/// `work` is then cancelled but not waited for, as a task group would: a name look-up, a disk that
+/// does not answer or a hash that is being computed cannot be interrupted. Its result is dropped.
 public func withDeadline<T: Sendable>(
     _ deadline: ContinuousClock.Instant, _ work: @escaping @Sendable () async throws -> T
 ) async throws -> T {
@@ -22,7 +22,7 @@ public func withDeadline<T: Sendable>(
         }
     }
     let timer = Task {
-        // Cancelled only when the race is over, where settling it does nothing.
+        // Cancelled only after the race is settled, when settling it again does nothing.
         try? await Task.sleep(until: deadline, clock: .continuous)
         race.settle(.failure(DeadlinePassed()))
     }
@@ -37,7 +37,7 @@ public func withDeadline<T: Sendable>(
     }
 }
 
-/// Hands one outcome to one waiter: the first that is settled. Later ones are dropped.
+/// Gives the first outcome that is settled to one waiter. Later outcomes are dropped.
 private final class Race<T: Sendable>: Sendable {
     private enum State {
         case open

@@ -3,10 +3,10 @@ public import Dispatch
 /// Runs an actor's jobs on one serial Dispatch queue, so that a Dispatch source's handler on that
 /// queue is already inside the actor.
 ///
-/// Promises: jobs run one at a time, in the order they were enqueued. `checkIsolated` makes
+/// Guarantees: jobs run one at a time, in the order they were enqueued. `checkIsolated` makes
 /// `assumeIsolated` trap when it is called from anywhere else.
 public final class QueueExecutor: SerialExecutor {
-    /// The queue itself, for Dispatch sources that shall fire inside the actor.
+    /// The queue itself, for Dispatch sources that fire inside the actor.
     public let queue: DispatchQueue
 
     private static let owner = DispatchSpecificKey<ObjectIdentifier>()
@@ -22,7 +22,7 @@ public final class QueueExecutor: SerialExecutor {
         queue.async { job.runSynchronously(on: self.asUnownedSerialExecutor()) }
     }
 
-    /// Lets `Task.immediate` begin inside a source's handler at once, without a turn of the queue.
+    /// Lets `Task.immediate` begin inside a source's handler without a hop through the queue.
     public func isIsolatingCurrentContext() -> Bool? {
         DispatchQueue.getSpecific(key: QueueExecutor.owner) == ObjectIdentifier(self)
     }

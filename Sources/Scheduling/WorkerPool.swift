@@ -1,27 +1,60 @@
 internal import Dispatch
 internal import Synchronization
 
-/// A fixed number of serial lanes for work that burns CPU or blocks, fed from one bounded queue.
+/// A fixed number of serial lanes for work that uses the CPU or blocks, fed from one bounded queue.
 ///
-/// Promises: never more than `lanes` jobs at once, which bounds what they cost in memory; at most
-/// `depth` more waiting, in order; beyond that callers are turned away with ``Full`` and nothing
-/// was started. A caller that is cancelled while its job still waits takes the job with it.
-/// Two pools share nothing, so a slow one cannot starve another.
+/// Guarantees: at most `lanes` jobs run at once, which bounds the memory that they use; at most
+/// `depth` more wait, in order; a caller beyond that gets ``Full``, and nothing of its job has run.
+/// A caller that is cancelled while its job waits takes the job out of the queue. Two pools share
+/// nothing, so a slow one cannot delay the other.
 public final class WorkerPool: Sendable {
     /// Every lane is busy and the queue is full. Nothing of the job has run.
-    public struct Full: Error {
-        /// The pool that refused.
+    public struct Full: Error, Equatable, CustomStringConvertible {
         public let pool: String
+        /// When a place is likely to be free again.
+        public let retryAfter: Duration
+
+        public init(pool: String, retryAfter: Duration) {
+            self.pool = pool
+            self.retryAfter = retryAfter
+        }
+
+        public var description: String { "the \(pool) queue is full" }
     }
 
-    /// A place in the pool, held for as long as ``WorkerPool/withPlace(_:)`` runs: what is run
-    /// through it, one job at a time, is never refused.
-    public struct Place: Sendable {
-        fileprivate let pool: WorkerPool
+    /// What the pool is doing now, and how many callers it has rejected since it was made.
+    public struct Statistics: Equatable, Sendable {
+        /// Jobs that can run at once.
+        public let lanes: Int
+        /// Places in all: lanes and places in the queue.
+        public let capacity: Int
+        /// Places that are held, with a job or without.
+        public let reserved: Int
+        /// Jobs that run now.
+        public let running: Int
+        /// Jobs that wait for a lane.
+        public let waiting: Int
+        /// Callers that got ``Full``.
+        public let rejected: Int
+    }
 
-        /// Runs `work` on a lane and gives back what it returns or throws.
+    /// A place in a pool, given back when this value is destroyed. A job that is run in it is never
+    /// rejected.
+    public struct Place: ~Copyable, Sendable {
+        private let pool: WorkerPool
+
+        fileprivate init(in pool: WorkerPool) {
+            self.pool = pool
+        }
+
+        deinit {
+            pool.giveBack()
+        }
+
+        /// Runs `work` on a lane. A place is for one job at a time: await it before the next.
+        ///
         /// - Throws: `CancellationError` when the caller was cancelled before the job began, or
-        ///   whatever `work` throws.
+        ///   what `work` throws. A job that has begun is finished.
         public func run<T: Sendable>(_ work: @escaping @Sendable () throws -> T) async throws -> T {
             try await pool.enqueue(work)
         }
@@ -34,74 +67,89 @@ public final class WorkerPool: Sendable {
     }
 
     private struct State {
-        var places: Int
+        var reserved = 0
+        var rejected = 0
         var waiting: [Job] = []
         var idle: [Int]
         var nextTicket: UInt64 = 0
     }
 
     public let name: String
+    /// When a caller that got ``Full`` should try again.
+    public let retryAfter: Duration
     private let lanes: [DispatchQueue]
+    private let capacity: Int
     private let state: Mutex<State>
 
     /// - Parameters:
     ///   - name: for logs and thread names.
     ///   - lanes: jobs at once, at least one.
     ///   - depth: jobs that may wait beyond those running.
-    public init(name: String, lanes: Int, depth: Int) {
+    public init(name: String, lanes: Int, depth: Int, retryAfter: Duration = .seconds(1)) {
         precondition(lanes > 0 && depth >= 0)
         self.name = name
+        self.retryAfter = retryAfter
         self.lanes = (0..<lanes).map { DispatchQueue(label: "\(name).\($0)") }
-        state = Mutex(State(places: lanes + depth, idle: Array(0..<lanes)))
+        capacity = lanes + depth
+        state = Mutex(State(idle: Array(0..<lanes)))
     }
 
-    /// Jobs waiting now, for an operator's eyes and for tests.
-    public var waiting: Int { state.withLock { $0.waiting.count } }
+    public var statistics: Statistics {
+        state.withLock { state in
+            Statistics(
+                lanes: lanes.count, capacity: capacity, reserved: state.reserved,
+                running: lanes.count - state.idle.count, waiting: state.waiting.count,
+                rejected: state.rejected)
+        }
+    }
 
-    /// Whether a job that came now would be turned away.
-    public var isFull: Bool { state.withLock { $0.places == 0 } }
+    /// Whether a caller that came now would be rejected.
+    public var isFull: Bool { state.withLock { $0.reserved == capacity } }
 
-    /// Takes a place before `body` begins and gives it back when `body` ends. For work that must
-    /// not be refused half-way: whatever is irrevocable is done only once the place is held.
-    /// - Throws: ``Full`` before `body` has begun, or whatever `body` throws.
-    public func withPlace<T: Sendable>(
-        _ body: @Sendable (Place) async throws -> T
-    ) async throws -> T {
-        let taken = state.withLock { state in
-            guard state.places > 0 else { return false }
-            state.places -= 1
+    /// Takes a place without waiting. For work that must not be rejected half-way: what cannot be
+    /// undone is done only while the place is held.
+    public func reserve() throws(Full) -> Place {
+        let isReserved = state.withLock { state in
+            guard state.reserved < capacity else {
+                state.rejected += 1
+                return false
+            }
+            state.reserved += 1
             return true
         }
-        guard taken else { throw Full(pool: name) }
-        defer { state.withLock { $0.places += 1 } }
-        return try await body(Place(pool: self))
+        guard isReserved else { throw Full(pool: name, retryAfter: retryAfter) }
+        return Place(in: self)
     }
 
-    /// Runs one job: ``withPlace(_:)`` and ``Place/run(_:)`` in one call.
+    /// Runs one job: ``reserve()`` and ``Place/run(_:)`` in one call.
+    /// - Throws: ``Full`` before anything has run, and what ``Place/run(_:)`` throws.
     public func run<T: Sendable>(_ work: @escaping @Sendable () throws -> T) async throws -> T {
-        try await withPlace { try await $0.run(work) }
+        try await reserve().run(work)
+    }
+
+    private func giveBack() {
+        state.withLock { $0.reserved -= 1 }
     }
 
     private func enqueue<T: Sendable>(
         _ work: @escaping @Sendable () throws -> T, from caller: isolated (any Actor)? = #isolation
     ) async throws -> T {
-        // With a lane free the job would begin at once, and nobody is left to want it.
+        // With a lane free the job would begin at once, although its caller is gone.
         try Task.checkCancellation()
         let ticket = state.withLock { state in
             state.nextTicket &+= 1
             return state.nextTicket
         }
         return try await withTaskCancellationHandler {
-            // Without its mention here the closure would run on the global executor: two threads
-            // to wake on the way out and back, for nothing.
+            // Without `isolation` the closure would run on the global executor, which costs two
+            // thread switches.
             try await withCheckedThrowingContinuation(isolation: caller) { continuation in
                 submit(
                     Job(
                         ticket: ticket,
                         run: { continuation.resume(with: Result { try work() }) },
                         cancel: { continuation.resume(throwing: CancellationError()) }))
-                // A caller cancelled before this point was told so before there was a job to
-                // withdraw.
+                // A caller cancelled before this point was told so when there was no job yet.
                 if Task.isCancelled { withdraw(ticket) }
             }
         } onCancel: {

@@ -37,9 +37,9 @@ import Testing
         }
     }
 
-    @Test func thereAreAtMostNineRooms() {
-        #expect(targets.filter(\.isInSources).count <= 9)
-        #expect(Set(sources.map(\.room)).count <= 9)
+    @Test func thereAreAtMostTenRooms() {
+        #expect(targets.filter(\.isInSources).count <= 10)
+        #expect(Set(sources.map(\.room)).count <= 10)
     }
 
     @Test func theGraphHasNoCircle() {

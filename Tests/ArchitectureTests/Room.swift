@@ -33,6 +33,7 @@ struct Room {
             system: ["Dispatch", "Glibc", "Synchronization"]),
         Room("Cryptography", ["COpenSSL", "CArgon2", "CScrypt"], system: ["Glibc"]),
         Room("StrictJSON", []),
+        Room("Networking", [], system: ["Glibc"]),
         Room("Scheduling", [], system: ["Dispatch", "Synchronization"]),
     ]
 

@@ -3,7 +3,7 @@ import TestPrimitives
 import Testing
 
 @Suite(.timeLimit(.minutes(1))) struct WorkerPoolTests {
-    @Test func whatTheWorkGivesReachesTheCaller() async throws {
+    @Test func theResultOfTheWorkReachesTheCaller() async throws {
         let pool = WorkerPool(name: "test", lanes: 2, depth: 2)
         #expect(try await pool.run { 6 * 7 } == 42)
         await #expect(throws: Spoiled.self) { try await pool.run { throw Spoiled() } }
@@ -32,25 +32,25 @@ import Testing
         }
     }
 
-    @Test func waitingJobsRunInTheOrderInWhichTheyCame() async throws {
+    @Test func waitingJobsRunInTheOrderOfTheirArrival() async throws {
         let pool = WorkerPool(name: "test", lanes: 1, depth: 50)
         let gate = Gate()
         let order = Record<Int>()
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { try await pool.run { gate.hold() } }
             await gate.await()
-            // An immediate task has its job in the line when it is added.
+            // An immediate task has its job in the queue when it is added.
             for number in 0..<50 {
                 group.addImmediateTask { try await pool.run { order.add(number) } }
             }
-            #expect(pool.waiting == 50)
+            #expect(pool.statistics.waiting == 50)
             gate.release()
             try await group.waitForAll()
         }
         #expect(order.entries == Array(0..<50))
     }
 
-    @Test func beyondItsDepthAPoolTurnsCallersAwayAndStartsNothing() async throws {
+    @Test func beyondItsDepthAPoolRejectsCallersAndStartsNothing() async throws {
         let pool = WorkerPool(name: "full one", lanes: 1, depth: 2)
         let gate = Gate()
         let tally = Tally()
@@ -58,12 +58,12 @@ import Testing
             group.addTask { try await pool.run { gate.hold() } }
             await gate.await()
             for _ in 0..<2 { group.addImmediateTask { try await pool.run { tally.pass() } } }
-            #expect(pool.waiting == 2)
+            #expect(pool.statistics.waiting == 2)
             for _ in 0..<10 {
-                let refusal = await #expect(throws: WorkerPool.Full.self) {
+                let error = await #expect(throws: WorkerPool.Full.self) {
                     try await pool.run { tally.pass() }
                 }
-                #expect(refusal?.pool == "full one")
+                #expect(error?.pool == "full one")
             }
             gate.release()
             try await group.waitForAll()
@@ -72,29 +72,69 @@ import Testing
         #expect(try await pool.run { true })
     }
 
-    @Test func aPlaceThatIsHeldIsNeverRefused() async throws {
+    @Test func aReservedPlaceIsNeverRejected() async throws {
         let pool = WorkerPool(name: "test", lanes: 1, depth: 0)
-        let sum = try await pool.withPlace { place in
+        var sum = 0
+        do {
+            let place = try pool.reserve()
             await #expect(throws: WorkerPool.Full.self) { try await pool.run {} }
-            let one = try await place.run { 1 }
+            sum += try await place.run { 1 }
             await #expect(throws: WorkerPool.Full.self) { try await pool.run {} }
-            return one + (try await place.run { 2 })
+            sum += try await place.run { 2 }
         }
         #expect(sum == 3)
         #expect(try await pool.run { true })
     }
 
-    @Test func aPlaceIsGivenBackHoweverItsBodyEnds() async throws {
+    @Test func aReservedPlaceIsHeldToTheEndOfItsScope() async throws {
+        let pool = WorkerPool(name: "test", lanes: 2, depth: 0)
+        do {
+            let place = try pool.reserve()
+            #expect(pool.statistics.reserved == 1)
+            try await place.run {}
+            #expect(pool.statistics.reserved == 1)
+        }
+        #expect(pool.statistics.reserved == 0)
+    }
+
+    @Test func aPlaceIsGivenBackWhenItsJobFails() async throws {
         let pool = WorkerPool(name: "test", lanes: 1, depth: 0)
         for _ in 0..<3 {
             await #expect(throws: Spoiled.self) {
-                try await pool.withPlace { _ in throw Spoiled() }
+                let place = try pool.reserve()
+                try await place.run { throw Spoiled() }
             }
-            await #expect(throws: Spoiled.self) {
-                try await pool.withPlace { try await $0.run { throw Spoiled() } }
-            }
+            await #expect(throws: Spoiled.self) { try await pool.run { throw Spoiled() } }
         }
         #expect(try await pool.run { true })
+    }
+
+    @Test func theStatisticsCountLanesPlacesJobsAndRejections() async throws {
+        let pool = WorkerPool(name: "test", lanes: 2, depth: 1, retryAfter: .seconds(7))
+        let gate = Gate()
+        func expect(reserved: Int, running: Int, waiting: Int, rejected: Int) {
+            let now = pool.statistics
+            #expect(now.lanes == 2 && now.capacity == 3)
+            #expect(now.reserved == reserved && now.running == running)
+            #expect(now.waiting == waiting && now.rejected == rejected)
+            #expect(pool.isFull == (reserved == 3))
+        }
+        expect(reserved: 0, running: 0, waiting: 0, rejected: 0)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for _ in 0..<2 { group.addTask { try await pool.run { gate.hold() } } }
+            await gate.await(2)
+            expect(reserved: 2, running: 2, waiting: 0, rejected: 0)
+            group.addImmediateTask { try await pool.run {} }
+            expect(reserved: 3, running: 2, waiting: 1, rejected: 0)
+            let error = await #expect(throws: WorkerPool.Full.self) { try await pool.run {} }
+            #expect(error == .init(pool: "test", retryAfter: .seconds(7)))
+            expect(reserved: 3, running: 2, waiting: 1, rejected: 1)
+            gate.release(2)
+            try await group.waitForAll()
+        }
+        // A lane is idle again a moment after its caller has the result.
+        let now = pool.statistics
+        #expect(now.reserved == 0 && now.waiting == 0 && now.rejected == 1)
     }
 
     @Test func twoPoolsShareNothing() async throws {
@@ -112,25 +152,25 @@ import Testing
 }
 
 @Suite(.timeLimit(.minutes(1))) struct WorkerPoolCancellationTests {
-    @Test func aCancelledCallerTakesItsWaitingJobWithIt() async throws {
+    @Test func aCancelledCallersWaitingJobIsRemoved() async throws {
         let pool = WorkerPool(name: "test", lanes: 1, depth: 2)
         let gate = Gate()
         let ran = Tally()
         let first = Task { try await pool.run { gate.hold() } }
         await gate.await()
         let second = Task.immediate { try await pool.run { ran.pass() } }
-        #expect(pool.waiting == 1)
+        #expect(pool.statistics.waiting == 1)
         second.cancel()
-        // It is answered while the lane is still held.
+        // It gets its result while the lane is still busy.
         await #expect(throws: CancellationError.self) { try await second.value }
-        #expect(pool.waiting == 0)
+        #expect(pool.statistics.waiting == 0)
         gate.release()
         try await first.value
         #expect(try await pool.run { true })
         #expect(ran.finished == 0)
     }
 
-    @Test func aCallerThatIsCancelledAlreadyStartsNothing() async throws {
+    @Test func aCallerCancelledBeforeItsCallStartsNothing() async throws {
         let pool = WorkerPool(name: "test", lanes: 1, depth: 2)
         let ran = Tally()
         let task = Task {
@@ -141,7 +181,7 @@ import Testing
         #expect(ran.finished == 0)
     }
 
-    @Test func aJobThatHasBegunIsSeenThrough() async throws {
+    @Test func aJobThatHasBegunIsFinished() async throws {
         let pool = WorkerPool(name: "test", lanes: 1, depth: 0)
         let gate = Gate()
         let task = Task {
@@ -156,8 +196,8 @@ import Testing
         #expect(try await task.value == 7)
     }
 
-    /// Cancellation at every moment of a call's life: each is answered once (a continuation that
-    /// is resumed twice traps, one that never is hangs), and no lane and no place is lost.
+    /// Cancels calls in every state: each is resumed once (a continuation that is resumed twice
+    /// traps, one that is never resumed hangs), and no lane and no place is lost.
     @Test func cancellationAtAnyMomentLosesNoLane() async throws {
         let pool = WorkerPool(name: "test", lanes: 2, depth: 6)
         let tally = Tally()
@@ -168,8 +208,8 @@ import Testing
             for _ in 0..<(round % 7) { await Task.yield() }
             for task in tasks.reversed() { task.cancel() }
             for task in tasks { _ = await task.result }
-            // Done with a call, a caller has given its place back: all eight are there again.
-            #expect(pool.waiting == 0)
+            // A finished call has given its place back: all eight are free again.
+            #expect(pool.statistics.waiting == 0)
         }
         #expect(tally.most <= 2)
         let gate = Gate()
@@ -177,7 +217,7 @@ import Testing
             for _ in 0..<2 { group.addTask { try await pool.run { gate.hold() } } }
             await gate.await(2)
             for _ in 0..<6 { group.addImmediateTask { try await pool.run {} } }
-            #expect(pool.waiting == 6)
+            #expect(pool.statistics.waiting == 6)
             gate.release(2)
             try await group.waitForAll()
         }

@@ -11,14 +11,20 @@ struct PoolWorkers: Workers {
         _ body: @Sendable (any WorkPlace) async throws -> T
     ) async throws -> T {
         do {
-            return try await pool.withPlace { try await body(Place(place: $0)) }
+            let place = Place(place: try pool.reserve())
+            defer { withExtendedLifetime(place) {} }
+            return try await body(place)
         } catch is WorkerPool.Full {
             throw Refusal.busy(retryAfter: retryAfter)
         }
     }
 
-    private struct Place: WorkPlace {
+    private final class Place: WorkPlace {
         let place: WorkerPool.Place
+
+        init(place: consuming WorkerPool.Place) {
+            self.place = place
+        }
 
         func run<T: Sendable>(_ work: @escaping @Sendable () throws -> T) async throws -> T {
             try await place.run(work)

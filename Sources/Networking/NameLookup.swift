@@ -1,0 +1,45 @@
+internal import Glibc
+
+/// Looks up the addresses of host names by the system's resolver: `/etc/hosts`, the DNS, and
+/// whatever else the machine is set up for.
+public enum NameLookup {
+    /// Blocks the thread for as long as the resolver takes, which may be many seconds.
+    ///
+    /// - Returns: every address of the name, each once, in the resolver's order; at least one.
+    public static func addresses(of name: String) throws(NameLookupError) -> [IPAddress] {
+        // getaddrinfo reads up to a NUL.
+        guard !name.utf8.contains(0) else { throw NameLookupError(code: EAI_NONAME) }
+        var hints = addrinfo()
+        hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
+        var first: UnsafeMutablePointer<addrinfo>?
+        let code = getaddrinfo(name, nil, &hints, &first)
+        guard code == 0 else { throw NameLookupError(code: code) }
+        defer { freeaddrinfo(first) }
+        var found: [IPAddress] = []
+        var next = first
+        while let entry = next?.pointee {
+            let bytes = UnsafeRawBufferPointer(start: entry.ai_addr, count: Int(entry.ai_addrlen))
+            // An address of an unknown family is not left out: a caller that checks every address
+            // must not be shown fewer than there are.
+            guard let socket = SocketAddress(sockaddr: bytes) else {
+                throw NameLookupError(code: EAI_FAMILY)
+            }
+            if !found.contains(socket.address) { found.append(socket.address) }
+            next = entry.ai_next
+        }
+        guard !found.isEmpty else { throw NameLookupError(code: EAI_NONAME) }
+        return found
+    }
+}
+
+/// Why a name has no addresses: the resolver's reason.
+public struct NameLookupError: Error, Equatable, CustomStringConvertible {
+    /// One of the `EAI_…` numbers of getaddrinfo(3).
+    public let code: Int32
+
+    public init(code: Int32) {
+        self.code = code
+    }
+
+    public var description: String { String(cString: gai_strerror(code)) }
+}

@@ -1,0 +1,115 @@
+/// A date and time of day in UTC, in whole seconds, by the proleptic Gregorian calendar. Leap
+/// seconds do not exist, as in Unix time.
+public struct UTCDate: Hashable, Sendable {
+    public let year: Int
+    /// 1 to 12.
+    public let month: Int
+    /// 1 to 31.
+    public let day: Int
+    public let hour: Int
+    public let minute: Int
+    public let second: Int
+
+    private static let secondsPerDay: Int64 = 86_400
+    /// From 0000-03-01 to 1970-01-01. Years that begin in March have the leap day last.
+    private static let daysBefore1970: Int64 = 719_468
+    /// In 400 years, after which the calendar repeats.
+    private static let daysPerEra: Int64 = 146_097
+
+    /// - Parameter seconds: since 1970-01-01T00:00:00Z, negative before.
+    public init(secondsSince1970 seconds: Int64) {
+        let (days, rest) = Self.divide(seconds, by: Self.secondsPerDay)
+        let (era, dayOfEra) = Self.divide(days + Self.daysBefore1970, by: Self.daysPerEra)
+        let yearOfEra =
+            (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
+        let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
+        let monthFromMarch = (5 * dayOfYear + 2) / 153
+        day = Int(dayOfYear - (153 * monthFromMarch + 2) / 5 + 1)
+        month = Int(monthFromMarch < 10 ? monthFromMarch + 3 : monthFromMarch - 9)
+        year = Int(yearOfEra + era * 400) + (month <= 2 ? 1 : 0)
+        hour = Int(rest / 3600)
+        minute = Int(rest % 3600 / 60)
+        second = Int(rest % 60)
+    }
+
+    /// - Returns: `nil` for a date or time that does not exist, and for years outside 0 to 9999.
+    public init?(
+        year: Int, month: Int, day: Int, hour: Int = 0, minute: Int = 0, second: Int = 0
+    ) {
+        let isLeap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0)
+        let lengths = [31, isLeap ? 29 : 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
+        guard (0...9999).contains(year), (1...12).contains(month),
+            (1...lengths[month - 1]).contains(day),
+            (0..<24).contains(hour), (0..<60).contains(minute), (0..<60).contains(second)
+        else { return nil }
+        self.year = year
+        self.month = month
+        self.day = day
+        self.hour = hour
+        self.minute = minute
+        self.second = second
+    }
+
+    /// Reads RFC 3339 §5.6 in UTC with whole seconds, `2026-01-15T10:30:00Z`, or the date alone,
+    /// `2026-01-15`, for its first second.
+    public init?(rfc3339 text: String) {
+        let bytes = Array(text.utf8)
+        let pattern = Array("0000-00-00T00:00:00Z".utf8)
+        guard bytes.count == 10 || bytes.count == pattern.count,
+            zip(bytes, pattern).allSatisfy({ byte, sample in
+                sample == UInt8(ascii: "0") ? (0x30...0x39).contains(byte) : byte == sample
+            })
+        else { return nil }
+        func number(_ range: Range<Int>) -> Int {
+            bytes[range].reduce(0) { $0 * 10 + Int($1 - 0x30) }
+        }
+        let (year, month, day) = (number(0..<4), number(5..<7), number(8..<10))
+        guard bytes.count == pattern.count else {
+            self.init(year: year, month: month, day: day)
+            return
+        }
+        self.init(
+            year: year, month: month, day: day,
+            hour: number(11..<13), minute: number(14..<16), second: number(17..<19))
+    }
+
+    /// Since 1970-01-01T00:00:00Z, negative before.
+    public var secondsSince1970: Int64 {
+        // On the first day of Int64 the product overflows, but the sum does not.
+        daysSince1970 &* Self.secondsPerDay &+ Int64(hour * 3600 + minute * 60 + second)
+    }
+
+    /// 0 for Sunday to 6 for Saturday.
+    public var weekday: Int {
+        // 1970-01-01 was a Thursday.
+        Int(Self.divide(daysSince1970 + 4, by: 7).remainder)
+    }
+
+    /// RFC 3339 §5.6, `2026-01-15T10:30:00Z`.
+    public var rfc3339: String {
+        "\(Self.padded(year, to: 4))-\(Self.padded(month))-\(Self.padded(day))"
+            + "T\(Self.padded(hour)):\(Self.padded(minute)):\(Self.padded(second))Z"
+    }
+
+    private var daysSince1970: Int64 {
+        let yearFromMarch = Int64(month > 2 ? year : year - 1)
+        let (era, yearOfEra) = Self.divide(yearFromMarch, by: 400)
+        let monthFromMarch = Int64((month + 9) % 12)
+        let dayOfYear = (153 * monthFromMarch + 2) / 5 + Int64(day) - 1
+        let dayOfEra = yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear
+        return era * Self.daysPerEra + dayOfEra - Self.daysBefore1970
+    }
+
+    /// Rounds towards minus infinity: the remainder is never negative.
+    private static func divide(
+        _ number: Int64, by divisor: Int64
+    ) -> (quotient: Int64, remainder: Int64) {
+        let (quotient, remainder) = number.quotientAndRemainder(dividingBy: divisor)
+        return remainder < 0 ? (quotient - 1, remainder + divisor) : (quotient, remainder)
+    }
+
+    private static func padded(_ number: Int, to width: Int = 2) -> String {
+        let digits = String(number)
+        return String(repeating: "0", count: max(0, width - digits.utf8.count)) + digits
+    }
+}
