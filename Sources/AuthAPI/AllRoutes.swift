@@ -31,5 +31,5 @@ public struct Surfaces: Sendable {
     }
 
     /// Renders what happens outside every surface: an unknown path, a request that is no HTTP.
-    public var fallback: FaultRenderer { agent.errors.renderer }
+    public var fallback: ErrorRenderer { agent.errors.renderer }
 }

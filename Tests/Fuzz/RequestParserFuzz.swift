@@ -1,4 +1,4 @@
-// libFuzzer's entry: octets from it are a connection's input. The first octet says how they are
+// libFuzzer's entry: bytes from it are a connection's input. The first byte says how they are
 // split; the parser must not trap, and must say the same as when it is fed all at once. So must
 // the PROXY protocol's header, and no list of proxies may name whom the last one did not.
 
@@ -32,10 +32,10 @@ private func transcript(_ input: UnsafeRawBufferPointer, piece: Int) -> [String]
     return lines
 }
 
-/// Decided alike once it is decided, and within the octets that there are.
+/// Decided alike once it is decided, and within the bytes that there are.
 private func checkProxyHeader(_ input: [UInt8], piece: Int) {
     let whole = ProxyHeader.read(input)
-    if case .done(_, let octets) = whole { precondition(octets <= input.count) }
+    if case .done(_, let bytes) = whole { precondition(bytes <= input.count) }
     for count in stride(from: 0, to: input.count, by: piece) {
         let progress = ProxyHeader.read(Array(input[..<count]))
         precondition(progress == .needMore || progress == whole, "the split changes the header")
@@ -44,7 +44,7 @@ private func checkProxyHeader(_ input: [UInt8], piece: Int) {
 
 /// Whatever a client began a list with, the entry that its proxy appends on a line of its own.
 private func checkForwarded(_ input: [UInt8]) {
-    let text = String(decoding: input.filter { Octet.isFieldValue($0) }, as: UTF8.self)
+    let text = String(decoding: input.filter { ASCII.isFieldValue($0) }, as: UTF8.self)
     guard let proxies = AddressBlock("10.0.0.0/8"), let proxy = PeerAddress(address: "10.0.0.1")
     else { return }
     for header in ForwardedHeader.allCases {

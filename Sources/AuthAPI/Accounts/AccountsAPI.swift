@@ -19,7 +19,7 @@ public struct AccountsAPI: Sendable {
 
     public var routes: RouteGroup {
         RouteGroup(
-            prefixes: ["/api"], faults: errors.renderer,
+            prefixes: ["/api"], errors: errors.renderer,
             routes: accountRoutes + userRoutes + userAccountRoutes + tokenRoutes + domainRoutes)
     }
 
@@ -90,10 +90,12 @@ public struct AccountsAPI: Sendable {
         _ handler: @escaping @Sendable (Request, Identity, Caller) async throws -> Response
     ) -> Handler {
         { request in
-            let identity = try await auth.identify(
-                request.presentedToken, at: gate.caller(of: request).now)
-            return try await gate.admit(request, as: identity.rateClass) { caller in
-                try await handler(request, identity, caller)
+            try await gate.rendered(request) {
+                let identity = try await auth.identify(
+                    request.presentedToken, at: gate.caller(of: request).now)
+                return try await gate.admit(request, as: identity.rateClass) { caller in
+                    try await handler(request, identity, caller)
+                }
             }
         }
     }
@@ -105,12 +107,14 @@ public struct AccountsAPI: Sendable {
         _ handler: @escaping @Sendable (Request, User, Caller) async throws -> Response
     ) -> Handler {
         { request in
-            let (token, isCookie) = request.userToken
-            let identity = try await auth.identify(token, at: gate.caller(of: request).now)
-            return try await gate.admit(request, as: identity.rateClass) { caller in
-                if sendingJSON { try request.requireJSON() }
-                if isCookie { try request.requireOwnOrigin() }
-                return try await handler(request, try identity.user(), caller)
+            try await gate.rendered(request) {
+                let (token, isCookie) = request.userToken
+                let identity = try await auth.identify(token, at: gate.caller(of: request).now)
+                return try await gate.admit(request, as: identity.rateClass) { caller in
+                    if sendingJSON { try request.requireJSON() }
+                    if isCookie { try request.requireOwnOrigin() }
+                    return try await handler(request, try identity.user(), caller)
+                }
             }
         }
     }

@@ -5,12 +5,11 @@ internal import StrictJSON
 /// Renders what goes wrong on the accounts surface: `{"error":"<code>","message":"<sentence>"}`.
 /// Clients read only the code.
 struct AccountsErrors: Sendable {
-    /// For refusals, engine faults and everything else that a handler throws.
-    var renderer: FaultRenderer {
-        { fault, _ in
-            switch fault {
-            case .thrown(let error):
-                Refusal(error).map(render) ?? answer(.unexpected)
+    /// Renders what the engine answers itself.
+    var renderer: ErrorRenderer {
+        { error, _ in
+            switch error {
+            case .internalError: answer(.unexpected)
             case .malformed(let error):
                 answer(AccountsError(error.status, "invalid_request", error.explanation))
             case .notFound:

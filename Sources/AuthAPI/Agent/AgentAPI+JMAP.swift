@@ -33,8 +33,8 @@ extension AgentAPI {
     var missingMailStore: [Route] {
         guard !jmap.hasMailStore else { return [] }
         return [
-            Route(.post, jmap.paths.api) { _ in throw Refusal.mailStoreMissing },
-            Route(.get, jmap.paths.api) { _ in throw Refusal.mailStoreMissing },
+            Route(.post, jmap.paths.api) { _ in errors.render(.mailStoreMissing) },
+            Route(.get, jmap.paths.api) { _ in errors.render(.mailStoreMissing) },
         ]
     }
 

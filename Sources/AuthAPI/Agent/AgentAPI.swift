@@ -30,7 +30,7 @@ public struct AgentAPI: Sendable {
     /// none.
     public var routes: RouteGroup {
         RouteGroup(
-            prefixes: ["/api/v1", "/.well-known/jmap"], faults: errors.renderer,
+            prefixes: ["/api/v1", "/.well-known/jmap"], errors: errors.renderer,
             routes: [
                 Route(.post, "/api/v1/challenge", handler: counted(issueChallenge)),
                 Route(.post, "/api/v1/session", handler: counted(openSession)),

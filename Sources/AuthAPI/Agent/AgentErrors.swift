@@ -7,12 +7,11 @@ internal import StrictJSON
 struct AgentErrors: Sendable {
     let publicURL: String
 
-    /// For refusals, engine faults and everything else that a handler throws.
-    var renderer: FaultRenderer {
-        { fault, _ in
-            switch fault {
-            case .thrown(let error):
-                Refusal(error).map(render) ?? answer(.unexpected)
+    /// Renders what the engine answers itself.
+    var renderer: ErrorRenderer {
+        { error, _ in
+            switch error {
+            case .internalError: answer(.unexpected)
             case .malformed(let error): answer(.malformed(error))
             case .notFound: answer(.notFound)
             case .methodNotAllowed(let allowed): answer(.methodNotAllowed(allowed))

@@ -36,7 +36,7 @@ public struct DiscoveryAPI: Sendable {
                 "/.well-known/jwks.json", "/.well-known/login-jwks.json", "/llms.txt",
                 "/openapi.json",
             ],
-            faults: errors.renderer,
+            errors: errors.renderer,
             routes: [
                 Route(.get, "/.well-known/jwks.json") { _ in try await keySet(of: .capability) },
                 Route(.get, "/.well-known/login-jwks.json") { _ in try await keySet(of: .login) },
@@ -52,7 +52,13 @@ public struct DiscoveryAPI: Sendable {
     /// The keys that verify tokens of one use (RFC 7517 §5). Each has a set of its own: mail stores
     /// get the capability keys and never meet a token whose subject somebody chose himself.
     private func keySet(of use: KeyUse) async throws -> Response {
-        let published = try await keys.published(use, at: clock())
+        let published: [PublishedKey]
+        do {
+            published = try await keys.published(use, at: clock())
+        } catch {
+            guard let refusal = Refusal(error) else { throw error }
+            return errors.render(refusal)
+        }
         let body = JSONWriter.object { set in
             set.array("keys") { keys in
                 for key in published { keys.element { write(key, to: &$0) } }

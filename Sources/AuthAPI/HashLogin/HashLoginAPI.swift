@@ -33,7 +33,7 @@ public struct HashLoginAPI: Sendable {
             prefixes: [
                 "/register", "/login", "/validate", "/logout", "/example.txt", "/style.css",
             ],
-            faults: errors.renderer,
+            errors: errors.renderer,
             routes: [
                 Route(.get, "/", handler: counted(.general, home)),
                 Route(.get, "/style.css", handler: counted(.general, stylesheet)),

@@ -7,13 +7,9 @@ internal import StrictJSON
 struct HashLoginErrors: Sendable {
     let pages: HashLoginPages
 
-    var renderer: FaultRenderer {
-        { fault, context in
-            let form = context.headers?.answerForm ?? .json
-            if case .thrown(let error) = fault, let refusal = Refusal(error) {
-                return render(refusal, as: form)
-            }
-            return answer(HashLoginError(fault), as: form)
+    var renderer: ErrorRenderer {
+        { error, context in
+            answer(HashLoginError(error), as: context.headers?.answerForm ?? .json)
         }
     }
 
@@ -96,10 +92,10 @@ struct HashLoginError {
         }
     }
 
-    /// What the engine refuses, or what is our fault.
-    init(_ fault: Fault) {
-        switch fault {
-        case .thrown: self = .unexpected
+    /// What the engine answers itself.
+    init(_ error: HTTPError) {
+        switch error {
+        case .internalError: self = .unexpected
         case .malformed(let error): self.init(error.status, error.explanation)
         case .notFound: self.init(.notFound, "There is nothing at this path.")
         case .methodNotAllowed(let allowed):

@@ -21,7 +21,7 @@ public struct OperationsAPI: Sendable {
 
     public var routes: RouteGroup {
         RouteGroup(
-            prefixes: ["/healthz", "/readyz"], faults: errors.renderer,
+            prefixes: ["/healthz", "/readyz"], errors: errors.renderer,
             routes: [
                 Route(.get, "/healthz") { _ in Self.status(.ok, "ok") },
                 Route(.get, "/readyz", handler: readiness),

@@ -35,6 +35,18 @@ struct Gate: Sendable {
         return response
     }
 
+    /// Renders what a handler throws outside of `admit`.
+    func rendered(
+        _ request: Request, _ handler: () async throws -> Response
+    ) async throws -> Response {
+        do {
+            return try await handler()
+        } catch {
+            guard let refusal = Refusal(error) else { throw error }
+            return render(refusal, request)
+        }
+    }
+
     func caller(of request: Request) -> Caller {
         Caller(
             client: ClientAddress(bytes: request.peer.bytes), requestID: request.id, now: clock())

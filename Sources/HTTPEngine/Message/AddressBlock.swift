@@ -12,7 +12,7 @@ public struct AddressBlock: Hashable, Sendable, CustomStringConvertible {
         guard let network = PeerAddress(address: String(parts[0])) else { return nil }
         var length = network.width
         if parts.count == 2 {
-            guard (1...3).contains(parts[1].utf8.count), parts[1].utf8.allSatisfy(Octet.isDigit),
+            guard (1...3).contains(parts[1].utf8.count), parts[1].utf8.allSatisfy(ASCII.isDigit),
                 let given = Int(parts[1])
             else { return nil }
             // ::ffff:10.0.0.0/104 is 10.0.0.0/8, as the addresses it is compared with are IPv4.

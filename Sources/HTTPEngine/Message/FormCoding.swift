@@ -1,6 +1,6 @@
 /// Decoding of `application/x-www-form-urlencoded` text, in query strings and in bodies.
 public enum FormCoding {
-    /// The pairs of a form body, in order. Octets that are not UTF-8 read as U+FFFD.
+    /// The pairs of a form body, in order. Bytes that are not UTF-8 read as U+FFFD.
     public static func pairs(_ bytes: [UInt8]) -> [(name: String, value: String)] {
         pairs(bytes, in: 0..<bytes.count)
     }

@@ -5,22 +5,22 @@
 struct ForwardedList {
     private struct Malformed: Error {}
 
-    private let octets: [UInt8]
+    private let bytes: [UInt8]
     private var position = 0
 
     /// - Returns: the `for` of each element, unquoted, `nil` where it has none; nothing at all when
     ///   the line is malformed.
     static func nodes(_ line: String) -> [String?]? {
-        var list = ForwardedList(octets: Array(line.utf8))
+        var list = ForwardedList(bytes: Array(line.utf8))
         return try? list.elements()
     }
 
-    private init(octets: [UInt8]) { self.octets = octets }
+    private init(bytes: [UInt8]) { self.bytes = bytes }
 
     private mutating func elements() throws(Malformed) -> [String?] {
         var nodes: [String?] = []
         repeat { nodes.append(try element()) } while take(UInt8(ascii: ","))
-        guard position == octets.count else { throw Malformed() }
+        guard position == bytes.count else { throw Malformed() }
         return nodes
     }
 
@@ -34,7 +34,7 @@ struct ForwardedList {
             guard take(UInt8(ascii: "=")) else { throw Malformed() }
             let value = try value()
             skipBlanks()
-            guard Octet.equalIgnoringCase(name, "for") else { continue }
+            guard ASCII.equalIgnoringCase(name, "for") else { continue }
             // §4: a parameter comes once. Of two, one is somebody else's.
             guard node == nil else { throw Malformed() }
             node = value
@@ -50,33 +50,33 @@ struct ForwardedList {
             return value + ":" + token()
         }
         var text: [UInt8] = []
-        while position < octets.count {
-            var octet = octets[position]
+        while position < bytes.count {
+            var byte = bytes[position]
             position += 1
-            if octet == UInt8(ascii: "\"") { return String(decoding: text, as: UTF8.self) }
-            if octet == UInt8(ascii: "\\") {
-                guard position < octets.count else { break }
-                octet = octets[position]
+            if byte == UInt8(ascii: "\"") { return String(decoding: text, as: UTF8.self) }
+            if byte == UInt8(ascii: "\\") {
+                guard position < bytes.count else { break }
+                byte = bytes[position]
                 position += 1
             }
-            text.append(octet)
+            text.append(byte)
         }
         throw Malformed()
     }
 
     private mutating func token() -> String {
         let start = position
-        while position < octets.count, Octet.isToken(octets[position]) { position += 1 }
-        return String(decoding: octets[start..<position], as: UTF8.self)
+        while position < bytes.count, ASCII.isToken(bytes[position]) { position += 1 }
+        return String(decoding: bytes[start..<position], as: UTF8.self)
     }
 
-    private mutating func take(_ octet: UInt8) -> Bool {
-        guard position < octets.count, octets[position] == octet else { return false }
+    private mutating func take(_ byte: UInt8) -> Bool {
+        guard position < bytes.count, bytes[position] == byte else { return false }
         position += 1
         return true
     }
 
     private mutating func skipBlanks() {
-        while position < octets.count, Octet.isBlank(octets[position]) { position += 1 }
+        while position < bytes.count, ASCII.isBlank(bytes[position]) { position += 1 }
     }
 }

@@ -1,6 +1,6 @@
 /// The header fields of a request, a list in the order they came; a name may come more than once.
 ///
-/// Names are compared without regard to case and without making Strings. Values are octets: what is
+/// Names are compared without regard to case and without making Strings. Values are bytes: what is
 /// not UTF-8 in them (obs-text, RFC 9110 §5.5) reads as U+FFFD.
 public struct HeaderFields: Sendable, Sequence {
     let head: RequestHead
@@ -39,6 +39,6 @@ public struct HeaderFields: Sendable, Sequence {
     }
 
     private func matches(_ field: RequestHead.Field, _ name: String) -> Bool {
-        Octet.equalIgnoringCase(head.bytes, Int(field.nameStart)..<Int(field.nameEnd), name)
+        ASCII.equalIgnoringCase(head.bytes, Int(field.nameStart)..<Int(field.nameEnd), name)
     }
 }

@@ -1,4 +1,4 @@
-/// The segments of a head's path, each percent-decoded, as octets.
+/// The segments of a head's path, each percent-decoded, as bytes.
 struct PathSegments: Sequence, IteratorProtocol {
     private let head: RequestHead
     private var index: Int

@@ -47,7 +47,7 @@ extension PeerAddress {
         guard text.first == ":" else { return text.isEmpty }
         let port = text.dropFirst().utf8
         if port.first == UInt8(ascii: "_") { return port.count > 1 && port.allSatisfy(isObscured) }
-        return (1...5).contains(port.count) && port.allSatisfy(Octet.isDigit)
+        return (1...5).contains(port.count) && port.allSatisfy(ASCII.isDigit)
             && UInt16(String(text.dropFirst())) != nil
     }
 

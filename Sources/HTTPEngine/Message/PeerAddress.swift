@@ -10,12 +10,12 @@ public struct PeerAddress: Hashable, Sendable, CustomStringConvertible {
     private let high: UInt64
     private let low: UInt64
 
-    /// An IPv4 address; `address` has the first octet in its highest byte.
+    /// An IPv4 address; `address` has the first byte in its highest byte.
     public init(v4 address: UInt32, port: UInt16 = 0) {
         self.init(family: .v4, high: 0, low: UInt64(address), port: port)
     }
 
-    /// An IPv6 address as two halves, first octet highest. `::ffff:a.b.c.d` becomes IPv4.
+    /// An IPv6 address as two halves, first byte highest. `::ffff:a.b.c.d` becomes IPv4.
     public init(v6 high: UInt64, _ low: UInt64, port: UInt16 = 0) {
         if high == 0, low >> 32 == 0xffff {
             self.init(v4: UInt32(truncatingIfNeeded: low), port: port)
@@ -34,7 +34,7 @@ public struct PeerAddress: Hashable, Sendable, CustomStringConvertible {
     /// 127.0.0.1, for requests made without a socket.
     public static let loopback = PeerAddress(v4: 0x7f00_0001)
 
-    /// The address in network order: 4 or 16 octets.
+    /// The address in network order: 4 or 16 bytes.
     public var bytes: [UInt8] {
         switch family {
         case .v4: return (0..<4).map { UInt8(truncatingIfNeeded: low >> (24 - 8 * UInt64($0))) }

@@ -1,6 +1,6 @@
 /// One request, whole: its head was valid HTTP and its body has arrived.
 ///
-/// Cheap to pass on. What is derived from the head's octets (`path`, `query`, header values) is
+/// Cheap to pass on. What is derived from the head's bytes (`path`, `query`, header values) is
 /// computed at each call: ask once and keep it.
 public struct Request: Sendable {
     let head: RequestHead
@@ -46,13 +46,19 @@ public struct Request: Sendable {
         guard let range = head.target.query else { return [] }
         return FormCoding.pairs(head.bytes, in: range)
     }
+}
 
-    /// The path parameter as its type.
-    /// - Throws: ``PathParameterMismatch``, which the router answers with the surface's 404.
-    public func value<Value>(of parameter: PathParameter<Value>) throws -> Value {
-        guard let text = parameters[parameter.name], let value = parameter.parse(text) else {
-            throw PathParameterMismatch(name: parameter.name)
-        }
-        return value
+/// The values of a matched route's parameters, percent-decoded.
+public struct PathParameters: Sendable {
+    let names: [String]
+    let values: [String]
+
+    init(names: [String] = [], values: [String] = []) {
+        self.names = names
+        self.values = values
+    }
+
+    public subscript(name: String) -> String? {
+        names.firstIndex(of: name).map { values[$0] }
     }
 }

@@ -1,4 +1,4 @@
-/// What the parser made of a request's head: the octets as they came, and where things are in them.
+/// What the parser made of a request's head: the bytes as they came, and where things are in them.
 ///
 /// Immutable and shared by every copy of a ``Request``, so handing a request on costs one
 /// reference count. Strings are made only when somebody asks for one.

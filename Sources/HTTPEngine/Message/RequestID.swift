@@ -11,21 +11,21 @@ public struct RequestID: Hashable, Sendable, CustomStringConvertible {
 
     /// Eight hex digits of the prefix, a hyphen, the number in hex.
     public var description: String {
-        String(decoding: octets, as: UTF8.self)
+        String(decoding: bytes, as: UTF8.self)
     }
 
-    /// How many octets `write` appends at most.
+    /// How many bytes `write` appends at most.
     static let longest = 25
 
-    var octets: [UInt8] {
-        var octets: [UInt8] = []
-        octets.reserveCapacity(RequestID.longest)
-        forEachOctet { octets.append($0) }
-        return octets
+    var bytes: [UInt8] {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(RequestID.longest)
+        forEachByte { bytes.append($0) }
+        return bytes
     }
 
-    /// Hands out the text octet by octet, so that writing it into a reply makes no String.
-    func forEachOctet(_ body: (UInt8) -> Void) {
+    /// Hands out the text byte by byte, so that writing it into a reply makes no String.
+    func forEachByte(_ body: (UInt8) -> Void) {
         for shift in stride(from: 28, through: 0, by: -4) {
             body(hexDigit(UInt64(prefix >> UInt32(shift)) & 15))
         }

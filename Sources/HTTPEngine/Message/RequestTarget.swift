@@ -78,7 +78,7 @@ struct RequestTarget: Sendable, Equatable {
     }
 
     /// RFC 3986 path and query characters and `%`; a few that are not (`|`, `[`, `"`…) are refused
-    /// as `#` and every octet outside printable ASCII are.
+    /// as `#` and every byte outside printable ASCII are.
     private static func scan(
         _ bytes: [UInt8], in range: Range<Int>
     ) -> (pathEnd: Int, pathHasEscapes: Bool)? {
@@ -86,7 +86,7 @@ struct RequestTarget: Sendable, Equatable {
         var hasEscapes = false
         for index in range {
             let byte = bytes[index]
-            guard Octet.isTarget(byte) else { return nil }
+            guard ASCII.isTarget(byte) else { return nil }
             if byte == UInt8(ascii: "?"), pathEnd == nil { pathEnd = index }
             if byte == UInt8(ascii: "%") {
                 guard PercentCoding.isEscape(bytes, at: index, before: range.upperBound) else {
@@ -102,7 +102,7 @@ struct RequestTarget: Sendable, Equatable {
         for scheme in ["http://", "https://"] {
             let end = range.lowerBound + scheme.utf8.count
             if end < range.upperBound,
-                Octet.equalIgnoringCase(bytes, range.lowerBound..<end, scheme)
+                ASCII.equalIgnoringCase(bytes, range.lowerBound..<end, scheme)
             {
                 return end
             }

@@ -1,7 +1,7 @@
 /// What a handler answers. Content-Length, Date, Connection and X-Request-Id are the engine's:
 /// given here they are dropped.
 ///
-/// Names and values are checked octet by octet when the reply is written. One that would split the
+/// Names and values are checked byte by byte when the reply is written. One that would split the
 /// reply makes it a 500 and a fault record, never bytes on the wire.
 public struct Response: Sendable {
     public var status: Status
@@ -25,6 +25,6 @@ public struct Response: Sendable {
 
     /// The first value of this header, for tests and for code that decorates answers.
     public func header(_ name: String) -> String? {
-        headers.first { Octet.equalIgnoringCase($0.0, name) }?.1
+        headers.first { ASCII.equalIgnoringCase($0.0, name) }?.1
     }
 }

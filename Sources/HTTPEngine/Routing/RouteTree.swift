@@ -1,21 +1,35 @@
-/// A route as it is mounted: with its group's renderer and the names of its parameters.
+/// A route in the table, with its group's renderer and the names of its parameters.
 final class MountedRoute: Sendable {
     let route: Route
-    let faults: FaultRenderer
+    let errors: ErrorRenderer
     let parameterNames: [String]
 
-    init(route: Route, faults: @escaping FaultRenderer) {
+    init(route: Route, errors: @escaping ErrorRenderer) {
         self.route = route
-        self.faults = faults
+        self.errors = errors
         parameterNames = RouteTree.pieces(of: route.template).compactMap { piece in
             if case .parameter(let name) = piece { return name }
             return nil
         }
     }
+
+    /// Runs the handler. Stays on the caller's executor until the handler itself leaves it.
+    nonisolated(nonsending) func run(
+        _ request: Request, _ parameters: PathParameters
+    ) async -> Result<Response, any Error> {
+        var request = request
+        request.parameters = parameters
+        request.route = route.template
+        do {
+            return .success(try await route.handler(request))
+        } catch {
+            return .failure(error)
+        }
+    }
 }
 
-/// All mounted routes by path, one node per segment. Literal segments win over parameters, and a
-/// literal that leads nowhere gives way to the parameter beside it.
+/// All mounted routes by path, one node per segment. A literal segment is tried before a parameter;
+/// where it leads to no route, the parameter is tried.
 struct RouteTree: Sendable {
     enum Piece: Equatable {
         case literal([UInt8])
@@ -42,7 +56,7 @@ struct RouteTree: Sendable {
         }
     }
 
-    /// Mounts a route. The same method on the same path twice is our own mistake and traps.
+    /// Adds a route. The same method on the same path twice is a programming error and traps.
     mutating func mount(_ mounted: MountedRoute) {
         var node = 0
         for piece in RouteTree.pieces(of: mounted.route.template) {

@@ -6,29 +6,35 @@ internal import Glibc
 /// Promises: never spins. Out of descriptors it gives up its spare one to turn a client away, and
 /// listens again at the next tick. The listeners are closed in `close` and nowhere else.
 final class Acceptor {
-    private let listeners: [Int32]
+    private let sockets: [ListeningSocket]
     private let loops: [Loop]
     private var turn = 0
     private var spare: Int32
     private(set) var isPaused = false
-    private var quietUntil: Moment?
+    private var quietUntil: MonotonicTime?
 
-    init(listeners: [Int32], loops: [Loop], on loop: isolated Loop) {
-        self.listeners = listeners
+    init(sockets: [ListeningSocket], loops: [Loop], on loop: isolated Loop) {
+        self.sockets = sockets
         self.loops = loops
         spare = Acceptor.openSpare()
         listen(on: loop)
     }
 
-    func ready(_ listener: Int32, on loop: isolated Loop) {
-        guard listeners.contains(listener), !isPaused else { return }
+    func ready(_ descriptor: Int32, on loop: isolated Loop) {
+        guard !isPaused, let socket = sockets.first(where: { $0.descriptor == descriptor }) else {
+            return
+        }
+        accept(from: socket, on: loop)
+    }
+
+    private func accept(from socket: ListeningSocket, on loop: isolated Loop) {
         // At most so many a turn, so that a flood of connections does not stop the others.
         for _ in 0..<64 {
             var address = sockaddr_storage()
-            let descriptor = csocket_accept(listener, &address)
+            let descriptor = csocket_accept(socket.descriptor, &address)
             if descriptor >= 0 {
-                hand(over: descriptor, from: PeerAddress(address), on: loop)
-            } else if !goesOn(after: errno, listener, on: loop) {
+                hand(over: descriptor, from: PeerAddress(address), socket, on: loop)
+            } else if !goesOn(after: errno, socket, on: loop) {
                 return
             }
         }
@@ -43,54 +49,58 @@ final class Acceptor {
     }
 
     func close(on loop: isolated Loop) {
-        for listener in listeners {
-            ready(listener, on: loop)
-            _ = csocket_watch(loop.epoll, EPOLL_CTL_DEL, listener, 0)
-            Glibc.close(listener)
+        for socket in sockets {
+            if !isPaused { accept(from: socket, on: loop) }
+            _ = csocket_watch(loop.epoll, EPOLL_CTL_DEL, socket.descriptor, 0)
+            socket.close()
         }
         if spare >= 0 { Glibc.close(spare) }
     }
 
-    private func hand(over descriptor: Int32, from peer: PeerAddress, on loop: isolated Loop) {
-        guard let standing = standing(of: peer, on: loop) else {
+    private func hand(
+        over descriptor: Int32, from peer: PeerAddress, _ socket: ListeningSocket,
+        on loop: isolated Loop
+    ) {
+        guard let standing = standing(of: peer, socket.listener.proxies, on: loop) else {
             Glibc.close(descriptor)
             return
         }
         let target = loops[turn % loops.count]
         turn &+= 1
         if target === loop {
-            loop.adopt(descriptor, from: peer, as: standing)
+            loop.adopt(descriptor, from: peer, on: socket, as: standing)
         } else {
-            target.enter { $0.adopt(descriptor, from: peer, as: standing) }
+            target.enter { $0.adopt(descriptor, from: peer, on: socket, as: standing) }
         }
     }
 
     /// nil for a stranger where proxies have to say whom they speak for: whatever it says of itself
     /// is not believed, and what it is answered would be counted to nobody.
     private func standing(
-        of peer: PeerAddress, on loop: isolated Loop
+        of peer: PeerAddress, _ proxies: TrustedProxies, on loop: isolated Loop
     ) -> Connection.Standing? {
-        let configuration = loop.context.configuration
-        guard configuration.proxyProtocol == .required else {
-            return loop.context.census.admit(peer) ? .named : .surplus
+        guard proxies.proxyProtocol == .required else {
+            return loop.context.limiter.admit(peer) ? .named : .surplus
         }
-        guard configuration.trustedProxies.contain(peer) else {
+        guard proxies.addresses.contain(peer) else {
             reportStranger(peer, on: loop)
             return nil
         }
-        return loop.context.census.admit(nil) ? .unnamed : .surplus
+        return loop.context.limiter.admit(nil) ? .unnamed : .surplus
     }
 
     /// At most once a second: enough to find a proxy that was not named, and no flood of lines.
     private func reportStranger(_ peer: PeerAddress, on loop: isolated Loop) {
         let now = loop.refresh()
         guard quietUntil.map({ $0 <= now }) ?? true else { return }
-        quietUntil = now + Moment.Span(.seconds(1))
-        loop.report(ProxyHeaderFault(peer: peer, reason: .untrustedPeer), for: nil)
+        quietUntil = now + MonotonicTime.Interval(.seconds(1))
+        loop.report(ProxyHeaderError(peer: peer, reason: .untrustedPeer), for: nil)
     }
 
     /// Whether another try makes sense after this error (accept(2)).
-    private func goesOn(after code: Int32, _ listener: Int32, on loop: isolated Loop) -> Bool {
+    private func goesOn(after code: Int32, _ socket: ListeningSocket, on loop: isolated Loop)
+        -> Bool
+    {
         switch code {
         case EAGAIN: return false
         case EINTR, ECONNABORTED, EPROTO, EPERM, ENETDOWN, ENETUNREACH, EHOSTDOWN, EHOSTUNREACH:
@@ -100,7 +110,7 @@ final class Acceptor {
             // the listener readable, for ever.
             if spare >= 0 {
                 Glibc.close(spare)
-                let refused = csocket_accept(listener, nil)
+                let refused = csocket_accept(socket.descriptor, nil)
                 if refused >= 0 { Glibc.close(refused) }
                 spare = Acceptor.openSpare()
             }
@@ -112,13 +122,15 @@ final class Acceptor {
 
     private func pause(on loop: isolated Loop) {
         isPaused = true
-        for listener in listeners { _ = csocket_watch(loop.epoll, EPOLL_CTL_DEL, listener, 0) }
+        for socket in sockets {
+            _ = csocket_watch(loop.epoll, EPOLL_CTL_DEL, socket.descriptor, 0)
+        }
         loop.startTicking()
     }
 
     private func listen(on loop: isolated Loop) {
-        for listener in listeners {
-            _ = csocket_watch(loop.epoll, EPOLL_CTL_ADD, listener, EPOLLIN.rawValue)
+        for socket in sockets {
+            _ = csocket_watch(loop.epoll, EPOLL_CTL_ADD, socket.descriptor, EPOLLIN.rawValue)
         }
     }
 

@@ -1,12 +1,12 @@
-// What a connection holds of its client's octets and of answers that the client does not read,
+// What a connection holds of its client's bytes and of answers that the client does not read,
 // charged to what all connections may hold together.
 extension Connection {
     /// Not charged: nearly every request and answer fits in, so that clients who hold much shut out
     /// nobody who asks for little.
-    static let freeOctets = 8_192
+    static let freeBytes = 8_192
 
-    private var heldOctets: Int {
-        parser.heldOctets + (incoming?.octets ?? 0) + state.heldOctets + outbox.capacity
+    private var heldBytes: Int {
+        parser.heldBytes + (incoming?.bytes ?? 0) + state.heldBytes + outbox.capacity
     }
 
     /// Turns the client away where there is no room for what it makes us hold: whoever does not
@@ -34,7 +34,7 @@ extension Connection {
     /// Charges what has come, gives back what has gone.
     /// - Returns: false when there is no room for it; then nothing has changed.
     private func settle(on loop: isolated Loop) -> Bool {
-        let owed = max(0, heldOctets - Connection.freeOctets)
+        let owed = max(0, heldBytes - Connection.freeBytes)
         guard owed != charged else { return true }
         if owed > charged {
             guard loop.context.budget.take(owed - charged) else { return false }

@@ -1,6 +1,6 @@
 internal import Glibc
 
-// What comes in: octets to the parser, its events to exchanges that wait for their turn.
+// What comes in: bytes to the parser, its events to exchanges that wait for their turn.
 extension Connection {
     /// At most one buffer a turn, so that a fast sender does not keep others waiting.
     func read(on loop: isolated Loop) {
@@ -20,15 +20,15 @@ extension Connection {
         }
     }
 
-    func take(_ octets: UnsafeRawBufferPointer, on loop: isolated Loop) {
+    func take(_ bytes: UnsafeRawBufferPointer, on loop: isolated Loop) {
         guard state.input != .ended else { return }
         if header != nil {
-            takeHeader(octets, on: loop)
+            takeHeader(bytes, on: loop)
             return
         }
         if case .idle = state.input { requestBegan = loop.now }
-        parser.append(octets)
-        state.octetsArrived(at: loop.now)
+        parser.append(bytes)
+        state.bytesArrived(at: loop.now)
     }
 
     /// The peer's end of input; in the middle of a request it is told so.
@@ -85,10 +85,9 @@ extension Connection {
 
     /// 404, 405 and 413 are decided here, before any body is read.
     private func headArrived(_ head: RequestHead, on loop: isolated Loop) {
-        let router = loop.context.router
         let most = loop.context.configuration.bodyBytes
         let exchange = Exchange(id: loop.nextID(), began: requestBegan, head: head)
-        switch router.resolve(head) {
+        switch listener.router.match(head, id: exchange.id) {
         case .route(let mounted, let parameters):
             exchange.answerer = .handler(mounted, parameters)
             exchange.mounted = mounted
@@ -100,11 +99,8 @@ extension Connection {
             }
             owesContinue = head.expectsContinue && parser.unread == 0
             expectBody(of: head, limit: exchange.bodyLimit, answered: false, on: loop)
-        case .options(let allowed):
-            exchange.answerer = .ready(Router.Outcome(response: Router.options(allowed)))
-            answerEarly(exchange, head, most: most, on: loop)
-        case .fault(let fault, let faults):
-            exchange.answerer = .ready(router.render(fault, by: faults, for: exchange.context))
+        case .response(let response):
+            exchange.answerer = .ready(response)
             answerEarly(exchange, head, most: most, on: loop)
         }
     }
@@ -116,7 +112,7 @@ extension Connection {
     ) {
         exchange.isLast = head.expectsContinue || head.framing.exceeds(most)
         queue.append(exchange)
-        state.enqueued(octets: exchange.octets)
+        state.enqueued(bytes: exchange.bytes)
         if exchange.isLast {
             state.endInput(lingers: true)
         } else {
@@ -141,7 +137,7 @@ extension Connection {
             exchange.body = body
             incoming = nil
             queue.append(exchange)
-            state.enqueued(octets: exchange.octets)
+            state.enqueued(bytes: exchange.bytes)
         }
         owesContinue = false
         requestBegan = loop.now
@@ -150,18 +146,17 @@ extension Connection {
     }
 
     /// Answers a fault and takes nothing more. What was answered already is not answered twice.
-    func refuse(_ fault: Fault, head: RequestHead? = nil, on loop: isolated Loop) {
+    func refuse(_ error: HTTPError, head: RequestHead? = nil, on loop: isolated Loop) {
         defer { state.endInput(lingers: true) }
         if case .discarding = state.input { return }
-        let router = loop.context.router
         let exchange =
             incoming
             ?? Exchange(id: loop.nextID(), began: requestBegan, head: head ?? parser.partialHead)
         incoming = nil
         exchange.isLast = true
-        let faults = exchange.mounted?.faults ?? router.renderer(for: exchange.head)
-        exchange.answerer = .ready(router.render(fault, by: faults, for: exchange.context))
+        exchange.answerer = .ready(
+            listener.router.render(error, of: exchange.mounted, exchange.context))
         queue.append(exchange)
-        state.enqueued(octets: exchange.octets)
+        state.enqueued(bytes: exchange.bytes)
     }
 }

@@ -1,12 +1,13 @@
 internal import CSocket
 
-/// One client's connection: moves octets between its socket, the parser and the outbox as
+/// One client's connection: moves bytes between its socket, the parser and the outbox as
 /// ``ConnectionState`` says, and runs one handler at a time.
 ///
 /// Confined to its loop: every method that does something takes the loop as its isolation. The
 /// descriptor is closed in `perform(.close)` and nowhere else.
 final class Connection {
     let descriptor: Int32
+    let listener: Listener
     /// Who is at the other end; from a proxy's header on, whom it speaks for.
     var peer: PeerAddress
     var standing: Standing
@@ -18,13 +19,13 @@ final class Connection {
     var queue: [Exchange] = []
     var task: Task<Void, Never>?
     var outbox: [UInt8] = []
-    var sentOctets = 0
+    var sentBytes = 0
     var watched: UInt32 = 0
     var isWatched = false
-    var requestBegan: Moment
+    var requestBegan: MonotonicTime
     var owesContinue = false
     var isPumping = false
-    /// Octets charged to the budget of all connections.
+    /// Bytes charged to the budget of all connections.
     var charged = 0
     /// It has been told that there is no room for what it sends.
     var isTurnedAway = false
@@ -39,10 +40,11 @@ final class Connection {
     }
 
     init(
-        descriptor: Int32, peer: PeerAddress, standing: Standing, context: ServerContext,
-        at now: Moment
+        descriptor: Int32, listener: Listener, peer: PeerAddress, standing: Standing,
+        context: ServerContext, at now: MonotonicTime
     ) {
         self.descriptor = descriptor
+        self.listener = listener
         self.peer = peer
         self.standing = standing
         header = standing == .unnamed ? [] : nil
@@ -65,7 +67,7 @@ final class Connection {
     /// The kernel has news.
     func ready(_ events: UInt32, on loop: isolated Loop) {
         if events & EPOLLOUT.rawValue != 0 { pump(on: loop) }
-        if state.wantsOctets {
+        if state.wantsBytes {
             read(on: loop)
         } else if events & (EPOLLERR.rawValue | EPOLLHUP.rawValue) != 0 {
             // Not reading and told all the same: the peer is gone, both ways.

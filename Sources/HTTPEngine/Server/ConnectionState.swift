@@ -1,30 +1,30 @@
 /// Decides what a connection waits for, until when, and when it ends. No socket, no clock: it is
 /// told what happened and at which moment.
 ///
-/// Promises: a deadline is set when its phase begins and no octet moves it; once an answer is the
+/// Promises: a deadline is set when its phase begins and no byte moves it; once an answer is the
 /// last no further request is taken; replies are in the order of requests, for one is answered at
 /// a time.
 struct ConnectionState {
     struct Limits: Sendable {
-        var pipelinedRequests = 16
-        var pipelinedBytes = 65_536
-        var outboxBytes = 262_144
-        var head = Moment.Span(.seconds(10))
-        var body = Moment.Span(.seconds(30))
-        var idle = Moment.Span(.seconds(60))
-        var write = Moment.Span(.seconds(30))
-        var linger = Moment.Span(.seconds(2))
+        let pipelinedRequests: Int
+        let pipelinedBytes: Int
+        let outboxBytes: Int
+        let head: MonotonicTime.Interval
+        let body: MonotonicTime.Interval
+        let idle: MonotonicTime.Interval
+        let write: MonotonicTime.Interval
+        let linger: MonotonicTime.Interval
     }
 
     /// What is being read.
     enum Input: Equatable {
         /// Between requests, until then.
-        case idle(until: Moment)
-        case head(until: Moment)
+        case idle(until: MonotonicTime)
+        case head(until: MonotonicTime)
         /// A request that waits for the rest of its body.
-        case body(until: Moment)
+        case body(until: MonotonicTime)
         /// The body of a request that is answered already.
-        case discarding(until: Moment)
+        case discarding(until: MonotonicTime)
         /// No further request is taken: the last answer is known, or the peer sent its end.
         case ended
     }
@@ -35,7 +35,7 @@ struct ConnectionState {
         /// When everything is answered and sent.
         case afterReplies
         /// All is sent; what still comes is read and dropped, so that no reset overtakes the reply.
-        case lingering(until: Moment)
+        case lingering(until: MonotonicTime)
         case closed
     }
 
@@ -53,20 +53,20 @@ struct ConnectionState {
     private(set) var closing = Closing.none
     /// Complete requests and ready answers that wait for their turn.
     private(set) var waiting = 0
-    /// Octets of heads and bodies that wait with them.
-    private(set) var waitingOctets = 0
+    /// Bytes of heads and bodies that wait with them.
+    private(set) var waitingBytes = 0
     private(set) var isAnswering = false
-    /// Octets of the request that is being answered.
-    private var answeringOctets = 0
+    /// Bytes of the request that is being answered.
+    private var answeringBytes = 0
     private(set) var unsent = 0
-    private var writeDeadline: Moment?
+    private var writeDeadline: MonotonicTime?
     private var peerEnded = false
-    /// The last answer leaves input unread, or was our wish: octets may still be on their way.
+    /// The last answer leaves input unread, or was our wish: bytes may still be on their way.
     private var mustLinger = false
     private let limits: Limits
 
     /// A fresh connection has the head's time, not the idle time, for its first request.
-    init(limits: Limits, at now: Moment) {
+    init(limits: Limits, at now: MonotonicTime) {
         self.limits = limits
         input = .idle(until: now + limits.head)
     }
@@ -74,14 +74,14 @@ struct ConnectionState {
     /// Whether another request may be parsed from what has been read.
     var takesRequests: Bool {
         input != .ended && waiting < limits.pipelinedRequests
-            && waitingOctets <= limits.pipelinedBytes && !isOutboxFull
+            && waitingBytes <= limits.pipelinedBytes && !isOutboxFull
     }
 
     /// The peer reads more slowly than it asks.
     var isOutboxFull: Bool { unsent > limits.outboxBytes }
 
     /// Whether the socket shall be read: also to drop what comes while lingering.
-    var wantsOctets: Bool {
+    var wantsBytes: Bool {
         if peerEnded { return false }
         if case .lingering = closing { return true }
         return takesRequests
@@ -96,8 +96,8 @@ struct ConnectionState {
         return waiting == 0 && !isAnswering && unsent == 0
     }
 
-    /// Octets of requests that wait or are being answered.
-    var heldOctets: Int { waitingOctets + answeringOctets }
+    /// Bytes of requests that wait or are being answered.
+    var heldBytes: Int { waitingBytes + answeringBytes }
 
     /// A request has begun to come and is not whole.
     var isMidRequest: Bool {
@@ -107,26 +107,26 @@ struct ConnectionState {
         }
     }
 
-    mutating func octetsArrived(at now: Moment) {
+    mutating func bytesArrived(at now: MonotonicTime) {
         if case .idle = input { input = .head(until: now + limits.head) }
     }
 
     /// A head is whole and there is more of its request to come.
-    mutating func bodyBegan(answered: Bool, at now: Moment) {
+    mutating func bodyBegan(answered: Bool, at now: MonotonicTime) {
         let deadline = now + limits.body
         input = answered ? .discarding(until: deadline) : .body(until: deadline)
     }
 
-    /// A request is whole; `more` tells that octets of a next one are here already.
-    mutating func requestEnded(more: Bool, at now: Moment) {
+    /// A request is whole; `more` tells that bytes of a next one are here already.
+    mutating func requestEnded(more: Bool, at now: MonotonicTime) {
         guard input != .ended else { return }
         input = more ? .head(until: now + limits.head) : .idle(until: now + limits.idle)
     }
 
     /// A request, or an answer that needs no handler, waits for its turn.
-    mutating func enqueued(octets: Int = 0) {
+    mutating func enqueued(bytes: Int = 0) {
         waiting += 1
-        waitingOctets += octets
+        waitingBytes += bytes
     }
 
     /// The peer or we ask for this to be the last answer.
@@ -138,19 +138,19 @@ struct ConnectionState {
         if closing == .none { closing = .afterReplies }
     }
 
-    /// The first of those that wait is handed to its handler, with as many octets as it came.
-    mutating func answerBegan(octets: Int = 0) {
+    /// The first of those that wait is handed to its handler, with as many bytes as it came.
+    mutating func answerBegan(bytes: Int = 0) {
         waiting -= 1
-        waitingOctets -= octets
-        answeringOctets = octets
+        waitingBytes -= bytes
+        answeringBytes = bytes
         isAnswering = true
     }
 
     /// An answer is in the outbox. If it is the last, whatever waits behind it is dropped.
-    mutating func answered(octets: Int, isLast: Bool, at now: Moment) {
+    mutating func answered(bytes: Int, isLast: Bool, at now: MonotonicTime) {
         isAnswering = false
-        answeringOctets = 0
-        unsent += octets
+        answeringBytes = 0
+        unsent += bytes
         if isLast {
             forgetWaiting()
             endInput(lingers: false)
@@ -161,26 +161,26 @@ struct ConnectionState {
     /// Those that wait are not going to be answered.
     mutating func forgetWaiting() {
         waiting = 0
-        waitingOctets = 0
+        waitingBytes = 0
     }
 
     /// An interim reply is in the outbox.
-    mutating func interimSent(octets: Int) { unsent += octets }
+    mutating func interimSent(bytes: Int) { unsent += bytes }
 
     /// What the kernel has left in the outbox after a try to send.
-    mutating func sent(leaving rest: Int, at now: Moment) -> Action {
+    mutating func sent(leaving rest: Int, at now: MonotonicTime) -> Action {
         unsent = rest
         if rest == 0 {
             writeDeadline = nil
         } else if writeDeadline == nil {
-            // Set once for the whole backlog: reading one octet at a time does not move it.
+            // Set once for the whole backlog: reading one byte at a time does not move it.
             writeDeadline = now + limits.write
         }
         return finishIfDone(at: now)
     }
 
     /// The peer will send no more; what it asked is still answered.
-    mutating func peerSentEnd(at now: Moment) -> Action {
+    mutating func peerSentEnd(at now: MonotonicTime) -> Action {
         peerEnded = true
         if case .lingering = closing { return close() }
         endInput(lingers: false)
@@ -188,7 +188,7 @@ struct ConnectionState {
     }
 
     /// Which deadline has passed.
-    mutating func expire(at now: Moment) -> Action {
+    mutating func expire(at now: MonotonicTime) -> Action {
         if let writeDeadline, writeDeadline <= now { return close() }
         if case .lingering(let until) = closing, until <= now { return close() }
         switch input {
@@ -225,7 +225,7 @@ struct ConnectionState {
     }
 
     /// Nothing but the peer keeps this request from going on. While earlier ones are being answered
-    /// its octets may be here or in the kernel, unread because we are busy.
+    /// its bytes may be here or in the kernel, unread because we are busy.
     private var isWaitedFor: Bool { waiting == 0 && !isAnswering && !isOutboxFull }
 
     private mutating func extend(_ phase: Input) -> Action {
@@ -233,7 +233,7 @@ struct ConnectionState {
         return .none
     }
 
-    private mutating func finishIfDone(at now: Moment) -> Action {
+    private mutating func finishIfDone(at now: MonotonicTime) -> Action {
         guard closing == .afterReplies, waiting == 0, !isAnswering, unsent == 0 else {
             return .none
         }

@@ -6,12 +6,12 @@ final class Exchange {
     enum Answerer {
         case undecided
         case handler(MountedRoute, PathParameters)
-        case ready(Router.Outcome)
+        case ready(Response)
     }
 
     let id: RequestID
-    /// When its first octet came.
-    let began: Moment
+    /// When its first byte came.
+    let began: MonotonicTime
     /// nil when it could not be read.
     let head: RequestHead?
     /// The route it was found to be for, also when it is refused after that.
@@ -24,16 +24,16 @@ final class Exchange {
     /// The connection ends with this answer, whatever the client asked for.
     var isLast = false
 
-    init(id: RequestID, began: Moment, head: RequestHead?) {
+    init(id: RequestID, began: MonotonicTime, head: RequestHead?) {
         self.id = id
         self.began = began
         self.head = head
     }
 
-    /// What it holds of the client's octets.
-    var octets: Int { (head?.bytes.count ?? 0) + body.count }
+    /// What it holds of the client's bytes.
+    var bytes: Int { (head?.bytes.count ?? 0) + body.count }
 
-    var context: FaultContext { FaultContext(id: id, head: head) }
+    var context: ErrorContext { ErrorContext(id: id, head: head) }
 }
 
 extension RequestHead.Framing {

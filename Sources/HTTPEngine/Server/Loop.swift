@@ -14,7 +14,7 @@ actor Loop {
 
     let context: ServerContext
     let epoll: Int32
-    private(set) var now = Moment.now()
+    private(set) var now = MonotonicTime.now()
     private(set) var date = HTTPDate()
     /// Every answer closes its connection.
     private(set) var isDraining = false
@@ -74,7 +74,7 @@ actor Loop {
 
     /// Reads the clocks.
     @discardableResult
-    func refresh() -> Moment {
+    func refresh() -> MonotonicTime {
         now = .now()
         date.update(to: csocket_wall_seconds())
         return now
@@ -86,7 +86,7 @@ actor Loop {
     }
 
     func report(_ error: any Error, for id: RequestID?) {
-        context.hooks.fault?(FaultRecord(id: id, error: error))
+        context.hooks.error?(ErrorRecord(id: id, error: error))
     }
 
     /// Serves what is ready now, and what became ready meanwhile: asking the kernel again is much
@@ -148,14 +148,18 @@ extension Loop {
     private static let mostSurplus = 64
 
     /// Takes over an accepted descriptor.
-    func adopt(_ descriptor: Int32, from peer: PeerAddress, as standing: Connection.Standing) {
+    func adopt(
+        _ descriptor: Int32, from peer: PeerAddress, on socket: ListeningSocket,
+        as standing: Connection.Standing
+    ) {
         guard standing != .surplus || admitSurplus() else {
             close(descriptor)
             return
         }
         refresh()
         let connection = Connection(
-            descriptor: descriptor, peer: peer, standing: standing, context: context, at: now)
+            descriptor: descriptor, listener: socket.listener, peer: peer, standing: standing,
+            context: context, at: now)
         connections[descriptor] = connection
         startTicking()
         connection.open(on: self)
@@ -172,8 +176,8 @@ extension Loop {
     func forget(_ connection: Connection) {
         connections[connection.descriptor] = nil
         switch connection.standing {
-        case .named: context.census.leave(connection.peer)
-        case .unnamed: context.census.leave(nil)
+        case .named: context.limiter.leave(connection.peer)
+        case .unnamed: context.limiter.leave(nil)
         case .surplus: surplus -= 1
         }
         guard connections.isEmpty, isStopping else { return }
@@ -181,8 +185,8 @@ extension Loop {
         whenEmpty = []
     }
 
-    func accept(from listeners: [Int32], onto loops: [Loop]) {
-        acceptor = Acceptor(listeners: listeners, loops: loops, on: self)
+    func accept(from sockets: [ListeningSocket], onto loops: [Loop]) {
+        acceptor = Acceptor(sockets: sockets, loops: loops, on: self)
     }
 
     /// What the kernel has accepted already is still served.

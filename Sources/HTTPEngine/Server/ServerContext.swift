@@ -1,40 +1,51 @@
-/// What every loop of a server shares and nobody changes.
+/// What all loops of a server share. Immutable but for the counters.
 struct ServerContext: Sendable {
     let configuration: ServerConfiguration
-    let router: Router
     let hooks: ServerHooks
-    let census: ConnectionCensus
+    let limiter: ConnectionLimiter
     let budget: BufferBudget
     let parserLimits: ParserLimits
     let connectionLimits: ConnectionState.Limits
 
-    init(configuration: ServerConfiguration, router: Router, hooks: ServerHooks) {
+    init(configuration: ServerConfiguration, hooks: ServerHooks) {
         self.configuration = configuration
-        self.router = router
         self.hooks = hooks
-        census = ConnectionCensus(
+        limiter = ConnectionLimiter(
             most: configuration.maxConnections, mostPerClient: configuration.maxConnectionsPerClient
         )
         budget = BufferBudget(most: configuration.bufferBytes)
-        parserLimits = ParserLimits(
+        parserLimits = ParserLimits(configuration)
+        connectionLimits = ConnectionState.Limits(configuration)
+    }
+
+    /// How often deadlines are checked: an eighth of the shortest, 5 to 250 milliseconds.
+    var tick: MonotonicTime.Interval {
+        let limits = connectionLimits
+        let shortest =
+            [limits.head, limits.body, limits.idle, limits.write, limits.linger]
+            .map(\.nanoseconds).min() ?? 0
+        return MonotonicTime.Interval(
+            .nanoseconds(min(max(shortest / 8, 5_000_000), 250_000_000)))
+    }
+}
+
+extension ParserLimits {
+    init(_ configuration: ServerConfiguration) {
+        self.init(
             requestLineBytes: configuration.requestLineBytes, headBytes: configuration.headBytes,
             headerCount: configuration.headerCount,
             chunkExtensionBytes: configuration.chunkExtensionBytes,
             trailerBytes: configuration.trailerBytes)
-        connectionLimits = ConnectionState.Limits(
+    }
+}
+
+extension ConnectionState.Limits {
+    init(_ configuration: ServerConfiguration) {
+        self.init(
             pipelinedRequests: max(1, configuration.pipelinedRequests),
             pipelinedBytes: configuration.pipelinedBytes, outboxBytes: configuration.outboxBytes,
             head: .init(configuration.headDeadline), body: .init(configuration.bodyDeadline),
             idle: .init(configuration.idleDeadline), write: .init(configuration.writeDeadline),
             linger: .init(configuration.lingerDeadline))
-    }
-
-    /// How often deadlines are looked at: an eighth of the shortest, 5 to 250 milliseconds.
-    var tick: Moment.Span {
-        let limits = connectionLimits
-        let shortest =
-            [limits.head, limits.body, limits.idle, limits.write, limits.linger]
-            .map(\.nanoseconds).min() ?? 0
-        return Moment.Span(.nanoseconds(min(max(shortest / 8, 5_000_000), 250_000_000)))
     }
 }

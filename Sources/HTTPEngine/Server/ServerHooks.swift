@@ -1,14 +1,14 @@
 /// One answered request, for the access log.
 public struct AccessRecord: Sendable {
-    /// nil when not even the request line could be read.
+    /// nil when the request line could not be read.
     public let method: Method?
     /// The route's template, never the path, which may hold secrets; `-` where no route was found.
     public let route: String
-    /// As it was sent; 499 where the client was gone and its handler gave up for that.
+    /// As it was sent; 499 where the client had closed the connection and the handler was cancelled.
     public let status: Int
-    /// Octets of the reply, head and body.
+    /// Bytes of the response, head and body.
     public let bytes: Int
-    /// From the first octet of the request to its reply being handed to the kernel or outbox.
+    /// From the first byte of the request to the end of the handler.
     public let duration: Duration
     public let peer: PeerAddress
     public let id: RequestID
@@ -29,8 +29,8 @@ public struct AccessRecord: Sendable {
     }
 }
 
-/// Something that is ours to mend, for the log.
-public struct FaultRecord: Sendable {
+/// An error of the server or of its operation, for the log.
+public struct ErrorRecord: Sendable {
     /// nil when it belongs to no request.
     public let id: RequestID?
     public let error: any Error
@@ -43,19 +43,19 @@ public struct FaultRecord: Sendable {
     }
 }
 
-/// What the server tells its owner. Called on the loops: must be quick, must not block.
+/// Callbacks for the log. They run on the loops: they must be quick and must not block.
 public struct ServerHooks: Sendable {
-    /// Once for every request, refused and malformed ones too.
+    /// Once for every request, also for rejected and malformed ones.
     public var access: (@Sendable (AccessRecord) -> Void)?
-    /// Once for every error that was answered 500, for every reply that could not be written, and
-    /// for connections that could not be accepted or whose proxy did not say whom it speaks for.
-    public var fault: (@Sendable (FaultRecord) -> Void)?
+    /// Once for every error that was answered 500, with its cause, and for connections that could
+    /// not be accepted or had no valid PROXY protocol header.
+    public var error: (@Sendable (ErrorRecord) -> Void)?
 
     public init(
         access: (@Sendable (AccessRecord) -> Void)? = nil,
-        fault: (@Sendable (FaultRecord) -> Void)? = nil
+        error: (@Sendable (ErrorRecord) -> Void)? = nil
     ) {
         self.access = access
-        self.fault = fault
+        self.error = error
     }
 }

@@ -12,7 +12,7 @@ enum Authority {
             else { return false }
             index += 1
         } else {
-            while index < range.upperBound, Octet.isHostName(bytes[index]) { index += 1 }
+            while index < range.upperBound, ASCII.isHostName(bytes[index]) { index += 1 }
             guard index > range.lowerBound, index - range.lowerBound <= 255 else { return false }
         }
         guard index < range.upperBound else { return true }
@@ -21,12 +21,12 @@ enum Authority {
     }
 
     private static func isAddress(_ byte: UInt8) -> Bool {
-        Octet.hexValue(byte) != nil || byte == UInt8(ascii: ":") || byte == UInt8(ascii: ".")
+        ASCII.hexValue(byte) != nil || byte == UInt8(ascii: ":") || byte == UInt8(ascii: ".")
     }
 
     /// Empty is allowed (RFC 3986 §3.2.3).
     private static func isPort(_ digits: ArraySlice<UInt8>) -> Bool {
-        guard digits.count <= 5, digits.allSatisfy(Octet.isDigit) else { return false }
+        guard digits.count <= 5, digits.allSatisfy(ASCII.isDigit) else { return false }
         return digits.reduce(0) { $0 * 10 + Int($1 - 0x30) } <= 65_535
     }
 }

@@ -1,7 +1,7 @@
 /// Reads the body of one request (RFC 9112 §6.3, §7.1) from a buffer that grows behind it.
 ///
-/// Promises: never holds more than `limit` octets; chunk extensions and trailers are bounded and
-/// dropped; what it answers does not depend on how the octets were split.
+/// Promises: never holds more than `limit` bytes; chunk extensions and trailers are bounded and
+/// dropped; what it answers does not depend on how the bytes were split.
 struct BodyReader {
     enum Progress {
         case needMore
@@ -22,15 +22,15 @@ struct BodyReader {
     private(set) var body: [UInt8] = []
     private var phase: Phase
     private var received = 0
-    private var extensionOctets = 0
-    private var trailerOctets = 0
+    private var extensionBytes = 0
+    private var trailerBytes = 0
     private let limit: Int
     private let limits: ParserLimits
     private let keeps: Bool
 
     /// - Parameters:
-    ///   - limit: octets of body; more is too large.
-    ///   - keeps: false to drop the octets, for a request that is already answered.
+    ///   - limit: bytes of body; more is too large.
+    ///   - keeps: false to drop the bytes, for a request that is already answered.
     init(framing: RequestHead.Framing, limit: Int, limits: ParserLimits, keeps: Bool) {
         switch framing {
         case .none: phase = .done
@@ -42,7 +42,7 @@ struct BodyReader {
         self.keeps = keeps
     }
 
-    /// - Parameter start: where unread octets begin; moved past what was used.
+    /// - Parameter start: where unread bytes begin; moved past what was used.
     mutating func advance(_ buffer: [UInt8], from start: inout Int) -> Progress {
         while true {
             switch phase {
@@ -84,7 +84,7 @@ struct BodyReader {
         _ buffer: [UInt8], from start: inout Int
     ) -> Progress? {
         let digits = 16
-        let longest = digits + limits.chunkExtensionBytes - extensionOctets
+        let longest = digits + limits.chunkExtensionBytes - extensionBytes
         let line: Range<Int>
         switch BodyReader.line(buffer, from: start, longest: longest) {
         case .incomplete: return .needMore
@@ -93,7 +93,7 @@ struct BodyReader {
         }
         var size = 0
         var index = line.lowerBound
-        while index < line.upperBound, let value = Octet.hexValue(buffer[index]) {
+        while index < line.upperBound, let value = ASCII.hexValue(buffer[index]) {
             // Fifteen digits fit an Int; sixteen are no honest chunk.
             guard index - line.lowerBound < digits - 1 else { return .refused(.badChunk) }
             size = size << 4 | Int(value)
@@ -102,8 +102,8 @@ struct BodyReader {
         guard index > line.lowerBound,
             BodyReader.isExtension(buffer, in: index..<line.upperBound)
         else { return .refused(.badChunk) }
-        extensionOctets += line.upperBound - index
-        guard extensionOctets <= limits.chunkExtensionBytes else { return .refused(.badChunk) }
+        extensionBytes += line.upperBound - index
+        guard extensionBytes <= limits.chunkExtensionBytes else { return .refused(.badChunk) }
         guard size <= limit - received else { return .tooLarge }
         start = line.upperBound + 2
         phase = size == 0 ? .trailer : .chunk(remaining: size)
@@ -111,7 +111,7 @@ struct BodyReader {
     }
 
     private mutating func readTrailer(_ buffer: [UInt8], from start: inout Int) -> Progress? {
-        let longest = limits.trailerBytes - trailerOctets
+        let longest = limits.trailerBytes - trailerBytes
         switch BodyReader.line(buffer, from: start, longest: longest) {
         case .incomplete: return .needMore
         case .bad: return .refused(.badTrailer)
@@ -124,7 +124,7 @@ struct BodyReader {
                 } catch {
                     return .refused(.badTrailer)
                 }
-                trailerOctets += line.count
+                trailerBytes += line.count
             }
             start = line.upperBound + 2
             return nil
@@ -133,10 +133,10 @@ struct BodyReader {
 
     /// Nothing, or `;` and field characters; white space may stand before it (RFC 9112 §7.1.1).
     private static func isExtension(_ buffer: [UInt8], in range: Range<Int>) -> Bool {
-        guard let first = buffer[range].first(where: { !Octet.isBlank($0) }) else {
+        guard let first = buffer[range].first(where: { !ASCII.isBlank($0) }) else {
             return range.isEmpty
         }
-        return first == UInt8(ascii: ";") && buffer[range].allSatisfy(Octet.isFieldValue)
+        return first == UInt8(ascii: ";") && buffer[range].allSatisfy(ASCII.isFieldValue)
     }
 
     private enum Line {
@@ -145,7 +145,7 @@ struct BodyReader {
         case line(Range<Int>)
     }
 
-    /// The line from `start` to its CR LF; a line without one in `longest` octets is bad.
+    /// The line from `start` to its CR LF; a line without one in `longest` bytes is bad.
     private static func line(_ buffer: [UInt8], from start: Int, longest: Int) -> Line {
         let end = min(buffer.count, start + longest + 2)
         guard let feed = buffer[start..<end].firstIndex(of: UInt8(ascii: "\n")) else {

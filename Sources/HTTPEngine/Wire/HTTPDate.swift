@@ -1,13 +1,13 @@
 /// IMF-fixdate (RFC 9110 §5.6.7), `Sun, 06 Nov 1994 08:49:37 GMT`, kept for the second it is for.
 struct HTTPDate: Sendable {
     private var second: Int64?
-    private(set) var octets: [UInt8] = []
+    private(set) var bytes: [UInt8] = []
 
     /// - Parameter seconds: since 1970-01-01T00:00:00Z.
     mutating func update(to seconds: Int64) {
         guard seconds != second else { return }
         second = seconds
-        octets = Array(HTTPDate.text(seconds).utf8)
+        bytes = Array(HTTPDate.text(seconds).utf8)
     }
 
     static func text(_ seconds: Int64) -> String {

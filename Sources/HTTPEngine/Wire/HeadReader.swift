@@ -1,13 +1,13 @@
 /// Reads the head of one request, line by line, from a buffer that grows behind it.
 ///
-/// Promises: what it answers does not depend on how the octets were split; no octet is looked at
+/// Promises: what it answers does not depend on how the bytes were split; no byte is looked at
 /// twice for a line's end, so dripping is not quadratic.
 struct HeadReader {
     enum Progress {
         case needMore
-        /// One empty line before the request (RFC 9112 §2.2), `octets` long, is to be dropped.
-        case skipped(octets: Int)
-        case done(RequestHead, octets: Int)
+        /// One empty line before the request (RFC 9112 §2.2), `bytes` long, is to be dropped.
+        case skipped(bytes: Int)
+        case done(RequestHead, bytes: Int)
         case refused(ParseError, RequestHead?)
     }
 
@@ -42,10 +42,10 @@ struct HeadReader {
             scanned += 1
             if content.isEmpty, line == nil {
                 guard !hasSkipped else { return refuse(.badRequestLine, buffer, base) }
-                return .skipped(octets: scanned)
+                return .skipped(bytes: scanned)
             }
             do throws(ParseError) {
-                if content.isEmpty { return .done(try finish(buffer, base), octets: scanned) }
+                if content.isEmpty { return .done(try finish(buffer, base), bytes: scanned) }
                 try read(content, of: buffer, base)
             } catch {
                 return refuse(error, buffer, base)
@@ -95,7 +95,7 @@ struct HeadReader {
     }
 
     /// As much of a head as its request line gives, whole or broken, so that the right surface
-    /// answers a refusal. Not for routing: the target may be any octets.
+    /// answers a refusal. Not for routing: the target may be any bytes.
     func partial(of buffer: [UInt8], from base: Int) -> RequestHead? {
         // No more of a line than was needed to refuse it, however much came at once.
         let end = line == nil ? min(scanned, limits.requestLineBytes + 2) : lineStart

@@ -16,24 +16,24 @@ struct HeadSemantics {
         let name = base + Int(field.nameStart)..<base + Int(field.nameEnd)
         let value = base + Int(field.valueStart)..<base + Int(field.valueEnd)
         switch name.count {
-        case 4 where Octet.equalIgnoringCase(bytes, name, "host"):
+        case 4 where ASCII.equalIgnoringCase(bytes, name, "host"):
             hosts += 1
             guard hosts == 1, Authority.isValid(bytes, in: value) else { throw .badHost }
-        case 6 where Octet.equalIgnoringCase(bytes, name, "expect"):
-            guard Octet.equalIgnoringCase(bytes, value, "100-continue") else {
+        case 6 where ASCII.equalIgnoringCase(bytes, name, "expect"):
+            guard ASCII.equalIgnoringCase(bytes, value, "100-continue") else {
                 throw .unknownExpectation
             }
             expectsContinue = true
-        case 10 where Octet.equalIgnoringCase(bytes, name, "connection"):
+        case 10 where ASCII.equalIgnoringCase(bytes, name, "connection"):
             for token in HeadSemantics.list(bytes, in: value) {
                 if token == "close" { asksClose = true }
                 if token == "keep-alive" { asksKeepAlive = true }
             }
-        case 14 where Octet.equalIgnoringCase(bytes, name, "content-length"):
+        case 14 where ASCII.equalIgnoringCase(bytes, name, "content-length"):
             // Two are refused even when they agree: "never guessed".
             guard contentLength == nil else { throw .badContentLength }
             contentLength = try HeadSemantics.length(bytes, in: value)
-        case 17 where Octet.equalIgnoringCase(bytes, name, "transfer-encoding"):
+        case 17 where ASCII.equalIgnoringCase(bytes, name, "transfer-encoding"):
             hasTransferEncoding = true
             codings += HeadSemantics.list(bytes, in: value)
         default: break
@@ -44,7 +44,7 @@ struct HeadSemantics {
         if hasTransferEncoding {
             // In HTTP/1.0 nobody knows what it means (RFC 9112 §6.1).
             guard contentLength == nil, minorVersion > 0 else { throw .badTransferEncoding }
-            guard codings.allSatisfy({ $0.utf8.allSatisfy(Octet.isToken) && !$0.isEmpty }),
+            guard codings.allSatisfy({ $0.utf8.allSatisfy(ASCII.isToken) && !$0.isEmpty }),
                 !codings.dropLast().contains("chunked"), let last = codings.last
             else { throw .badTransferEncoding }
             guard last == "chunked", codings.count == 1 else { throw .unknownTransferCoding }
@@ -68,7 +68,7 @@ struct HeadSemantics {
         guard (1...18).contains(range.count) else { throw .badContentLength }
         var length = 0
         for index in range {
-            guard Octet.isDigit(bytes[index]) else { throw .badContentLength }
+            guard ASCII.isDigit(bytes[index]) else { throw .badContentLength }
             length = length * 10 + Int(bytes[index] - 0x30)
         }
         return length
@@ -79,9 +79,9 @@ struct HeadSemantics {
         let elements = bytes[range].split(
             separator: UInt8(ascii: ","), omittingEmptySubsequences: false)
         return elements.map { element in
-            var element = element.drop(while: Octet.isBlank)
-            while let last = element.last, Octet.isBlank(last) { element.removeLast() }
-            return String(decoding: element.map(Octet.lowered), as: UTF8.self)
+            var element = element.drop(while: ASCII.isBlank)
+            while let last = element.last, ASCII.isBlank(last) { element.removeLast() }
+            return String(decoding: element.map(ASCII.lowered), as: UTF8.self)
         }
     }
 }

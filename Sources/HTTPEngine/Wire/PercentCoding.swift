@@ -1,8 +1,8 @@
 /// Percent-decoding of path segments and query strings (RFC 3986 §2.1).
 enum PercentCoding {
     static func isEscape(_ bytes: [UInt8], at index: Int, before end: Int) -> Bool {
-        index + 2 < end && Octet.hexValue(bytes[index + 1]) != nil
-            && Octet.hexValue(bytes[index + 2]) != nil
+        index + 2 < end && ASCII.hexValue(bytes[index + 1]) != nil
+            && ASCII.hexValue(bytes[index + 2]) != nil
     }
 
     /// Whether the text decodes to UTF-8 without NUL.
@@ -11,7 +11,7 @@ enum PercentCoding {
         return !decoded.contains(0) && String(validating: decoded, as: UTF8.self) != nil
     }
 
-    /// The decoded octets. A `%` that begins no escape stays a `%`; the parser let none through.
+    /// The decoded bytes. A `%` that begins no escape stays a `%`; the parser let none through.
     static func decode(_ bytes: [UInt8], in range: Range<Int>, plusIsSpace: Bool) -> [UInt8] {
         var decoded: [UInt8] = []
         decoded.reserveCapacity(range.count)
@@ -19,8 +19,8 @@ enum PercentCoding {
         while index < range.upperBound {
             let byte = bytes[index]
             if byte == UInt8(ascii: "%"), index + 2 < range.upperBound,
-                let high = Octet.hexValue(bytes[index + 1]),
-                let low = Octet.hexValue(bytes[index + 2])
+                let high = ASCII.hexValue(bytes[index + 1]),
+                let low = ASCII.hexValue(bytes[index + 2])
             {
                 decoded.append(high << 4 | low)
                 index += 3

@@ -1,30 +1,30 @@
-/// What a proxy says of its client before the client's first octet: the PROXY protocol, versions 1
+/// What a proxy says of its client before the client's first byte: the PROXY protocol, versions 1
 /// and 2 (HAProxy's proxy-protocol.txt, §2).
 ///
-/// Use: ask `read` with every octet so far until it says something else than `needMore`. Promises:
-/// never traps, decides within ``mostOctets``, and says the same however the octets were split.
+/// Use: ask `read` with every byte so far until it says something else than `needMore`. Promises:
+/// never traps, decides within ``mostBytes``, and says the same however the bytes were split.
 enum ProxyHeader {
     enum Progress: Equatable {
         case needMore
-        /// The header is the first so many octets.
+        /// The header is the first so many bytes.
         /// - Parameter client: nil keeps the socket's address: the proxy speaks for itself (LOCAL)
         ///   or cannot say for whom (UNKNOWN, UNSPEC, a Unix socket).
-        case done(client: PeerAddress?, octets: Int)
-        case refused(ProxyHeaderError)
+        case done(client: PeerAddress?, bytes: Int)
+        case refused(ProxyHeaderError.Reason)
     }
 
     /// Of version 1, with its CR LF (§2.1).
-    static let mostLineOctets = 107
+    static let mostLineBytes = 107
     /// Of version 2, with all its extensions. It may announce 65,551; proxies send up to some
     /// hundreds, a TLS client's certificate included some thousands.
-    static let mostOctets = 4_096
+    static let mostBytes = 4_096
 
     private static let lineStart = Array("PROXY ".utf8)
     private static let signature = Array("\r\n\r\n\0\r\nQUIT\n".utf8)
 
-    static func read(_ octets: [UInt8]) -> Progress {
-        if zip(octets, lineStart).allSatisfy(==) { return readLine(octets) }
-        if zip(octets, signature).allSatisfy(==) { return readBinary(octets) }
+    static func read(_ bytes: [UInt8]) -> Progress {
+        if zip(bytes, lineStart).allSatisfy(==) { return readLine(bytes) }
+        if zip(bytes, signature).allSatisfy(==) { return readBinary(bytes) }
         return .refused(.missing)
     }
 }
@@ -32,23 +32,23 @@ enum ProxyHeader {
 // MARK: - Version 1, a line of text
 
 extension ProxyHeader {
-    private static func readLine(_ octets: [UInt8]) -> Progress {
-        let window = octets.prefix(mostLineOctets - 1)
+    private static func readLine(_ bytes: [UInt8]) -> Progress {
+        let window = bytes.prefix(mostLineBytes - 1)
         guard let end = window.firstIndex(where: { $0 == 0x0d || $0 == 0x0a }) else {
-            return window.count < mostLineOctets - 1 ? .needMore : .refused(.tooLong)
+            return window.count < mostLineBytes - 1 ? .needMore : .refused(.tooLong)
         }
-        guard octets[end] == 0x0d else { return .refused(.badLine) }
-        guard end + 1 < octets.count else { return .needMore }
-        guard octets[end + 1] == 0x0a else { return .refused(.badLine) }
-        let fields = String(decoding: octets[..<end], as: UTF8.self)
+        guard bytes[end] == 0x0d else { return .refused(.badLine) }
+        guard end + 1 < bytes.count else { return .needMore }
+        guard bytes[end + 1] == 0x0a else { return .refused(.badLine) }
+        let fields = String(decoding: bytes[..<end], as: UTF8.self)
             .split(separator: " ", omittingEmptySubsequences: false).map(String.init)
         // §2.1: whatever follows UNKNOWN is not looked at.
-        if fields[1] == "UNKNOWN" { return .done(client: nil, octets: end + 2) }
+        if fields[1] == "UNKNOWN" { return .done(client: nil, bytes: end + 2) }
         guard fields.count == 6, let isV6 = family(fields[1]) else { return .refused(.badLine) }
         guard let client = address(fields[2], fields[4], isV6: isV6),
             address(fields[3], fields[5], isV6: isV6) != nil
         else { return .refused(.badAddress) }
-        return .done(client: client, octets: end + 2)
+        return .done(client: client, bytes: end + 2)
     }
 
     private static func family(_ name: String) -> Bool? {
@@ -61,7 +61,7 @@ extension ProxyHeader {
 
     private static func address(_ host: String, _ port: String, isV6: Bool) -> PeerAddress? {
         guard host.utf8.contains(UInt8(ascii: ":")) == isV6, (1...5).contains(port.utf8.count),
-            port.utf8.allSatisfy(Octet.isDigit), port == "0" || !port.hasPrefix("0"),
+            port.utf8.allSatisfy(ASCII.isDigit), port == "0" || !port.hasPrefix("0"),
             let port = UInt16(port)
         else { return nil }
         return PeerAddress(address: host, port: port)
@@ -71,38 +71,38 @@ extension ProxyHeader {
 // MARK: - Version 2, binary
 
 extension ProxyHeader {
-    private static func readBinary(_ octets: [UInt8]) -> Progress {
-        guard octets.count >= 16 else { return .needMore }
-        guard octets[12] >> 4 == 2 else { return .refused(.badVersion) }
-        let command = octets[12] & 0x0f
+    private static func readBinary(_ bytes: [UInt8]) -> Progress {
+        guard bytes.count >= 16 else { return .needMore }
+        guard bytes[12] >> 4 == 2 else { return .refused(.badVersion) }
+        let command = bytes[12] & 0x0f
         guard command <= 1 else { return .refused(.badCommand) }
-        let rest = Int(octets[14]) << 8 | Int(octets[15])
-        guard 16 + rest <= mostOctets else { return .refused(.tooLong) }
-        guard octets.count >= 16 + rest else { return .needMore }
+        let rest = Int(bytes[14]) << 8 | Int(bytes[15])
+        guard 16 + rest <= mostBytes else { return .refused(.tooLong) }
+        guard bytes.count >= 16 + rest else { return .needMore }
         // §2.2: what LOCAL says of families and addresses is not looked at.
-        guard command == 1 else { return .done(client: nil, octets: 16 + rest) }
-        let (family, transport) = (octets[13] >> 4, octets[13] & 0x0f)
+        guard command == 1 else { return .done(client: nil, bytes: 16 + rest) }
+        let (family, transport) = (bytes[13] >> 4, bytes[13] & 0x0f)
         // A datagram's sender is not who is connected here.
         guard family <= 3, transport <= 1 else { return .refused(.badFamily) }
-        let block = octets[16..<(16 + rest)]
+        let block = bytes[16..<(16 + rest)]
         switch (family, transport) {
         case (1, 1):
             guard rest >= 12 else { return .refused(.badAddress) }
             let client = PeerAddress(
                 v4: UInt32(truncatingIfNeeded: number(block, 0, 4)),
                 port: UInt16(truncatingIfNeeded: number(block, 8, 2)))
-            return .done(client: client, octets: 16 + rest)
+            return .done(client: client, bytes: 16 + rest)
         case (2, 1):
             guard rest >= 36 else { return .refused(.badAddress) }
             let client = PeerAddress(
                 v6: number(block, 0, 8), number(block, 8, 8),
                 port: UInt16(truncatingIfNeeded: number(block, 32, 2)))
-            return .done(client: client, octets: 16 + rest)
-        default: return .done(client: nil, octets: 16 + rest)
+            return .done(client: client, bytes: 16 + rest)
+        default: return .done(client: nil, bytes: 16 + rest)
         }
     }
 
-    /// So many octets of the block, in network order.
+    /// So many bytes of the block, in network order.
     private static func number(_ block: ArraySlice<UInt8>, _ start: Int, _ count: Int) -> UInt64 {
         block.dropFirst(start).prefix(count).reduce(0) { $0 << 8 | UInt64($1) }
     }

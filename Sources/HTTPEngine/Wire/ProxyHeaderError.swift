@@ -1,25 +1,23 @@
-/// Why a connection ended before its first request, where proxies have to say whom they speak for.
-/// It is closed without an answer: what it speaks may not be HTTP.
-public enum ProxyHeaderError: String, Error, Hashable, Sendable {
-    /// The peer is none of the trusted proxies.
-    case untrustedPeer = "it is none of the trusted proxies"
-    case missing = "it begins with something else"
-    case badLine = "its line is not PROXY, TCP4 or TCP6, two addresses and two ports"
-    case badAddress = "its addresses or ports cannot be read"
-    case badVersion = "it is neither of version 1 nor 2"
-    case badCommand = "its command is neither LOCAL nor PROXY"
-    case badFamily = "its address family or transport is not a connection's"
-    case tooLong = "it is too long"
-    /// Closed or out of time in the middle of it.
-    case truncated = "it did not come whole"
-}
+/// A connection that had to begin with a PROXY protocol header, and did not or came from a peer that
+/// is not a trusted proxy. It is closed without a response: the peer may not speak HTTP.
+public struct ProxyHeaderError: Error, Hashable, Sendable, CustomStringConvertible {
+    public enum Reason: String, Hashable, Sendable {
+        case untrustedPeer = "the peer is not a trusted proxy"
+        case missing = "the connection does not begin with one"
+        case badLine = "its line is not PROXY, TCP4 or TCP6, two addresses and two ports"
+        case badAddress = "its addresses or ports are not valid"
+        case badVersion = "its version is neither 1 nor 2"
+        case badCommand = "its command is neither LOCAL nor PROXY"
+        case badFamily = "its address family or transport is not that of a stream connection"
+        case tooLong = "it is too long"
+        /// The connection was closed, or the deadline passed, before the end of the header.
+        case truncated = "it is incomplete"
+    }
 
-/// A peer that did not say, or could not be believed, whom it speaks for. The operator's to mend.
-public struct ProxyHeaderFault: Error, Hashable, Sendable, CustomStringConvertible {
     public let peer: PeerAddress
-    public let reason: ProxyHeaderError
+    public let reason: Reason
 
     public var description: String {
-        "closed \(peer), whose PROXY protocol header was required: \(reason.rawValue)"
+        "closed the connection of \(peer), which needs a PROXY protocol header: \(reason.rawValue)"
     }
 }

@@ -1,4 +1,4 @@
-/// `METHOD SP target SP HTTP/1.x`, read from the octets of one line without its CR LF.
+/// `METHOD SP target SP HTTP/1.x`, read from the bytes of one line without its CR LF.
 struct RequestLine {
     let method: Method
     let target: RequestTarget
@@ -7,7 +7,7 @@ struct RequestLine {
     /// - Parameter range: where the line is; the target's ranges are relative to its beginning.
     init(_ bytes: [UInt8], in range: Range<Int>) throws(ParseError) {
         var index = range.lowerBound
-        while index < range.upperBound, Octet.isToken(bytes[index]) { index += 1 }
+        while index < range.upperBound, ASCII.isToken(bytes[index]) { index += 1 }
         guard index > range.lowerBound, index < range.upperBound,
             bytes[index] == UInt8(ascii: " ")
         else { throw .badRequestLine }
@@ -35,7 +35,7 @@ struct RequestLine {
     init?(legibleIn bytes: [UInt8], _ range: Range<Int>) {
         let parts = bytes[range].split(
             separator: UInt8(ascii: " "), maxSplits: 2, omittingEmptySubsequences: false)
-        guard parts.count > 1, !parts[0].isEmpty, parts[0].allSatisfy(Octet.isToken) else {
+        guard parts.count > 1, !parts[0].isEmpty, parts[0].allSatisfy(ASCII.isToken) else {
             return nil
         }
         method = Method(String(decoding: parts[0], as: UTF8.self))
@@ -51,7 +51,7 @@ struct RequestLine {
         }
         let major = bytes[start + 5]
         let minor = bytes[start + 7]
-        guard Octet.isDigit(major), bytes[start + 6] == UInt8(ascii: "."), Octet.isDigit(minor)
+        guard ASCII.isDigit(major), bytes[start + 6] == UInt8(ascii: "."), ASCII.isDigit(minor)
         else { throw .badVersion }
         guard major == UInt8(ascii: "1") else { throw .unsupportedVersion }
         return minor == UInt8(ascii: "0") ? 0 : 1

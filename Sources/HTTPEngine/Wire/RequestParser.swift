@@ -1,8 +1,8 @@
-/// Turns the octets of a connection into requests. No socket, no clock, no routes.
+/// Turns the bytes of a connection into requests. No socket, no clock, no routes.
 ///
 /// Use: `append` what was read, then call `next` until it says `needMore`. After `head`, say with
 /// `readBody` how much body is taken before calling `next` again; a refusal is final. Promises:
-/// never traps on any input, and answers alike however the octets were split.
+/// never traps on any input, and answers alike however the bytes were split.
 struct RequestParser {
     enum Event {
         case needMore
@@ -32,11 +32,11 @@ struct RequestParser {
         phase = .head(HeadReader(limits: limits))
     }
 
-    /// Octets that are waiting to be read; zero between requests.
+    /// Bytes that are waiting to be read; zero between requests.
     var unread: Int { buffer.count - start }
 
-    /// What its buffers take, in octets.
-    var heldOctets: Int {
+    /// What its buffers take, in bytes.
+    var heldBytes: Int {
         if case .body(let reader) = phase { return buffer.capacity + reader.body.capacity }
         return buffer.capacity
     }
@@ -53,12 +53,12 @@ struct RequestParser {
         return reader.partial(of: buffer, from: start)
     }
 
-    mutating func append(_ octets: UnsafeRawBufferPointer) {
+    mutating func append(_ bytes: UnsafeRawBufferPointer) {
         if start > 0 {
             buffer.removeSubrange(0..<start)
             start = 0
         }
-        buffer.append(contentsOf: octets)
+        buffer.append(contentsOf: bytes)
     }
 
     mutating func next() -> Event {
@@ -90,11 +90,11 @@ struct RequestParser {
         case .needMore:
             phase = .head(reader)
             return .needMore
-        case .skipped(let octets):
-            consume(octets)
+        case .skipped(let bytes):
+            consume(bytes)
             return readHead(HeadReader(limits: limits, hasSkipped: true))
-        case .done(let head, let octets):
-            consume(octets)
+        case .done(let head, let bytes):
+            consume(bytes)
             phase = .decision(head)
             return .head(head)
         case .refused(let error, let head): return .refused(error, head)
@@ -117,8 +117,8 @@ struct RequestParser {
         }
     }
 
-    private mutating func consume(_ octets: Int) {
-        start += octets
+    private mutating func consume(_ bytes: Int) {
+        start += bytes
         guard start == buffer.count else { return }
         // A large buffer is given back: most connections are idle most of the time.
         buffer.removeAll(keepingCapacity: buffer.capacity <= 1_024)

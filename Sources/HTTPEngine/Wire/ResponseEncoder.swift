@@ -8,7 +8,7 @@ public struct InvalidHeader: Error, Hashable, Sendable, CustomStringConvertible 
     }
 }
 
-/// Writes responses as octets into a buffer that its owner reuses.
+/// Writes responses as bytes into a buffer that its owner reuses.
 ///
 /// Promises: what it writes is exactly one response; nothing is written when it throws.
 struct ResponseEncoder {
@@ -24,11 +24,11 @@ struct ResponseEncoder {
 
     static let continueReply = Array("HTTP/1.1 100 Continue\r\n\r\n".utf8)
 
-    /// Appends the response, and says how many octets it is.
+    /// Appends the response, and says how many bytes it is.
     static func encode(
         _ response: Response, _ frame: Frame, into buffer: inout [UInt8]
     ) throws(InvalidHeader) -> Int {
-        for (name, value) in response.headers { try check(name, value) }
+        try validate(response)
         let before = buffer.count
         appendStatusLine(response.status, to: &buffer)
         for (name, value) in response.headers where !isOurs(name) {
@@ -45,7 +45,7 @@ struct ResponseEncoder {
         append("Date: ", to: &buffer)
         buffer.append(contentsOf: frame.date)
         append("\r\nX-Request-Id: ", to: &buffer)
-        frame.id.forEachOctet { buffer.append($0) }
+        frame.id.forEachByte { buffer.append($0) }
         if !frame.keepsAlive {
             append("\r\nConnection: close", to: &buffer)
         } else if frame.minorVersion == 0 {
@@ -58,23 +58,28 @@ struct ResponseEncoder {
         return buffer.count - before
     }
 
+    /// Checks that every header is one line of its own.
+    static func validate(_ response: Response) throws(InvalidHeader) {
+        for (name, value) in response.headers { try check(name, value) }
+    }
+
     private static func check(_ name: String, _ value: String) throws(InvalidHeader) {
-        guard !name.isEmpty, name.utf8.allSatisfy(Octet.isToken) else {
+        guard !name.isEmpty, name.utf8.allSatisfy(ASCII.isToken) else {
             throw InvalidHeader(name: nil)
         }
-        guard Octet.areFieldValue(value) else { throw InvalidHeader(name: name) }
+        guard ASCII.areFieldValue(value) else { throw InvalidHeader(name: name) }
     }
 
     /// What frames the message or names it is the engine's, so that a handler cannot contradict it.
     private static func isOurs(_ name: String) -> Bool {
         switch name.utf8.count {
-        case 4: return Octet.equalIgnoringCase(name, "Date")
+        case 4: return ASCII.equalIgnoringCase(name, "Date")
         case 10:
-            return Octet.equalIgnoringCase(name, "Connection")
-                || Octet.equalIgnoringCase(name, "Keep-Alive")
-        case 12: return Octet.equalIgnoringCase(name, "X-Request-Id")
-        case 14: return Octet.equalIgnoringCase(name, "Content-Length")
-        case 17: return Octet.equalIgnoringCase(name, "Transfer-Encoding")
+            return ASCII.equalIgnoringCase(name, "Connection")
+                || ASCII.equalIgnoringCase(name, "Keep-Alive")
+        case 12: return ASCII.equalIgnoringCase(name, "X-Request-Id")
+        case 14: return ASCII.equalIgnoringCase(name, "Content-Length")
+        case 17: return ASCII.equalIgnoringCase(name, "Transfer-Encoding")
         default: return false
         }
     }

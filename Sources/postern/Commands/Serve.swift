@@ -87,8 +87,8 @@ struct Service: Sendable {
                     metadata: ["origin": "\(origin)", "cause": "\(cause)"])
             })
         let server = Server(
-            configuration: ServerConfiguration(settings), router: house.router, hooks: hooks(logger)
-        )
+            configuration: ServerConfiguration(settings),
+            listeners: [Listener(settings, router: house.router)], hooks: hooks(logger))
         let addresses = try withExtendedLifetime(reservation) { try server.start() }
         for address in addresses { Output.print("listening on http://\(address)") }
         logger.info(
@@ -125,10 +125,10 @@ struct Service: Sendable {
     private func hooks(_ logger: Logger) -> ServerHooks {
         ServerHooks(
             access: { [log] in log.access($0) },
-            fault: { fault in
-                let id = fault.requestID.map { ["id": Logger.MetadataValue.string($0)] }
+            error: { record in
+                let id = record.requestID.map { ["id": Logger.MetadataValue.string($0)] }
                 logger.error(
-                    id == nil ? "connection failed" : "request failed", error: fault.error,
+                    id == nil ? "connection failed" : "request failed", error: record.error,
                     metadata: id)
             })
     }

@@ -3,6 +3,9 @@ internal import HTTPEngine
 extension Config {
     /// The listener, and what one client may cost.
     struct Server: Sendable {
+        /// The defaults of limits and deadlines are those of the HTTP engine.
+        private static let engine = ServerConfiguration()
+
         /// Address to listen on; `*` takes every address of IPv4 and IPv6.
         var host = "127.0.0.1"
         /// TCP port; 0 picks a free one, which is printed when the server is ready.
@@ -21,52 +24,52 @@ extension Config {
         /// Event loops, each a thread; 0 means one per core.
         var loops = 0
         /// Connections that the kernel may hold before they are accepted.
-        var backlog = 1024
+        var backlog = Int(engine.backlog)
         /// Connections at once; one more is answered 503 and closed.
-        var maxConnections = 10_000
+        var maxConnections = engine.maxConnections
         /// Connections at once from one client, an IPv4 address or an IPv6 /64.
-        var maxConnectionsPerClient = 1024
+        var maxConnectionsPerClient = engine.maxConnectionsPerClient
 
         /// Octets of a request body; more is answered 413.
-        var bodyLimit = 65_536
+        var bodyLimit = engine.bodyBytes
         /// Octets of the request line; more is answered 414.
-        var requestLineLimit = 8192
+        var requestLineLimit = engine.requestLineBytes
         /// Octets of the request line and all header fields; more is answered 431.
-        var headLimit = 32_768
+        var headLimit = engine.headBytes
         /// Header fields; more is answered 431.
-        var headerCountLimit = 100
+        var headerCountLimit = engine.headerCount
         /// Octets of extensions on one chunk of a body; more is answered 400.
-        var chunkExtensionLimit = 1024
+        var chunkExtensionLimit = engine.chunkExtensionBytes
         /// Octets of trailer fields, which are read and dropped; more is answered 400.
-        var trailerLimit = 8192
+        var trailerLimit = engine.trailerBytes
         /// Requests of one connection that may wait for their answers; further ones stay unread.
-        var pipelineCountLimit = 16
+        var pipelineCountLimit = engine.pipelinedRequests
         /// Octets of those requests together.
-        var pipelineLimit = 65_536
+        var pipelineLimit = engine.pipelinedBytes
         /// Octets of answers that may wait for a client to read them.
-        var outboxLimit = 262_144
+        var outboxLimit = engine.outboxBytes
         /// Octets of requests and of answers that all connections may hold together, beyond 8,192
         /// each; a request that would pass it is answered 503, a client that does not read is cut
         /// off.
-        var bufferLimit = 134_217_728
+        var bufferLimit = engine.bufferBytes
 
         /// From the first octet of a request to the end of its header fields.
-        var headTimeout = Duration.seconds(10)
+        var headTimeout = engine.headDeadline
         /// From there to the end of its body.
-        var bodyTimeout = Duration.seconds(30)
+        var bodyTimeout = engine.bodyDeadline
         /// How long a kept-alive connection may be silent between requests.
-        var idleTimeout = Duration.seconds(60)
+        var idleTimeout = engine.idleDeadline
         /// How long a client may take to read an answer.
-        var writeTimeout = Duration.seconds(30)
+        var writeTimeout = engine.writeDeadline
         /// After an early refusal: how long the rest of the request is read and dropped, so that
         /// the answer reaches the client.
-        var lingerTimeout = Duration.seconds(1)
+        var lingerTimeout = engine.lingerDeadline
 
         /// After SIGTERM: how long the listener goes on while `/readyz` answers 503, so that load
         /// balancers notice.
         var drainDelay = Duration.zero
         /// After that: how long requests in flight may take before they are cut off.
-        var drainTimeout = Duration.seconds(30)
+        var drainTimeout = engine.drainDeadline
 
         static let settings = [
             Setting("server.host", \.server.host, .host),

@@ -3,11 +3,6 @@ internal import HTTPEngine
 extension ServerConfiguration {
     init(_ settings: Config.Server) {
         self.init()
-        host = settings.host
-        port = UInt16(clamping: settings.port)
-        trustedProxies = settings.trustedProxies
-        forwardedHeader = settings.forwardedHeader
-        proxyProtocol = settings.proxyProtocol
         backlog = Int32(clamping: settings.backlog)
         loops = settings.loops == 0 ? nil : settings.loops
         maxConnections = settings.maxConnections
@@ -28,5 +23,17 @@ extension ServerConfiguration {
         writeDeadline = settings.writeTimeout
         lingerDeadline = settings.lingerTimeout
         drainDeadline = settings.drainTimeout
+    }
+}
+
+extension Listener {
+    init(_ settings: Config.Server, router: Router) {
+        var proxies = TrustedProxies()
+        proxies.addresses = settings.trustedProxies
+        proxies.forwardedHeader = settings.forwardedHeader
+        proxies.proxyProtocol = settings.proxyProtocol
+        self.init(
+            address: .tcp(host: settings.host, port: UInt16(clamping: settings.port)),
+            router: router, proxies: proxies)
     }
 }

@@ -225,15 +225,15 @@ struct AgentErrorsTests {
     }
 
     @Test func everyFaultOfTheEngineHasTheSurfacesShape() throws {
-        let faults: [Fault] = [
+        let errors: [HTTPError] = [
             .malformed(.badChunk), .notFound, .methodNotAllowed(allowed: [.get]),
             .bodyTooLarge(limit: 10), .timeout, .overloaded(retryAfter: 3),
-            .thrown(BrokenLedger.Broken()),
+            .internalError,
         ]
-        let context = FaultContext(id: RequestID(prefix: 1, number: 1))
-        for fault in faults {
-            let response = api.agent.errors.renderer(fault, context)
-            #expect(response.status == fault.status)
+        let context = ErrorContext(id: RequestID(prefix: 1, number: 1))
+        for error in errors {
+            let response = api.agent.errors.renderer(error, context)
+            #expect(response.status == error.status)
             #expect(try !response.agentError.hint.isEmpty)
         }
     }

@@ -4,9 +4,9 @@ import Testing
 
 @Suite struct RequestTargetTests {
     private func parts(_ text: String) -> [String?]? {
-        let octets = Array(text.utf8)
-        func part(_ range: Range<Int>) -> String { String(decoding: octets[range], as: UTF8.self) }
-        return RequestTarget(octets, in: 0..<octets.count).map {
+        let bytes = Array(text.utf8)
+        func part(_ range: Range<Int>) -> String { String(decoding: bytes[range], as: UTF8.self) }
+        return RequestTarget(bytes, in: 0..<bytes.count).map {
             [part($0.path), $0.query.map(part), $0.authority.map(part)]
         }
     }
@@ -36,8 +36,8 @@ import Testing
     }
 
     @Test func aTargetMovesWithItsLine() {
-        let octets = Array("GET /a?b".utf8)
-        let target = RequestTarget(octets, in: 4..<8)?.relative(to: 2)
+        let bytes = Array("GET /a?b".utf8)
+        let target = RequestTarget(bytes, in: 4..<8)?.relative(to: 2)
         #expect(target?.path == 2..<4)
         #expect(target?.query == 5..<6)
     }
@@ -58,11 +58,11 @@ import Testing
     }
 
     @Test func aFaultHasTheStatusItIsFor() {
-        #expect(Fault.malformed(.badTarget).status == .badRequest)
-        #expect(Fault.methodNotAllowed(allowed: []).status == .methodNotAllowed)
-        #expect(Fault.bodyTooLarge(limit: 1).status == .contentTooLarge)
-        #expect(Fault.timeout.status == .requestTimeout)
-        #expect(Fault.overloaded(retryAfter: 1).status == .serviceUnavailable)
-        #expect(Fault.thrown(CancellationError()).status == .internalServerError)
+        #expect(HTTPError.malformed(.badTarget).status == .badRequest)
+        #expect(HTTPError.methodNotAllowed(allowed: []).status == .methodNotAllowed)
+        #expect(HTTPError.bodyTooLarge(limit: 1).status == .contentTooLarge)
+        #expect(HTTPError.timeout.status == .requestTimeout)
+        #expect(HTTPError.overloaded(retryAfter: 1).status == .serviceUnavailable)
+        #expect(HTTPError.internalError.status == .internalServerError)
     }
 }

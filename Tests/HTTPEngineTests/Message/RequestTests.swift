@@ -44,7 +44,7 @@ import Testing
     @Test func requestIDsReadAsPrefixAndNumberInHex() {
         #expect(RequestID(prefix: 0xdead_beef, number: 0).description == "deadbeef-0")
         #expect(RequestID(prefix: 1, number: 0x1f0).description == "00000001-1f0")
-        #expect(RequestID(prefix: 1, number: .max).octets.count == RequestID.longest)
+        #expect(RequestID(prefix: 1, number: .max).bytes.count == RequestID.longest)
     }
 }
 

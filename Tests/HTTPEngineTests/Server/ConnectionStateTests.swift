@@ -3,8 +3,8 @@ import Testing
 @testable import HTTPEngine
 
 @Suite struct ConnectionStateTests {
-    private static func at(_ milliseconds: Int64) -> Moment {
-        Moment(nanoseconds: milliseconds * 1_000_000)
+    private static func at(_ milliseconds: Int64) -> MonotonicTime {
+        MonotonicTime(nanoseconds: milliseconds * 1_000_000)
     }
 
     /// Head 100, body 200, idle 300, write 400, linger 50 milliseconds.
@@ -17,14 +17,14 @@ import Testing
     private var state = ConnectionState(limits: limits, at: at(0))
 
     private mutating func receiveRequest(at milliseconds: Int64, more: Bool = false) {
-        state.octetsArrived(at: Self.at(milliseconds))
+        state.bytesArrived(at: Self.at(milliseconds))
         state.enqueued()
         state.requestEnded(more: more, at: Self.at(milliseconds))
     }
 
-    private mutating func answer(octets: Int = 10, isLast: Bool = false, at milliseconds: Int64) {
+    private mutating func answer(bytes: Int = 10, isLast: Bool = false, at milliseconds: Int64) {
         state.answerBegan()
-        state.answered(octets: octets, isLast: isLast, at: Self.at(milliseconds))
+        state.answered(bytes: bytes, isLast: isLast, at: Self.at(milliseconds))
     }
 
     @Test mutating func aConnectionThatSaysNothingIsClosedInSilence() {
@@ -33,16 +33,16 @@ import Testing
     }
 
     @Test mutating func drippingBytesDoesNotExtendTheDeadlineOfAHead() {
-        state.octetsArrived(at: Self.at(50))
-        state.octetsArrived(at: Self.at(140))
+        state.bytesArrived(at: Self.at(50))
+        state.bytesArrived(at: Self.at(140))
         #expect(state.expire(at: Self.at(149)) == .none)
         #expect(state.expire(at: Self.at(150)) == .answerTimeout)
     }
 
     @Test mutating func drippingBytesDoesNotExtendTheDeadlineOfABody() {
-        state.octetsArrived(at: Self.at(0))
+        state.bytesArrived(at: Self.at(0))
         state.bodyBegan(answered: false, at: Self.at(10))
-        state.octetsArrived(at: Self.at(200))
+        state.bytesArrived(at: Self.at(200))
         #expect(state.expire(at: Self.at(209)) == .none)
         #expect(state.expire(at: Self.at(210)) == .answerTimeout)
     }
@@ -59,7 +59,7 @@ import Testing
         receiveRequest(at: 0)
         state.answerBegan()
         #expect(state.expire(at: Self.at(10_000)) == .none)
-        state.answered(octets: 1, isLast: false, at: Self.at(10_000))
+        state.answered(bytes: 1, isLast: false, at: Self.at(10_000))
         #expect(state.sent(leaving: 0, at: Self.at(10_000)) == .none)
         #expect(state.expire(at: Self.at(10_299)) == .none)
     }
@@ -68,14 +68,14 @@ import Testing
         receiveRequest(at: 0, more: true)
         state.answerBegan()
         #expect(state.expire(at: Self.at(100)) == .none)
-        state.answered(octets: 0, isLast: false, at: Self.at(150))
+        state.answered(bytes: 0, isLast: false, at: Self.at(150))
         #expect(state.expire(at: Self.at(199)) == .none)
         #expect(state.expire(at: Self.at(200)) == .answerTimeout)
     }
 
-    @Test mutating func readingOneOctetAtATimeDoesNotMoveTheWriteDeadline() {
+    @Test mutating func readingOneByteAtATimeDoesNotMoveTheWriteDeadline() {
         receiveRequest(at: 0)
-        answer(octets: 500, at: 0)
+        answer(bytes: 500, at: 0)
         #expect(state.sent(leaving: 500, at: Self.at(0)) == .none)
         #expect(state.sent(leaving: 499, at: Self.at(390)) == .none)
         #expect(state.expire(at: Self.at(399)) == .none)
@@ -84,13 +84,13 @@ import Testing
 
     @Test mutating func aFullOutboxStopsReadingAndAnswering() {
         receiveRequest(at: 0)
-        answer(octets: 1_001, at: 0)
+        answer(bytes: 1_001, at: 0)
         receiveRequest(at: 1)
         #expect(!state.takesRequests)
-        #expect(!state.wantsOctets)
+        #expect(!state.wantsBytes)
         #expect(!state.mayAnswer)
         _ = state.sent(leaving: 1_000, at: Self.at(2))
-        #expect(state.wantsOctets)
+        #expect(state.wantsBytes)
         #expect(state.mayAnswer)
     }
 
@@ -104,16 +104,16 @@ import Testing
         #expect(!state.mayAnswer)
     }
 
-    @Test mutating func noMoreOctetsAreReadAheadThanAllowed() {
-        state.octetsArrived(at: Self.at(0))
-        state.enqueued(octets: 500)
+    @Test mutating func noMoreBytesAreReadAheadThanAllowed() {
+        state.bytesArrived(at: Self.at(0))
+        state.enqueued(bytes: 500)
         state.requestEnded(more: true, at: Self.at(0))
         #expect(state.takesRequests)
-        state.answerBegan(octets: 500)
-        state.enqueued(octets: 501)
-        #expect(!state.takesRequests && !state.wantsOctets)
-        state.answered(octets: 1, isLast: false, at: Self.at(0))
-        state.answerBegan(octets: 501)
+        state.answerBegan(bytes: 500)
+        state.enqueued(bytes: 501)
+        #expect(!state.takesRequests && !state.wantsBytes)
+        state.answered(bytes: 1, isLast: false, at: Self.at(0))
+        state.answerBegan(bytes: 501)
         #expect(state.takesRequests)
     }
 
@@ -127,12 +127,12 @@ import Testing
     }
 
     @Test mutating func anEarlyAnswerIsFollowedByReadingWhatStillComes() {
-        state.octetsArrived(at: Self.at(0))
+        state.bytesArrived(at: Self.at(0))
         state.enqueued()
         state.endInput(lingers: true)
         answer(isLast: true, at: 1)
         #expect(state.sent(leaving: 0, at: Self.at(10)) == .linger)
-        #expect(state.wantsOctets)
+        #expect(state.wantsBytes)
         #expect(!state.takesRequests)
         #expect(state.expire(at: Self.at(59)) == .none)
         #expect(state.expire(at: Self.at(60)) == .close)
@@ -148,7 +148,7 @@ import Testing
     }
 
     @Test mutating func closingWhileABodyIsBeingDroppedLingers() {
-        state.octetsArrived(at: Self.at(0))
+        state.bytesArrived(at: Self.at(0))
         state.enqueued()
         state.bodyBegan(answered: true, at: Self.at(0))
         answer(isLast: true, at: 1)
@@ -156,7 +156,7 @@ import Testing
     }
 
     @Test mutating func aDroppedBodyThatDoesNotComeClosesWithoutASecondAnswer() {
-        state.octetsArrived(at: Self.at(0))
+        state.bytesArrived(at: Self.at(0))
         state.enqueued()
         state.bodyBegan(answered: true, at: Self.at(0))
         answer(at: 1)
@@ -168,8 +168,8 @@ import Testing
         receiveRequest(at: 0)
         state.answerBegan()
         #expect(state.peerSentEnd(at: Self.at(1)) == .none)
-        #expect(!state.wantsOctets)
-        state.answered(octets: 9, isLast: false, at: Self.at(2))
+        #expect(!state.wantsBytes)
+        state.answered(bytes: 9, isLast: false, at: Self.at(2))
         #expect(state.sent(leaving: 4, at: Self.at(2)) == .none)
         #expect(state.sent(leaving: 0, at: Self.at(3)) == .close)
     }
@@ -183,7 +183,7 @@ import Testing
         busy.receiveRequest(at: 0)
         #expect(busy.state.drain() == .none)
         var reading = self
-        reading.state.octetsArrived(at: Self.at(0))
+        reading.state.bytesArrived(at: Self.at(0))
         #expect(reading.state.drain() == .none)
         #expect(state.drain() == .close)
         #expect(state.drain() == .none)

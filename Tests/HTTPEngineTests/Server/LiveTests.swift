@@ -94,7 +94,7 @@ extension Live {
                 var clients: [RawClient] = []
                 for _ in 0..<100 { clients.append(live.client()) }
                 // Held until the server has found that it cannot accept one.
-                for await _ in live.faults { break }
+                for await _ in live.errors { break }
                 clients = []
                 // Those that waited in the kernel's queue take their turn before it has recovered.
                 let recovers = (0..<1000).contains { _ in
@@ -118,7 +118,7 @@ extension Live {
                 break
             }
             await live.server.drain()
-            #expect(live.records.faults.isEmpty)
+            #expect(live.records.errors.isEmpty)
         }
     }
 

@@ -69,7 +69,7 @@ extension Live {
             }
             await live.server.drain()
             #expect(live.server.connections == 0)
-            #expect(live.records.faults.isEmpty)
+            #expect(live.records.errors.isEmpty)
             #expect(live.records.access.map(\.status).filter { $0 == 200 }.count == 3)
         }
 
@@ -91,9 +91,11 @@ extension Live {
         }
 
         @Test func aServerThatNeverStartedIsStoppedAlready() async throws {
-            let router = Router(groups: []) { fault, _ in Response(status: fault.status) }
+            let router = Router(groups: []) { error, _ in Response(status: error.status) }
             let server = Server(
-                configuration: ServerConfiguration(), router: router, hooks: ServerHooks())
+                configuration: ServerConfiguration(),
+                listeners: [Listener(address: .tcp(host: "127.0.0.1", port: 0), router: router)],
+                hooks: ServerHooks())
             await server.beginDraining()
             server.stopAccepting()
             await server.drain()

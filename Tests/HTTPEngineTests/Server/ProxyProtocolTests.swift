@@ -7,12 +7,12 @@ private let line = "PROXY TCP4 192.0.2.1 198.51.100.2 4711 80\r\n"
 
 /// A server that loopback speaks to for others.
 private func proxied(
-    _ adjust: (inout ServerConfiguration) -> Void = { _ in }
+    _ adjust: (inout LiveServer.Setup) -> Void = { _ in }
 ) throws -> LiveServer {
     let loopback = try #require(AddressBlock("127.0.0.0/8"))
     return try LiveServer {
-        $0.proxyProtocol = .required
-        $0.trustedProxies = [loopback]
+        $0.proxies.proxyProtocol = .required
+        $0.proxies.addresses = [loopback]
         adjust(&$0)
     }
 }
@@ -32,13 +32,13 @@ extension Live {
             await live.server.drain()
             let peers = live.records.access.map(\.peer.description)
             #expect(peers == ["192.0.2.1:4711", "203.0.113.9:4711"])
-            #expect(live.records.faults.isEmpty && live.server.connections == 0)
+            #expect(live.records.errors.isEmpty && live.server.connections == 0)
         }
 
         @Test func aHeaderMayComeInPieces() async throws {
             let live = try proxied()
             let client = live.client()
-            for octet in (line + last).utf8 { client.say([octet]) }
+            for byte in (line + last).utf8 { client.say([byte]) }
             #expect(client.hearToEnd()?.hasPrefix("HTTP/1.1 200 ") == true)
             await live.server.drain()
             #expect(live.records.access.map(\.peer.text) == ["192.0.2.1"])
@@ -63,18 +63,18 @@ extension Live {
             let live = try proxied()
             let client = live.client()
             client.say(text)
-            // The octets that were not read may make it a reset.
+            // The bytes that were not read may make it a reset.
             #expect(client.hearToEnd() ?? "" == "")
             await live.server.drain()
             #expect(live.records.access.isEmpty)
-            #expect(live.records.faults.count == 1)
-            #expect(live.records.faults.first?.error is ProxyHeaderFault)
+            #expect(live.records.errors.count == 1)
+            #expect(live.records.errors.first?.error is ProxyHeaderError)
             #expect(live.server.connections == 0)
         }
 
         @Test func aStrangerIsClosedWhateverItSays() async throws {
             let elsewhere = try #require(AddressBlock("192.0.2.0/24"))
-            let live = try proxied { $0.trustedProxies = [elsewhere] }
+            let live = try proxied { $0.proxies.addresses = [elsewhere] }
             for _ in 0..<3 {
                 let client = live.client()
                 client.say(line + last)
@@ -83,7 +83,7 @@ extension Live {
             await live.server.drain()
             #expect(live.records.access.isEmpty)
             // Not a line for each.
-            let reasons = live.records.faults.map { ($0.error as? ProxyHeaderFault)?.reason }
+            let reasons = live.records.errors.map { ($0.error as? ProxyHeaderError)?.reason }
             #expect(reasons.first == .untrustedPeer && reasons.count < 3)
         }
 
@@ -96,7 +96,7 @@ extension Live {
             #expect(silent.hearToEnd() == "")
             await live.server.drain()
             #expect(live.records.access.isEmpty)
-            let reasons = live.records.faults.map { ($0.error as? ProxyHeaderFault)?.reason }
+            let reasons = live.records.errors.map { ($0.error as? ProxyHeaderError)?.reason }
             #expect(reasons == [.truncated])
         }
 
@@ -111,7 +111,7 @@ extension Live {
             probe.endInput()
             #expect(probe.hearToEnd() == "")
             await live.server.drain()
-            #expect(live.records.faults.count == 1)
+            #expect(live.records.errors.count == 1)
         }
 
         @Test func whoIsStillToBeNamedDoesNotHoldUpTheStop() async throws {
@@ -157,8 +157,8 @@ extension Live {
         @Test func aRequestIsItsClientsByTheHeaderThatIsConfigured() async throws {
             let loopback = try #require(AddressBlock("127.0.0.1"))
             let live = try LiveServer {
-                $0.trustedProxies = [loopback]
-                $0.forwardedHeader = .forwarded
+                $0.proxies.addresses = [loopback]
+                $0.proxies.forwardedHeader = .forwarded
             }
             let both = "Forwarded: for=203.0.113.9\r\nX-Forwarded-For: 198.51.100.1\r\nHost"
             _ = live.exchange(last.replacing("Host", with: both))

@@ -109,7 +109,7 @@ extension Live {
             let live = try LiveServer()
             let client = live.client()
             client.say("POST /echo HTTP/1.1\r\nHost: a\r\n\(expectation)Content-Length: 11\r\n\r\n")
-            let text = client.hear(through: "fault 413\n")
+            let text = client.hear(through: "error 413\n")
             #expect(text.hasPrefix("HTTP/1.1 413 Content Too Large\r\n"))
             #expect(text.contains("Connection: close\r\n"))
             // It may send the body all the same; that must not take the answer away.
@@ -123,7 +123,7 @@ extension Live {
             let live = try LiveServer()
             let client = live.client()
             client.say("POST /nope HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\n")
-            #expect(client.hear(through: "fault 404\n").hasPrefix("HTTP/1.1 404"))
+            #expect(client.hear(through: "error 404\n").hasPrefix("HTTP/1.1 404"))
             client.say("hello" + last)
             #expect(client.hearToEnd()?.hasPrefix("HTTP/1.1 200") == true)
             await live.server.drain()
@@ -143,7 +143,7 @@ extension Live {
             let live = try LiveServer()
             let answer = try #require(live.exchange(text + ""))
             #expect(answer.hasPrefix("HTTP/1.1 \(status) "))
-            #expect(answer.hasSuffix("fault \(status)\n"))
+            #expect(answer.hasSuffix("error \(status)\n"))
             await live.server.drain()
             #expect(live.records.access.map(\.status) == [status])
         }
@@ -161,12 +161,12 @@ extension Live {
             let live = try LiveServer()
             let client = live.client()
             client.say("GET /split HTTP/1.1\r\nHost: a\r\n\r\n")
-            let text = client.hear(through: "fault 500\n")
+            let text = client.hear(through: "error 500\n")
             #expect(text.hasPrefix("HTTP/1.1 500 ") && !text.contains("Evil"))
             client.say("GET /throw HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
             #expect(client.hearToEnd()?.hasPrefix("HTTP/1.1 500 ") == true)
             await live.server.drain()
-            let faults = live.records.faults
+            let faults = live.records.errors
             #expect(faults.count == 2 && faults[0].error is InvalidHeader)
             #expect(faults.map(\.requestID) == live.records.access.map(\.requestID))
         }

@@ -13,44 +13,61 @@ struct LiveServer: Sendable {
     let gate = Latch()
     let cancelled = Latch()
     let records = Records()
-    /// Every fault as it is reported, for a test to wait for.
-    let faults: AsyncStream<FaultRecord>
-    /// The same for every request that is done with.
+    /// Every error record as it is reported, for a test to wait for.
+    let errors: AsyncStream<ErrorRecord>
+    /// The same for every access record.
     let ends: AsyncStream<AccessRecord>
 
     final class Records: Sendable {
-        private let state = Mutex<(access: [AccessRecord], faults: [FaultRecord])>(([], []))
+        private let state = Mutex<(access: [AccessRecord], errors: [ErrorRecord])>(([], []))
 
         var access: [AccessRecord] { state.withLock { $0.access } }
-        var faults: [FaultRecord] { state.withLock { $0.faults } }
+        var errors: [ErrorRecord] { state.withLock { $0.errors } }
 
         func add(_ record: AccessRecord) { state.withLock { $0.access.append(record) } }
-        func add(_ record: FaultRecord) { state.withLock { $0.faults.append(record) } }
+        func add(_ record: ErrorRecord) { state.withLock { $0.errors.append(record) } }
     }
 
-    init(_ adjust: (inout ServerConfiguration) -> Void = { _ in }) throws {
-        var configuration = ServerConfiguration()
-        configuration.port = 0
-        configuration.loops = 2
-        adjust(&configuration)
-        let faults: FaultRenderer = { fault, _ in
-            .text("fault \(fault.status.code)\n", status: fault.status)
+    /// What a test may change, on top of the server's configuration.
+    @dynamicMemberLookup struct Setup {
+        var host = "127.0.0.1"
+        var port: UInt16 = 0
+        var proxies = TrustedProxies()
+        fileprivate var configuration = ServerConfiguration()
+
+        subscript<Value>(dynamicMember path: WritableKeyPath<ServerConfiguration, Value>) -> Value {
+            get { configuration[keyPath: path] }
+            set { configuration[keyPath: path] = newValue }
+        }
+    }
+
+    init(_ adjust: (inout Setup) -> Void = { _ in }) throws {
+        var setup = Setup()
+        setup.loops = 2
+        adjust(&setup)
+        let renderer: ErrorRenderer = { error, _ in
+            .text("error \(error.status.code)\n", status: error.status)
         }
         let routes = RouteGroup(
-            prefixes: ["/"], faults: faults, routes: LiveServer.routes(arrivals, gate, cancelled))
+            prefixes: ["/"], errors: renderer, routes: LiveServer.routes(arrivals, gate, cancelled))
         let records = records
-        let (stream, continuation) = AsyncStream.makeStream(of: FaultRecord.self)
-        self.faults = stream
+        let (stream, continuation) = AsyncStream.makeStream(of: ErrorRecord.self)
+        self.errors = stream
         let (ends, access) = AsyncStream.makeStream(of: AccessRecord.self)
         self.ends = ends
         server = Server(
-            configuration: configuration, router: Router(groups: [routes], fallback: faults),
+            configuration: setup.configuration,
+            listeners: [
+                Listener(
+                    address: .tcp(host: setup.host, port: setup.port),
+                    router: Router(groups: [routes], fallback: renderer), proxies: setup.proxies)
+            ],
             hooks: ServerHooks(
                 access: {
                     records.add($0)
                     access.yield($0)
                 },
-                fault: {
+                error: {
                     records.add($0)
                     continuation.yield($0)
                 }))

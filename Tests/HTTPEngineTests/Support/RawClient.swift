@@ -3,7 +3,7 @@ import Glibc
 
 @testable import HTTPEngine
 
-/// A client that says exactly the octets it is told to, and reads with a time limit.
+/// A client that says exactly the bytes it is told to, and reads with a time limit.
 final class RawClient {
     private let descriptor: Int32
     private var isOpen = true
@@ -34,12 +34,12 @@ final class RawClient {
 
     /// - Returns: false when the server would not take it.
     @discardableResult
-    func say(_ octets: [UInt8]) -> Bool {
+    func say(_ bytes: [UInt8]) -> Bool {
         var start = 0
-        while start < octets.count {
-            let count = octets.withUnsafeBytes {
+        while start < bytes.count {
+            let count = bytes.withUnsafeBytes {
                 send(
-                    descriptor, $0.baseAddress.map { $0 + start }, octets.count - start,
+                    descriptor, $0.baseAddress.map { $0 + start }, bytes.count - start,
                     Int32(MSG_NOSIGNAL))
             }
             guard count > 0 else { return false }
@@ -65,7 +65,7 @@ final class RawClient {
         Glibc.close(descriptor)
     }
 
-    /// Some octets; empty at the end, nil when nothing came in time or the server reset.
+    /// Some bytes; empty at the end, nil when nothing came in time or the server reset.
     func hear() -> [UInt8]? {
         var buffer = [UInt8](repeating: 0, count: 65_536)
         let count = recv(descriptor, &buffer, buffer.count, 0)
@@ -75,9 +75,9 @@ final class RawClient {
     /// Everything up to the server's end of the connection.
     func hearToEnd() -> String? {
         var all: [UInt8] = []
-        while let octets = hear() {
-            if octets.isEmpty { return String(decoding: all, as: UTF8.self) }
-            all += octets
+        while let bytes = hear() {
+            if bytes.isEmpty { return String(decoding: all, as: UTF8.self) }
+            all += bytes
         }
         return nil
     }
@@ -85,8 +85,8 @@ final class RawClient {
     /// Up to and with this text.
     func hear(through text: String) -> String {
         var all = ""
-        while !all.contains(text), let octets = hear(), !octets.isEmpty {
-            all += String(decoding: octets, as: UTF8.self)
+        while !all.contains(text), let bytes = hear(), !bytes.isEmpty {
+            all += String(decoding: bytes, as: UTF8.self)
         }
         return all
     }

@@ -1,8 +1,14 @@
 @testable import HTTPEngine
 
-/// What a parser makes of some octets, as text that can be compared.
+extension ParserLimits {
+    /// The limits of a server with the default configuration.
+    static let standard = ParserLimits(ServerConfiguration())
+}
+
+/// What a parser makes of some bytes, as text that can be compared.
 func transcript(
-    of input: [UInt8], pieces: [Int], limits: ParserLimits = ParserLimits(), bodyLimit: Int = 1_024
+    of input: [UInt8], pieces: [Int], limits: ParserLimits = ParserLimits.standard,
+    bodyLimit: Int = 1_024
 ) -> [String] {
     var parser = RequestParser(limits: limits)
     var lines: [String] = []
@@ -18,7 +24,7 @@ func transcript(
 }
 
 /// The same, all at once.
-func transcript(of text: String, limits: ParserLimits = ParserLimits()) -> [String] {
+func transcript(of text: String, limits: ParserLimits = ParserLimits.standard) -> [String] {
     transcript(of: Array(text.utf8), pieces: [], limits: limits)
 }
 

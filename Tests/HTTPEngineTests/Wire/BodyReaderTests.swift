@@ -3,16 +3,16 @@ import Testing
 @testable import HTTPEngine
 
 @Suite struct BodyReaderTests {
-    /// Reads `text` octet by octet; what it came to, and how many octets were used.
+    /// Reads `text` byte by byte; what it came to, and how many bytes were used.
     private func read(
         _ text: String, _ framing: RequestHead.Framing, limit: Int
     ) -> (end: String, body: String, used: Int) {
         var reader = BodyReader(
-            framing: framing, limit: limit, limits: ParserLimits(), keeps: true)
+            framing: framing, limit: limit, limits: ParserLimits.standard, keeps: true)
         var start = 0
-        let octets = Array(text.utf8)
-        for end in 0...octets.count {
-            let progress = reader.advance(Array(octets[..<end]), from: &start)
+        let bytes = Array(text.utf8)
+        for end in 0...bytes.count {
+            let progress = reader.advance(Array(bytes[..<end]), from: &start)
             if case .needMore = progress { continue }
             return ("\(progress)", String(decoding: reader.body, as: UTF8.self), start)
         }
@@ -24,7 +24,7 @@ import Testing
         #expect(read("5\r\n12345\r\n0\r\n\r\n!", .chunked, limit: 5) == ("done", "12345", 15))
     }
 
-    @Test func oneOctetMoreIsTooLarge() {
+    @Test func oneByteMoreIsTooLarge() {
         #expect(read("123456", .length(6), limit: 5) == ("tooLarge", "", 0))
         let chunks = read("5\r\n12345\r\n1\r\n6\r\n0\r\n\r\n", .chunked, limit: 5)
         #expect(chunks.end == "tooLarge" && chunks.body == "12345")

@@ -19,6 +19,6 @@ import Testing
         var date = HTTPDate()
         date.update(to: 0)
         date.update(to: 784_111_777)
-        #expect(date.octets == Array("Sun, 06 Nov 1994 08:49:37 GMT".utf8))
+        #expect(date.bytes == Array("Sun, 06 Nov 1994 08:49:37 GMT".utf8))
     }
 }

@@ -29,25 +29,25 @@ import Testing
     }
 
     private func mutated(using random: inout SeededGenerator) -> [UInt8] {
-        var octets: [UInt8] = []
+        var bytes: [UInt8] = []
         for _ in 0..<Int.random(in: 1...3, using: &random) {
-            octets += Array((validRequests.randomElement(using: &random) ?? "").utf8)
+            bytes += Array((validRequests.randomElement(using: &random) ?? "").utf8)
         }
         for _ in 0..<Int.random(in: 0...4, using: &random) {
-            let index = Int.random(in: 0..<max(1, octets.count), using: &random)
+            let index = Int.random(in: 0..<max(1, bytes.count), using: &random)
             switch Int.random(in: 0..<4, using: &random) {
-            case 0 where index < octets.count:
-                octets[index] = UInt8.random(in: 0...255, using: &random)
-            case 1 where index < octets.count: octets.remove(at: index)
+            case 0 where index < bytes.count:
+                bytes[index] = UInt8.random(in: 0...255, using: &random)
+            case 1 where index < bytes.count: bytes.remove(at: index)
             case 2:
                 let splice = ParserFuzzTests.splices.randomElement(using: &random) ?? ""
-                octets.insert(contentsOf: splice.utf8, at: min(index, octets.count))
+                bytes.insert(contentsOf: splice.utf8, at: min(index, bytes.count))
             default:
-                let end = min(octets.count, index + Int.random(in: 0...40, using: &random))
-                octets.insert(
-                    contentsOf: octets[min(index, end)..<end], at: min(index, octets.count))
+                let end = min(bytes.count, index + Int.random(in: 0...40, using: &random))
+                bytes.insert(
+                    contentsOf: bytes[min(index, end)..<end], at: min(index, bytes.count))
             }
         }
-        return octets
+        return bytes
     }
 }

@@ -16,7 +16,7 @@ private let v6Block: [UInt8] =
 private let mappedBlock: [UInt8] =
     [UInt8](repeating: 0, count: 10) + [0xff, 0xff, 192, 0, 2, 1]
     + [UInt8](repeating: 0, count: 18) + [0, 80]
-/// An extension (§2.2.7) of three octets.
+/// An extension (§2.2.7) of three bytes.
 private let tlv: [UInt8] = [0x04, 0, 3, 1, 2, 3]
 
 private let v1Headers: [(String, String?)] = [
@@ -48,9 +48,9 @@ private let headers = v1Headers.map { (Array($0.0.utf8), $0.1) } + v2Headers
     @Test(arguments: headers)
     func theClientIsWhomTheHeaderNames(header: [UInt8], client: String?) {
         let request = Array("GET / HTTP/1.1\r\n".utf8)
-        for octets in [header, header + request, header + header] {
-            guard case .done(let named, header.count) = ProxyHeader.read(octets) else {
-                Issue.record("\(ProxyHeader.read(octets))")
+        for bytes in [header, header + request, header + header] {
+            guard case .done(let named, header.count) = ProxyHeader.read(bytes) else {
+                Issue.record("\(ProxyHeader.read(bytes))")
                 return
             }
             #expect(named?.description == client)
@@ -87,8 +87,8 @@ private let headers = v1Headers.map { (Array($0.0.utf8), $0.1) } + v2Headers
             ("PROXY TCP6 fe80::1%lo ::1 1 1\r\n", .badAddress),
             ("PROXY TCP4 1.2.3.4\0 1.2.3.4 1 1\r\n", .badAddress),
             ("PROXY UNKNOWN " + String(repeating: "f", count: 92) + "\r\n", .tooLong),
-        ] as [(String, ProxyHeaderError)])
-    func aLineThatIsNoneIsRefused(text: String, error: ProxyHeaderError) {
+        ] as [(String, ProxyHeaderError.Reason)])
+    func aLineThatIsNoneIsRefused(text: String, error: ProxyHeaderError.Reason) {
         #expect(ProxyHeader.read(Array(text.utf8)) == .refused(error))
     }
 
@@ -102,9 +102,9 @@ private let headers = v1Headers.map { (Array($0.0.utf8), $0.1) } + v2Headers
             (binary(0x21, 0x21, Array(v6Block.dropLast())), .badAddress),
             (binary(0x21, 0x21, v4Block), .badAddress), (binary(0x21, 0x11, []), .badAddress),
             (binary(0x20, 0x00, [UInt8](repeating: 0, count: 4_081)), .tooLong),
-        ] as [([UInt8], ProxyHeaderError)])
-    func aBlockThatIsNoneIsRefused(octets: [UInt8], error: ProxyHeaderError) {
-        #expect(ProxyHeader.read(octets) == .refused(error))
+        ] as [([UInt8], ProxyHeaderError.Reason)])
+    func aBlockThatIsNoneIsRefused(bytes: [UInt8], error: ProxyHeaderError.Reason) {
+        #expect(ProxyHeader.read(bytes) == .refused(error))
     }
 
     @Test func aHeaderThatIsTooLongIsRefusedBeforeItIsRead() {
@@ -129,8 +129,8 @@ private let headers = v1Headers.map { (Array($0.0.utf8), $0.1) } + v2Headers
 
     private func isOutOfBounds(_ progress: ProxyHeader.Progress, _ input: [UInt8]) -> Bool {
         switch progress {
-        case .needMore: input.count >= ProxyHeader.mostOctets
-        case .done(_, let octets): octets > min(input.count, ProxyHeader.mostOctets)
+        case .needMore: input.count >= ProxyHeader.mostBytes
+        case .done(_, let bytes): bytes > min(input.count, ProxyHeader.mostBytes)
         case .refused: false
         }
     }
@@ -148,21 +148,21 @@ private let headers = v1Headers.map { (Array($0.0.utf8), $0.1) } + v2Headers
     }
 
     private func mutated(using random: inout SeededGenerator) -> [UInt8] {
-        var octets = headers.randomElement(using: &random)?.0 ?? []
-        octets = Array(octets.prefix(300))
+        var bytes = headers.randomElement(using: &random)?.0 ?? []
+        bytes = Array(bytes.prefix(300))
         for _ in 0..<Int.random(in: 0...3, using: &random) {
-            let index = Int.random(in: 0..<max(1, octets.count), using: &random)
+            let index = Int.random(in: 0..<max(1, bytes.count), using: &random)
             switch Int.random(in: 0..<4, using: &random) {
-            case 0 where index < octets.count:
-                octets[index] = UInt8.random(in: 0...255, using: &random)
-            case 1 where index < octets.count: octets.remove(at: index)
+            case 0 where index < bytes.count:
+                bytes[index] = UInt8.random(in: 0...255, using: &random)
+            case 1 where index < bytes.count: bytes.remove(at: index)
             case 2:
                 let splice = ["\r", "\n", "\r\n", " ", "\0", ":", ".", "9"].randomElement(
                     using: &random)
-                octets.insert(contentsOf: (splice ?? "").utf8, at: min(index, octets.count))
-            default: octets.removeLast(min(octets.count, index))
+                bytes.insert(contentsOf: (splice ?? "").utf8, at: min(index, bytes.count))
+            default: bytes.removeLast(min(bytes.count, index))
             }
         }
-        return octets
+        return bytes
     }
 }

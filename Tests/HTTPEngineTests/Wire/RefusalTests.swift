@@ -68,7 +68,9 @@ import Testing
         ("GET /api HTTP/1.1\r\nHost : a\r\n", "GET /api"),
     ])
     func aRefusalComesWithWhatCouldBeRead(text: String, read: String) {
-        let lines = transcript(of: text, limits: ParserLimits(requestLineBytes: 80))
+        var limits = ParserLimits.standard
+        limits.requestLineBytes = 80
+        let lines = transcript(of: text, limits: limits)
         #expect(lines.count == 1)
         #expect(lines.first?.hasPrefix("refused ") == true)
         #expect(lines.first?.hasSuffix(" " + read) == true)
@@ -150,7 +152,10 @@ import Testing
     }
 
     @Test func limitsAreMetExactly() {
-        var limits = ParserLimits(requestLineBytes: 20, headBytes: 60, headerCount: 2)
+        var limits = ParserLimits.standard
+        limits.requestLineBytes = 20
+        limits.headBytes = 60
+        limits.headerCount = 2
         let line = "GET /234567 HTTP/1.1\r\n"
         #expect(transcript(of: line + "Host: a\r\n\r\n", limits: limits).count == 2)
         expectRefusal("GET /2345678 HTTP/1.1\r\nHost: a\r\n\r\n", .requestLineTooLong, limits)
@@ -173,14 +178,14 @@ import Testing
         #expect(ParseError.badContentLength.status == .badRequest)
     }
 
-    /// Refused, and refused alike octet by octet.
+    /// Refused, and refused alike byte by byte.
     private func expectRefusal(
-        _ text: String, _ error: ParseError, _ limits: ParserLimits = ParserLimits()
+        _ text: String, _ error: ParseError, _ limits: ParserLimits = ParserLimits.standard
     ) {
-        let octets = Array(text.utf8)
-        let lines = transcript(of: octets, pieces: [], limits: limits)
+        let bytes = Array(text.utf8)
+        let lines = transcript(of: bytes, pieces: [], limits: limits)
         #expect(lines.last?.hasPrefix("refused \(error) ") == true, "\(lines)")
-        let ones = Array(repeating: 1, count: octets.count)
-        #expect(transcript(of: octets, pieces: ones, limits: limits) == lines)
+        let ones = Array(repeating: 1, count: bytes.count)
+        #expect(transcript(of: bytes, pieces: ones, limits: limits) == lines)
     }
 }

@@ -5,20 +5,20 @@ import Testing
 @Suite struct RequestParserTests {
     @Test(arguments: validRequests)
     func everyPrefixOfAValidRequestIsNotYet(text: String) {
-        let octets = Array(text.utf8)
-        for end in 0..<octets.count {
-            let lines = transcript(of: Array(octets[..<end]), pieces: [])
+        let bytes = Array(text.utf8)
+        for end in 0..<bytes.count {
+            let lines = transcript(of: Array(bytes[..<end]), pieces: [])
             #expect(!lines.contains { $0.hasPrefix("refused") || $0.hasPrefix("too") })
             #expect(!lines.contains { $0.hasPrefix("body") })
         }
-        #expect(transcript(of: octets, pieces: []).last?.hasPrefix("body") == true)
+        #expect(transcript(of: bytes, pieces: []).last?.hasPrefix("body") == true)
     }
 
     @Test(arguments: validRequests)
-    func octetByOctetIsAllAtOnce(text: String) {
-        let octets = Array(text.utf8)
-        let dripped = transcript(of: octets, pieces: Array(repeating: 1, count: octets.count))
-        #expect(dripped == transcript(of: octets, pieces: []))
+    func byteByByteIsAllAtOnce(text: String) {
+        let bytes = Array(text.utf8)
+        let dripped = transcript(of: bytes, pieces: Array(repeating: 1, count: bytes.count))
+        #expect(dripped == transcript(of: bytes, pieces: []))
     }
 
     /// For the answer to a head that never comes whole.
@@ -28,7 +28,7 @@ import Testing
         ("GET /api HTTP/1.1\r\nHost: a\r\n\r\nPUT /ne", "/ne"),
     ])
     func whatHasComeOfAHeadCanBeRead(text: String, path: String?) {
-        var parser = RequestParser(limits: ParserLimits())
+        var parser = RequestParser(limits: ParserLimits.standard)
         Array(text.utf8).withUnsafeBytes { parser.append($0) }
         while true {
             switch parser.next() {
@@ -81,7 +81,7 @@ import Testing
     }
 
     @Test func droppedBodiesAreStillFramed() {
-        var parser = RequestParser(limits: ParserLimits())
+        var parser = RequestParser(limits: ParserLimits.standard)
         let text = "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\n\r\nabcGET"
         Array(text.utf8).withUnsafeBytes { parser.append($0) }
         guard case .head = parser.next() else { return #expect(Bool(false), "no head") }
@@ -92,7 +92,7 @@ import Testing
     }
 
     @Test func betweenRequestsIsNotInTheMiddleOfOne() {
-        var parser = RequestParser(limits: ParserLimits())
+        var parser = RequestParser(limits: ParserLimits.standard)
         #expect(parser.isBetweenRequests)
         // A CR LF after a body is from clients that should not send it, and begins nothing.
         for (text, isBetween) in [("\r\n", true), ("G", false)] {

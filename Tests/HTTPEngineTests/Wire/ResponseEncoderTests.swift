@@ -10,8 +10,8 @@ import Testing
         let frame = ResponseEncoder.Frame(
             id: RequestID(prefix: 0xab, number: 18), date: Array("today".utf8), isHead: isHead,
             minorVersion: minorVersion, keepsAlive: keepsAlive)
-        let octets = try ResponseEncoder.encode(response, frame, into: &buffer)
-        #expect(octets == buffer.count)
+        let bytes = try ResponseEncoder.encode(response, frame, into: &buffer)
+        #expect(bytes == buffer.count)
         return String(decoding: buffer, as: UTF8.self)
     }
 

@@ -43,5 +43,11 @@ import Testing
         let defaults = Mirror(reflecting: ServerConfiguration()).children
         let unset = zip(engine, defaults).filter { "\($0)" == "\($1)" }.compactMap(\.0.label)
         #expect(unset == ["retryAfter"])
+        let router = Router(groups: []) { error, _ in Response(status: error.status) }
+        let listener = Listener(settings, router: router)
+        #expect(listener.address == .tcp(host: "::1", port: 1))
+        #expect(listener.proxies.addresses == settings.trustedProxies)
+        #expect(listener.proxies.forwardedHeader == .forwarded)
+        #expect(listener.proxies.proxyProtocol == .required)
     }
 }

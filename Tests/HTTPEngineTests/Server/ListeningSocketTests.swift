@@ -4,7 +4,7 @@ import Testing
 
 @testable import HTTPEngine
 
-@Suite struct SocketAddressTests {
+@Suite struct ListeningSocketTests {
     @Test func anIPv4PeerIsReadInNetworkOrder() {
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
@@ -32,23 +32,23 @@ import Testing
 
     @Test(arguments: [("127.0.0.1", "127.0.0.1"), ("::1", "[::1]")])
     func whereItListensReadsAsInAURL(host: String, shown: String) throws {
-        let (descriptor, address) = try Listener.open(host: host, port: 0, backlog: 1)
-        defer { close(descriptor) }
-        #expect(address.port != 0)
-        #expect(address.description == "\(shown):\(address.port)")
+        let socket = try listen(host)
+        defer { socket.close() }
+        #expect(socket.address.port != 0)
+        #expect(socket.address.description == "\(shown):\(socket.address.port)")
     }
 
     @Test(arguments: ["", "localhost", "127.0.0.1 ", "[::1]", "127.1", "::1%lo", "300.0.0.1"])
     func whatIsNoAddressIsNotListenedOn(host: String) {
         let error = #expect(throws: SocketError.self) {
-            try Listener.open(host: host, port: 0, backlog: 1)
+            try listen(host)
         }
         #expect(error?.code == EINVAL)
     }
 
     @Test func anAddressOfAnotherMachineIsAnError() {
         let error = #expect(throws: SocketError.self) {
-            try Listener.open(host: "192.0.2.1", port: 0, backlog: 1)
+            try listen("192.0.2.1")
         }
         #expect(error?.code == EADDRNOTAVAIL)
         #expect(error?.description.contains("192.0.2.1") == true)
@@ -57,17 +57,23 @@ import Testing
     @Test func noDescriptorIsLeftBehindByAFailure() async {
         // In a process of its own: the lowest free number is given out.
         await #expect(processExitsWith: .success) {
-            let (before, _) = try Listener.open(host: "127.0.0.1", port: 0, backlog: 1)
-            close(before)
+            let before = try listen("127.0.0.1")
+            before.close()
             // More than the runtime's own threads may open meanwhile.
             let failures: Int32 = 64
             for _ in 0..<failures {
                 #expect(throws: SocketError.self) {
-                    try Listener.open(host: "192.0.2.1", port: 0, backlog: 1)
+                    try listen("192.0.2.1")
                 }
             }
-            let (after, _) = try Listener.open(host: "127.0.0.1", port: 0, backlog: 1)
-            #expect(after < before + failures)
+            let after = try listen("127.0.0.1")
+            #expect(after.descriptor < before.descriptor + failures)
         }
     }
+}
+
+private func listen(_ host: String) throws -> ListeningSocket {
+    let router = Router(groups: []) { error, _ in Response(status: error.status) }
+    return try ListeningSocket(
+        Listener(address: .tcp(host: host, port: 0), router: router), backlog: 1)
 }

@@ -1,5 +1,5 @@
 /// The character classes of HTTP. Switches, because the compiler makes bit tests of them.
-enum Octet {
+enum ASCII {
     /// RFC 9110 §5.6.2: what methods and field names are made of.
     static func isToken(_ byte: UInt8) -> Bool {
         switch byte {
@@ -37,18 +37,18 @@ enum Octet {
         }
     }
 
-    /// RFC 9110 §5.5: visible, SP, HTAB, and obs-text, which is passed on as opaque octets.
+    /// RFC 9110 §5.5: visible, SP, HTAB, and obs-text, which is passed on as opaque bytes.
     static func isFieldValue(_ byte: UInt8) -> Bool {
         byte >= 0x20 && byte != 0x7f || byte == 0x09
     }
 
-    /// Whether all of a text is. Looks at every octet without a way out, which the compiler does
+    /// Whether all of a text is. Looks at every byte without a way out, which the compiler does
     /// sixteen at a time: a token in a header has hundreds.
     static func areFieldValue(_ text: String) -> Bool {
         var text = text
-        return text.withUTF8 { octets in
+        return text.withUTF8 { bytes in
             var refused: UInt8 = 0
-            for byte in octets { refused |= isFieldValue(byte) ? 0 : 1 }
+            for byte in bytes { refused |= isFieldValue(byte) ? 0 : 1 }
             return refused == 0
         }
     }
@@ -70,7 +70,7 @@ enum Octet {
             && left.utf8.elementsEqual(right.utf8) { lowered($0) == lowered($1) }
     }
 
-    /// Whether the octets of `range` are `text`, in any case.
+    /// Whether the bytes of `range` are `text`, in any case.
     static func equalIgnoringCase(_ bytes: [UInt8], _ range: Range<Int>, _ text: String) -> Bool {
         let text = text.utf8
         guard range.count == text.count else { return false }

@@ -1,23 +1,25 @@
 internal import CSocket
 
 /// A point on the monotonic clock. Only the loop reads the clock; everything else is told.
-struct Moment: Comparable, Sendable {
+struct MonotonicTime: Comparable, Sendable {
     var nanoseconds: Int64
 
-    static func now() -> Moment { Moment(nanoseconds: csocket_nanoseconds()) }
+    static func now() -> MonotonicTime { MonotonicTime(nanoseconds: csocket_nanoseconds()) }
 
-    static func < (left: Moment, right: Moment) -> Bool { left.nanoseconds < right.nanoseconds }
-
-    static func + (moment: Moment, span: Span) -> Moment {
-        Moment(nanoseconds: moment.nanoseconds &+ span.nanoseconds)
+    static func < (left: MonotonicTime, right: MonotonicTime) -> Bool {
+        left.nanoseconds < right.nanoseconds
     }
 
-    func duration(since earlier: Moment) -> Duration {
+    static func + (moment: MonotonicTime, span: Interval) -> MonotonicTime {
+        MonotonicTime(nanoseconds: moment.nanoseconds &+ span.nanoseconds)
+    }
+
+    func duration(since earlier: MonotonicTime) -> Duration {
         .nanoseconds(nanoseconds - earlier.nanoseconds)
     }
 
     /// A deadline's length; one of more than a century is a century.
-    struct Span: Sendable {
+    struct Interval: Sendable {
         let nanoseconds: Int64
 
         init(_ duration: Duration) {

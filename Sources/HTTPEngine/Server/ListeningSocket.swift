@@ -22,59 +22,74 @@ extension PeerAddress {
     }
 }
 
-/// Opens listening sockets.
-enum Listener {
-    /// - Parameter host: an IPv4 or IPv6 address; `*` or `::` is every address of both families.
-    /// - Returns: the descriptor, and where it listens with port 0 resolved.
-    static func open(
+/// A listening TCP socket, and the listener that it was opened for. Closed by its ``Acceptor``.
+final class ListeningSocket: Sendable {
+    let descriptor: Int32
+    /// With port 0 resolved, and `*` as the wildcard address that was bound.
+    let address: ListenAddress
+    let listener: Listener
+
+    /// Opens a socket at the listener's address.
+    /// - Parameter backlog: connections that the kernel queues before they are accepted.
+    init(_ listener: Listener, backlog: Int32) throws(SocketError) {
+        self.listener = listener
+        switch listener.address {
+        case .tcp(let host, let port):
+            (descriptor, address) = try ListeningSocket.open(
+                host: host, port: port, backlog: backlog)
+        }
+    }
+
+    func close() { Glibc.close(descriptor) }
+
+    private static func open(
         host: String, port: UInt16, backlog: Int32
-    ) throws(SocketError) -> (descriptor: Int32, address: BoundAddress) {
+    ) throws(SocketError) -> (Int32, ListenAddress) {
         var v4 = sockaddr_in()
         v4.sin_family = sa_family_t(AF_INET)
         v4.sin_port = port.bigEndian
         if inet_pton(AF_INET, host, &v4.sin_addr) == 1 {
-            return try open(v4, family: AF_INET, host: host, port: port, backlog: backlog)
+            return try open(v4, family: AF_INET, .tcp(host: host, port: port), backlog)
         }
         var v6 = sockaddr_in6()
         v6.sin6_family = sa_family_t(AF_INET6)
         v6.sin6_port = port.bigEndian
         let isWildcard = host == "*"
-        guard inet_pton(AF_INET6, isWildcard ? "::" : host, &v6.sin6_addr) == 1 else {
+        let name = isWildcard ? "::" : host
+        guard inet_pton(AF_INET6, name, &v6.sin6_addr) == 1 else {
             throw SocketError(call: "reading the listen address \(host)", code: EINVAL)
         }
         do throws(SocketError) {
-            let name = isWildcard ? "::" : host
-            return try open(
-                v6, family: AF_INET6, host: "[\(name)]", port: port, backlog: backlog)
+            return try open(v6, family: AF_INET6, .tcp(host: name, port: port), backlog)
         } catch {
             // A kernel without IPv6 still has every IPv4 address.
             guard isWildcard, error.code == EAFNOSUPPORT || error.code == EADDRNOTAVAIL else {
                 throw error
             }
-            return try open(v4, family: AF_INET, host: "0.0.0.0", port: port, backlog: backlog)
+            return try open(v4, family: AF_INET, .tcp(host: "0.0.0.0", port: port), backlog)
         }
     }
 
     private static func open<Address>(
-        _ address: Address, family: Int32, host: String, port: UInt16, backlog: Int32
-    ) throws(SocketError) -> (descriptor: Int32, address: BoundAddress) {
+        _ address: Address, family: Int32, _ name: ListenAddress, _ backlog: Int32
+    ) throws(SocketError) -> (Int32, ListenAddress) {
         let descriptor = csocket_open(family)
         guard descriptor >= 0 else { throw SocketError(call: "socket", code: errno) }
         do throws(SocketError) {
             try set(descriptor, SOL_SOCKET, SO_REUSEADDR, to: 1)
             // Inherited by every accepted connection.
             try set(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, to: 1)
-            // So are the octets that the kernel takes from us before the network has room for
-            // them; without a bound that is megabytes for each client that does not read.
+            // Inherited, too. Without this bound the kernel buffers megabytes for each client that
+            // does not read.
             try set(descriptor, Int32(IPPROTO_TCP), TCP_NOTSENT_LOWAT, to: 131_072)
             if family == AF_INET6 { try set(descriptor, Int32(IPPROTO_IPV6), IPV6_V6ONLY, to: 0) }
-            try bind(descriptor, to: address, named: "\(host):\(port)")
-            guard listen(descriptor, backlog) == 0 else {
+            try bind(descriptor, to: address, named: "\(name)")
+            guard Glibc.listen(descriptor, backlog) == 0 else {
                 throw SocketError(call: "listen", code: errno)
             }
-            return (descriptor, BoundAddress(host: host, port: try boundPort(descriptor)))
+            return (descriptor, name.withPort(try boundPort(descriptor)))
         } catch {
-            close(descriptor)
+            Glibc.close(descriptor)
             throw error
         }
     }

@@ -5,7 +5,7 @@ internal import Synchronization
 ///
 /// Promises: whoever was admitted is counted until it leaves; the table holds only clients that
 /// have a connection, so it is bounded by the number of connections.
-final class ConnectionCensus: Sendable {
+final class ConnectionLimiter: Sendable {
     private struct State {
         var total = 0
         var bySubscriber: [PeerAddress: Int] = [:]
