@@ -53,7 +53,7 @@ let package = Package(
             name: "AuthStorage",
             dependencies: ["AuthCore", "Cryptography", "Scheduling", "CSQLite"],
             // A link to migrations/sqlite: the program carries the text, one file is enough.
-            resources: [.embedInCode("Migration/sql")],
+            resources: [.embedInCode("SQLite/sql")],
             swiftSettings: settings),
         .target(
             name: "Fetching", dependencies: ["Scheduling", "CCurl", "CResolver"],

@@ -4,8 +4,8 @@ import Testing
 
 /// What every engine promises about API tokens.
 @Suite struct APITokenStoreTests {
-    private func withUsers(_ engine: Engine) async throws -> any Stores {
-        let store = try engine.open()
+    private func withUsers(_ engine: Engine) async throws -> any EngineStore {
+        let store = try await engine.open()
         for number in 1...2 { #expect(try await store.insert(user(number))) }
         return store
     }
@@ -37,7 +37,7 @@ import Testing
 
     @Test(arguments: Engine.allCases)
     func aTokenOfNobodyIsAFailure(engine: Engine) async throws {
-        let store = try engine.open()
+        let store = try await engine.open()
         await #expect(throws: StorageError.unknownOwner) { try await store.insert(token(1)) }
         #expect(try await store.token(digest: digest(1)) == nil)
         #expect(try await store.subjects.isEmpty)

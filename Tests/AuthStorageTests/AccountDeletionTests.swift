@@ -5,7 +5,7 @@ import Testing
 @Suite struct AccountDeletionTests {
     @Test(arguments: Engine.allCases)
     func aDeletedAccountIsGoneByEveryName(engine: Engine) async throws {
-        let store = try engine.open()
+        let store = try await engine.open()
         let one = try account(1)
         #expect(try await store.insert(one))
         #expect(try await store.delete(one.id, at: nil))
@@ -18,7 +18,7 @@ import Testing
 
     @Test(arguments: Engine.allCases)
     func aDeletedAddressIsNotGivenOutAgainUntilItIsFreed(engine: Engine) async throws {
-        let store = try engine.open()
+        let store = try await engine.open()
         let one = try account(1)
         #expect(try await store.insert(one))
         #expect(try await store.delete(one.id, at: nil))
@@ -29,7 +29,7 @@ import Testing
 
     @Test(arguments: Engine.allCases)
     func onlyARetiredAddressCanBeFreed(engine: Engine) async throws {
-        let store = try engine.open()
+        let store = try await engine.open()
         let one = try account(1)
         #expect(try await !store.free(one.address))
         #expect(try await store.insert(one))
@@ -40,7 +40,7 @@ import Testing
 
     @Test(arguments: Engine.allCases)
     func aVersionGivenIsHeldTo(engine: Engine) async throws {
-        let store = try engine.open()
+        let store = try await engine.open()
         let one = try account(1)
         #expect(try await store.insert(one))
         #expect(try await !store.delete(one.id, at: 2))
@@ -51,14 +51,14 @@ import Testing
 
     @Test(arguments: Engine.allCases)
     func aDisabledAccountCanBeDeleted(engine: Engine) async throws {
-        let store = try engine.open()
+        let store = try await engine.open()
         #expect(try await store.insert(account(1, state: .disabled)))
         #expect(try await store.delete(accountID(1), at: nil))
     }
 
     @Test(arguments: Engine.allCases)
     func anAddressCanBeRetiredTwice(engine: Engine) async throws {
-        let store = try engine.open()
+        let store = try await engine.open()
         for number in 1...2 {
             #expect(try await store.insert(account(number, "again@mail.test")))
             #expect(try await store.delete(accountID(number), at: nil))
@@ -68,7 +68,7 @@ import Testing
 
     @Test(arguments: Engine.allCases)
     func ofConcurrentDeletionsExactlyOneDeletes(engine: Engine) async throws {
-        let store = try engine.open()
+        let store = try await engine.open()
         #expect(try await store.insert(account(1)))
         #expect(
             try await winners(of: 50) { _ in try await store.delete(accountID(1), at: 1) } == 1)
@@ -76,7 +76,7 @@ import Testing
 
     @Test(arguments: Engine.allCases)
     func ofADeletionAndAReplacementAtOneVersionExactlyOneWins(engine: Engine) async throws {
-        let store = try engine.open()
+        let store = try await engine.open()
         for round in 0..<20 {
             #expect(try await store.insert(account(round)))
             let won = try await winners(of: 2) { side in
@@ -90,7 +90,7 @@ import Testing
 
     @Test(arguments: Engine.allCases)
     func anAddressIsNeverLostBetweenDeletionAndInsertion(engine: Engine) async throws {
-        let store = try engine.open()
+        let store = try await engine.open()
         for round in 0..<20 {
             let name = "round\(round)@mail.test"
             #expect(try await store.insert(account(2 * round, name)))
@@ -108,7 +108,7 @@ import Testing
 @Suite struct AccountDirectoryTests {
     @Test(arguments: Engine.allCases)
     func pagesGoThroughAllAccountsInAddressOrder(engine: Engine) async throws {
-        let store = try engine.open()
+        let store = try await engine.open()
         let names = ["b@mail.test", "a@mail.test", "a.z@mail.test", "a-z@mail.test", "c@a.test"]
         for (number, name) in names.enumerated() {
             #expect(try await store.insert(account(number, name)))
@@ -127,7 +127,7 @@ import Testing
 
     @Test(arguments: Engine.allCases)
     func aPageMayStartAfterAnAddressThatIsNotThere(engine: Engine) async throws {
-        let store = try engine.open()
+        let store = try await engine.open()
         #expect(try await store.insert(account(1, "b@mail.test")))
         #expect(try await store.accounts(after: address("a@mail.test"), limit: 5).count == 1)
         #expect(try await store.accounts(after: address("c@mail.test"), limit: 5).isEmpty)
@@ -135,7 +135,7 @@ import Testing
 
     @Test(arguments: Engine.allCases)
     func aLimitOfNothingOrLessGivesNothing(engine: Engine) async throws {
-        let store = try engine.open()
+        let store = try await engine.open()
         #expect(try await store.insert(account(1)))
         for limit in [0, -1, .min] {
             #expect(try await store.accounts(after: nil, limit: limit).isEmpty)

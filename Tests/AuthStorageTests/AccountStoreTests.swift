@@ -5,7 +5,7 @@ import Testing
 @Suite struct AccountStoreTests {
     @Test(arguments: Engine.allCases)
     func anInsertedAccountIsFoundByEachOfItsNames(engine: Engine) async throws {
-        let store = try engine.open()
+        let store = try await engine.open()
         let one = try account(1)
         #expect(try await store.insert(one))
         #expect(try await store.insert(account(2)))
@@ -16,7 +16,7 @@ import Testing
 
     @Test(arguments: Engine.allCases)
     func anUnknownAccountIsAbsent(engine: Engine) async throws {
-        let store = try engine.open()
+        let store = try await engine.open()
         #expect(try await store.insert(account(1)))
         #expect(try await store.account(id: accountID(2)) == nil)
         #expect(try await store.account(address: address("user2@mail.test")) == nil)
@@ -25,7 +25,7 @@ import Testing
 
     @Test(arguments: Engine.allCases)
     func everyFieldComesBackAsItWasGiven(engine: Engine) async throws {
-        let store = try engine.open()
+        let store = try await engine.open()
         let strange = Account(
             id: accountID(7), address: try address("a.b_c-d+e@x.mail.test"), state: .disabled,
             credential: .apiKey(digest(9)), credentialVersion: 4_000_000_000_000,
@@ -36,7 +36,7 @@ import Testing
 
     @Test(arguments: Engine.allCases)
     func anAddressBelongsToOneAccount(engine: Engine) async throws {
-        let store = try engine.open()
+        let store = try await engine.open()
         #expect(try await store.insert(account(1, "same@mail.test")))
         #expect(try await !store.insert(account(2, "same@mail.test")))
         #expect(try await store.account(address: address("same@mail.test"))?.id == accountID(1))
@@ -45,7 +45,7 @@ import Testing
 
     @Test(arguments: Engine.allCases)
     func anIdOrAKeyInUseIsNotInsertedAgain(engine: Engine) async throws {
-        let store = try engine.open()
+        let store = try await engine.open()
         #expect(try await store.insert(account(1)))
         #expect(try await !store.insert(account(1, "other@mail.test", key: 5)))
         #expect(try await !store.insert(account(2, "other@mail.test", key: 1)))
@@ -54,7 +54,7 @@ import Testing
 
     @Test(arguments: Engine.allCases)
     func ofConcurrentInsertsOfOneAddressExactlyOneWins(engine: Engine) async throws {
-        let store = try engine.open()
+        let store = try await engine.open()
         let won = try await winners(of: 64) { number in
             try await store.insert(account(number, "wanted@mail.test"))
         }
@@ -65,7 +65,7 @@ import Testing
 
     @Test(arguments: Engine.allCases)
     func concurrentInsertsOfDifferentAddressesAllWin(engine: Engine) async throws {
-        let store = try engine.open()
+        let store = try await engine.open()
         #expect(try await winners(of: 64) { try await store.insert(account($0)) } == 64)
         for number in 0..<64 {
             #expect(try await store.account(id: accountID(number)) == account(number))
@@ -74,7 +74,7 @@ import Testing
 
     @Test(arguments: Engine.allCases)
     func replacingTheCredentialMovesItsVersionAndEndsTheOldKey(engine: Engine) async throws {
-        let store = try engine.open()
+        let store = try await engine.open()
         #expect(try await store.insert(account(1)))
         #expect(
             try await store.replaceCredential(
@@ -88,7 +88,7 @@ import Testing
 
     @Test(arguments: Engine.allCases)
     func aCredentialIsReplacedOnlyAtItsVersion(engine: Engine) async throws {
-        let store = try engine.open()
+        let store = try await engine.open()
         let one = try account(1)
         #expect(try await store.insert(one))
         for version: Int64 in [0, 2, -1, .max, .min] {
@@ -105,7 +105,7 @@ import Testing
 
     @Test(arguments: Engine.allCases)
     func aDisabledAccountKeepsItsCredential(engine: Engine) async throws {
-        let store = try engine.open()
+        let store = try await engine.open()
         let one = try account(1, state: .disabled)
         #expect(try await store.insert(one))
         #expect(
@@ -115,7 +115,7 @@ import Testing
 
     @Test(arguments: Engine.allCases)
     func anotherAccountsKeyIsNotTakenOver(engine: Engine) async throws {
-        let store = try engine.open()
+        let store = try await engine.open()
         #expect(try await store.insert(account(1)))
         #expect(try await store.insert(account(2)))
         #expect(
@@ -126,7 +126,7 @@ import Testing
 
     @Test(arguments: Engine.allCases)
     func ofConcurrentReplacementsAtOneVersionExactlyOneWins(engine: Engine) async throws {
-        let store = try engine.open()
+        let store = try await engine.open()
         #expect(try await store.insert(account(1)))
         let won = try await winners(of: 50) { number in
             try await store.replaceCredential(
@@ -144,7 +144,7 @@ import Testing
 
     @Test(arguments: Engine.allCases)
     func disablingMovesTheVersionAndEnablingDoesNotMoveItBack(engine: Engine) async throws {
-        let store = try engine.open()
+        let store = try await engine.open()
         #expect(try await store.insert(account(1)))
         #expect(try await store.setState(of: accountID(1), to: .disabled))
         let disabled = try #require(try await store.account(id: accountID(1)))
@@ -158,13 +158,13 @@ import Testing
 
     @Test(arguments: Engine.allCases)
     func theStateOfAnUnknownAccountCannotBeSet(engine: Engine) async throws {
-        let store = try engine.open()
+        let store = try await engine.open()
         #expect(try await !store.setState(of: accountID(1), to: .disabled))
     }
 
     @Test(arguments: Engine.allCases)
     func whatAMailStoreReportsIsNotedAndNothingElseChanges(engine: Engine) async throws {
-        let store = try engine.open()
+        let store = try await engine.open()
         for number in 1...2 { #expect(try await store.insert(account(number))) }
         let told = try await store.subjects
         func report(_ text: String, _ used: Int64) throws -> UsageReport {

@@ -3,8 +3,8 @@ import Testing
 
 /// What every engine promises about the record of events.
 @Suite struct AuditLogTests {
-    private func filled(_ engine: Engine, times: [Int64]) async throws -> any Stores {
-        let store = try engine.open()
+    private func filled(_ engine: Engine, times: [Int64]) async throws -> any EngineStore {
+        let store = try await engine.open()
         for (index, time) in times.enumerated() {
             try await store.append(event(.loginFailed, "\(index + 1)", time: time))
         }
@@ -13,7 +13,7 @@ import Testing
 
     @Test(arguments: Engine.allCases)
     func everyKindOfEventComesBackAsItWasGiven(engine: Engine) async throws {
-        let store = try engine.open()
+        let store = try await engine.open()
         var expected: [AuditRecord] = []
         for (index, kind) in AuditEvent.Kind.allCases.enumerated() {
             let one = AuditEvent(
@@ -60,7 +60,7 @@ import Testing
 
     @Test(arguments: Engine.allCases)
     func numbersRiseByOneHoweverManyAppendAtOnce(engine: Engine) async throws {
-        let store = try engine.open()
+        let store = try await engine.open()
         _ = try await winners(of: 50) { number in
             try await store.append(event(.loginSucceeded, "\(number)"))
             return true

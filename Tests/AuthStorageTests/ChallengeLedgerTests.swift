@@ -5,7 +5,7 @@ import Testing
 @Suite struct ChallengeLedgerTests {
     @Test(arguments: Engine.allCases)
     func aChallengeIsSpentOnce(engine: Engine) async throws {
-        let store = try engine.open()
+        let store = try await engine.open()
         #expect(try await store.spend("one", expiry: Instant(seconds: 100)))
         #expect(try await !store.spend("one", expiry: Instant(seconds: 100)))
         #expect(try await !store.spend("one", expiry: Instant(seconds: 200)))
@@ -14,7 +14,7 @@ import Testing
 
     @Test(arguments: Engine.allCases)
     func idsAreComparedOctetByOctet(engine: Engine) async throws {
-        let store = try engine.open()
+        let store = try await engine.open()
         for id in ["", "a", "A", "a ", "1", "01", "1.0"] {
             #expect(try await store.spend(id, expiry: Instant(seconds: 1)))
         }
@@ -22,7 +22,7 @@ import Testing
 
     @Test(arguments: Engine.allCases)
     func ofConcurrentSpendsOfOneChallengeExactlyOneWins(engine: Engine) async throws {
-        let store = try engine.open()
+        let store = try await engine.open()
         for round in 0..<4 {
             let won = try await winners(of: 64) { _ in
                 try await store.spend("round \(round)", expiry: Instant(seconds: 100))
@@ -33,7 +33,7 @@ import Testing
 
     @Test(arguments: Engine.allCases)
     func aMarkThatWasTakenBackCanBeSetOnceAgain(engine: Engine) async throws {
-        let store = try engine.open()
+        let store = try await engine.open()
         #expect(try await store.spend("one", expiry: Instant(seconds: 100)))
         #expect(try await store.spend("two", expiry: Instant(seconds: 100)))
         try await store.restore("one")
@@ -45,7 +45,7 @@ import Testing
 
     @Test(arguments: Engine.allCases)
     func sweepingTakesOnlyWhatExpiredBefore(engine: Engine) async throws {
-        let store = try engine.open()
+        let store = try await engine.open()
         for second: Int64 in 1...5 {
             #expect(try await store.spend("\(second)", expiry: Instant(seconds: second)))
         }
@@ -58,7 +58,7 @@ import Testing
 
     @Test(arguments: Engine.allCases)
     func sweepingTakesNoMoreThanItsLimit(engine: Engine) async throws {
-        let store = try engine.open()
+        let store = try await engine.open()
         for number in 0..<10 {
             #expect(try await store.spend("\(number)", expiry: Instant(seconds: 1)))
         }
@@ -72,7 +72,7 @@ import Testing
 
     @Test(arguments: Engine.allCases)
     func anExpiredMarkStandsUntilItIsSwept(engine: Engine) async throws {
-        let store = try engine.open()
+        let store = try await engine.open()
         #expect(try await store.spend("old", expiry: Instant(milliseconds: .min)))
         #expect(try await !store.spend("old", expiry: Instant(seconds: 1)))
     }

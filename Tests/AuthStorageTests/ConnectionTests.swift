@@ -6,7 +6,7 @@ import Testing
 
 @Suite struct ConnectionTests {
     @Test func beyondItsDepthAConnectionTurnsCallersAway() async throws {
-        let database = try Database(path: ":memory:", busyTimeout: .zero)
+        let database = try SQLiteConnection(path: ":memory:", busyTimeout: .zero)
         let connection = Connection(database, label: "test", depth: 2)
         let gate = Gate()
         try await withThrowingTaskGroup(of: Void.self) { group in

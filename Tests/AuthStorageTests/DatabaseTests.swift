@@ -4,93 +4,64 @@ import Testing
 @testable import AuthStorage
 
 @Suite struct DatabaseTests {
-    private let database: Database
-
-    init() throws {
-        database = try Database(path: ":memory:", busyTimeout: .zero)
-        try database.execute(
-            script: "CREATE TABLE t (i INTEGER UNIQUE, x TEXT, b BLOB) STRICT", name: "make")
+    @Test func aURLNamesAFileOrMemory() throws {
+        #expect(try Database(url: "sqlite::memory:") == .inMemory)
+        #expect(try Database(url: "sqlite:data/postern.db") == .inDirectory("data"))
+        #expect(try Database(url: "sqlite:/var/lib/a b.db").name == "/var/lib/a b.db")
     }
 
-    private let insert = Query("insert", "INSERT INTO t VALUES (?1, ?2, ?3)")
-    private let select = Query("select", "SELECT i, x, b FROM t")
-
-    @Test(arguments: [
-        (Int64.min, "", [UInt8]()), (Int64.max, "\u{e9}\0 after a NUL", [0, 255]), (0, "x", [1]),
-    ])
-    func valuesComeBackAsTheyWere(number: Int64, text: String, bytes: [UInt8]) throws {
-        try database.run(insert, .integer(number), .text(text), .blob(bytes))
-        let row = try database.first(select) { row in
-            (try row.integer(0), try row.text(1), try row.blob(2))
-        }
-        let found = try #require(row)
-        #expect(found == (number, text, bytes))
-    }
-
-    @Test func aValueOfAnotherTypeIsUnreadable() throws {
-        try database.run(insert, .integer(1), .null, .null)
-        #expect(throws: StorageError.unreadable(column: "x")) {
-            try database.first(select) { try $0.text(1) }
-        }
-        #expect(throws: StorageError.unreadable(column: "b")) {
-            try database.first(select) { try $0.blob(2) }
-        }
-        #expect(throws: StorageError.unreadable(column: "i")) {
-            try database.first(select) { try $0.text(0) }
-        }
-        #expect(try database.first(select) { try $0.optionalInteger(0) } == 1)
-    }
-
-    @Test func anErrorNamesTheStatementAndTheExtendedCode() throws {
-        try database.run(insert, .integer(1), .null, .null)
-        // SQLITE_CONSTRAINT_UNIQUE
-        let error = StorageError.failed(statement: "insert", code: 2067)
-        #expect(throws: error) { try database.run(insert, .integer(1), .text("secret"), .null) }
-        #expect(!error.description.contains("secret"))
-    }
-
-    @Test func aStatementThatFailedCanBeRunAgain() throws {
-        try database.run(insert, .integer(1), .null, .null)
-        #expect(throws: StorageError.self) {
-            try database.run(insert, .integer(1), .null, .null)
-        }
-        #expect(try database.run(insert, .integer(2), .null, .null) == 1)
-    }
-
-    @Test func aParameterOfARunIsForgottenBeforeTheNext() throws {
-        try database.run(insert, .integer(1), .text("old"), .null)
-        try database.run(insert, .integer(2))
-        let texts = try database.all(Query("nulls", "SELECT i FROM t WHERE x IS NULL")) {
-            try $0.integer(0)
-        }
-        #expect(texts == [2])
-    }
-
-    @Test func aTransactionThatThrowsLeavesNothing() throws {
-        #expect(throws: StoreBusy.self) {
-            try database.transaction {
-                try database.run(insert, .integer(1), .null, .null)
-                throw StoreBusy()
-            }
-        }
-        #expect(!database.isInTransaction)
-        #expect(try database.first(select) { try $0.integer(0) } == nil)
-    }
-
-    @Test func sqlCannotDamageTheFile() throws {
-        try database.execute(script: "PRAGMA writable_schema = ON", name: "open")
-        #expect(throws: StorageError.self) {
-            try database.execute(script: "DELETE FROM sqlite_schema", name: "damage")
-        }
+    @Test(arguments: ["sqlite::memory:", "sqlite:a.db", "sqlite:/var/lib/a b.db"])
+    func itsURLReadsBackAsTheSameDatabase(url: String) throws {
+        #expect(try Database(url: url).url == url)
     }
 
     @Test(arguments: [
-        (Duration.zero, Int64(0)), (.milliseconds(1500), 1500), (.seconds(-1), 0),
-        (.seconds(Int64.max), Int64(Int32.max)),
+        "", "sqlite", "sqlite:", "postgresql://host/postern", "data/postern.db", "sqlite:a\0b",
+        "sqlite:a\nb", "sqlite:\u{7f}", "sqlite::mem:",
     ])
-    func anyPatienceIsTaken(patience: Duration, expected: Int64) throws {
-        let database = try Database(path: ":memory:", busyTimeout: patience)
-        let query = Query("timeout", "PRAGMA busy_timeout")
-        #expect(try database.first(query) { try $0.integer(0) } == expected)
+    func anyOtherURLIsAnErrorThatNamesWhatIsAccepted(url: String) throws {
+        let error = try #require(throws: DatabaseURLError.self) { try Database(url: url) }
+        #expect(error == DatabaseURLError(url: url))
+        #expect(error.description.contains(Database.acceptedURLs))
+    }
+
+    @Test func aPathHasAtMostAThousandBytes() throws {
+        let longest = "sqlite:" + String(repeating: "a", count: 1000)
+        #expect(try Database(url: longest).url == longest)
+        #expect(throws: DatabaseURLError.self) { try Database(url: longest + "a") }
+    }
+
+    @Test func onlyAFileCanBeMissing() async throws {
+        let directory = try TemporaryDirectory()
+        let database = Database.inDirectory(directory.path)
+        #expect(database.isMissing && !database.isInMemory)
+        #expect(!Database.inMemory.isMissing && Database.inMemory.isInMemory)
+        // A directory that cannot be searched: the file may be there.
+        #expect(!Database.inDirectory("/dev/null").isMissing)
+        await (try await database.open(at: .epoch)).close()
+        #expect(!database.isMissing)
+    }
+
+    @Test func migrationsArePendingThenAppliedOnce() async throws {
+        let directory = try TemporaryDirectory()
+        let database = Database.inDirectory(directory.path)
+        #expect(try await database.migrationStatus().pending == Migration.sqlite)
+        #expect(database.isMissing)
+        #expect(try await database.migrate(at: .epoch) == Migration.sqlite)
+        #expect(try await database.migrate(at: .epoch) == [])
+        #expect(try await database.migrationStatus().applied == Migration.sqlite)
+    }
+
+    @Test func aBackupOpensAsADatabase() async throws {
+        let directory = try TemporaryDirectory()
+        let database = Database.inDirectory(directory.path)
+        let stores = try await database.open(at: .epoch)
+        #expect(try await stores.accounts.insert(account(1)))
+        let copy = "\(directory.path)/copy.db"
+        try database.backUp(to: copy)
+        await stores.close()
+        let restored = try await Database(url: "sqlite:\(copy)").open(at: .epoch)
+        #expect(try await restored.accounts.account(id: accountID(1)) == account(1))
+        await restored.close()
     }
 }

@@ -4,14 +4,14 @@ import Testing
 
 /// What every engine promises about domains.
 @Suite struct DomainStoreTests {
-    private func withUsers(_ engine: Engine) async throws -> any Stores {
-        let store = try engine.open()
+    private func withUsers(_ engine: Engine) async throws -> any EngineStore {
+        let store = try await engine.open()
         for number in 1...2 { #expect(try await store.insert(user(number))) }
         return store
     }
 
     private func insert(
-        _ domain: HostedDomain, limit: Int?, in store: any Stores
+        _ domain: HostedDomain, limit: Int?, in store: any EngineStore
     ) async throws -> DomainInsertion {
         try await store.insert(domain, limit: limit, recording: event())
     }

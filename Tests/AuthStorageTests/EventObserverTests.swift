@@ -19,7 +19,8 @@ import Testing
 
     @Test func anEventIsToldBeforeItsCallerIsAnswered() async throws {
         let heard = Heard()
-        let store = try SQLiteStore.open(.memory, onEvent: heard.hear, at: .epoch)
+        let store = try SQLiteStore.open(
+            .memory, observers: StoreObservers(event: heard.hear), at: .epoch)
         for number in 0..<20 {
             _ = try await store.insert(user(number), recording: event(.userCreated, "\(number)"))
             #expect(heard.subjects.last == "\(number)")
@@ -32,12 +33,12 @@ import Testing
         let found = Mutex<[Int]>([])
         let store = try SQLiteStore.open(
             .file(directory.database),
-            onEvent: { _ in
-                let reader = try? Database.readable(
+            observers: StoreObservers(event: { _ in
+                let reader = try? SQLiteConnection.readable(
                     .file(directory.database), settings: SQLiteSettings())
                 let rows = try? reader?.all(Query("seen", "SELECT 1 FROM audit")) { _ in 1 }
                 found.withLock { $0.append(rows?.count ?? -1) }
-            }, at: .epoch)
+            }), at: .epoch)
         for _ in 0..<3 { try await store.append(event()) }
         #expect(found.withLock { $0 } == [1, 2, 3])
         await store.close()
@@ -45,7 +46,8 @@ import Testing
 
     @Test func aWriteThatChangesNothingOrFailsIsNotTold() async throws {
         let heard = Heard()
-        let store = try SQLiteStore.open(.memory, onEvent: heard.hear, at: .epoch)
+        let store = try SQLiteStore.open(
+            .memory, observers: StoreObservers(event: heard.hear), at: .epoch)
         let gate = Gate()
         let held = Task { try await store.write { _ in gate.hold() } }
         await gate.await()
@@ -69,7 +71,8 @@ import Testing
 
     @Test func aTransactionThatIsLostIsNotTold() async throws {
         let heard = Heard()
-        let store = try SQLiteStore.open(.memory, onEvent: heard.hear, at: .epoch)
+        let store = try SQLiteStore.open(
+            .memory, observers: StoreObservers(event: heard.hear), at: .epoch)
         await #expect(throws: (any Error).self) {
             try await store.write { database in
                 try database.record(event(.tokenCreated, "lost"))

@@ -18,7 +18,7 @@ import Testing
     }
 
     /// Runs the steps in order; what is recorded has to be the names of those that change.
-    private func hold(_ store: any Stores, to steps: [Step]) async throws {
+    private func hold(_ store: any EngineStore, to steps: [Step]) async throws {
         for step in steps {
             let before = try await store.subjects
             try await step.call(event(.accountCreated, step.name))
@@ -29,7 +29,7 @@ import Testing
 
     @Test(arguments: Engine.allCases)
     func eventsOfAccounts(engine: Engine) async throws {
-        let store = try engine.open()
+        let store = try await engine.open()
         let owner = userID(1)
         #expect(try await store.insert(user(1)))
         let id = accountID(1)
@@ -94,7 +94,7 @@ import Testing
 
     @Test(arguments: Engine.allCases)
     func eventsOfUsersAndTokens(engine: Engine) async throws {
-        let store = try engine.open()
+        let store = try await engine.open()
         let id = userID(1)
         try await hold(
             store,
@@ -146,7 +146,7 @@ import Testing
 
     @Test(arguments: Engine.allCases)
     func eventsOfDomainsAndKeys(engine: Engine) async throws {
-        let store = try engine.open()
+        let store = try await engine.open()
         let owner = userID(1)
         #expect(try await store.insert(user(1)))
         func verify(_ event: AuditEvent) async throws {
@@ -190,7 +190,7 @@ import Testing
 
     @Test(arguments: Engine.allCases)
     func aDomainInUseThatStaysIsNotTold(engine: Engine) async throws {
-        let store = try engine.open()
+        let store = try await engine.open()
         #expect(try await store.insert(user(1)))
         #expect(try await store.insert(domain(1)) == .inserted)
         #expect(try await store.insert(account(1, "a@domain1.test")))
@@ -201,7 +201,7 @@ import Testing
 
     @Test(arguments: Engine.allCases)
     func ofARaceOnlyTheWinnersEventIsThere(engine: Engine) async throws {
-        let store = try engine.open()
+        let store = try await engine.open()
         let won = try await winners(of: 50) { number in
             try await store.insert(
                 account(number, "wanted@mail.test"), limit: nil,

@@ -6,7 +6,7 @@ import Testing
 @Suite struct HashLoginStoreTests {
     @Test(arguments: Engine.allCases)
     func everyFieldComesBackAsItWasGiven(engine: Engine) async throws {
-        let store = try engine.open()
+        let store = try await engine.open()
         let login = try login("o'neil+x@example.com", version: 7)
         #expect(try await store.insert(login, recording: event))
         #expect(try await store.hashLogin(email: login.email) == login)
@@ -15,7 +15,7 @@ import Testing
 
     @Test(arguments: Engine.allCases)
     func ofRacingRegistrationsOfOneEmailOneSucceeds(engine: Engine) async throws {
-        let store = try engine.open()
+        let store = try await engine.open()
         let login = try login("a@example.com")
         let event = self.event
         let inserted = try await winners(of: 50) { _ in
@@ -27,7 +27,7 @@ import Testing
 
     @Test(arguments: Engine.allCases)
     func endingMovesTheVersionOnceForEachVersion(engine: Engine) async throws {
-        let store = try engine.open()
+        let store = try await engine.open()
         let login = try login("a@example.com")
         let event = self.event
         _ = try await store.insert(login, recording: event)
@@ -43,7 +43,7 @@ import Testing
 
     @Test(arguments: Engine.allCases)
     func whoIsNotRegisteredCannotBeLoggedOut(engine: Engine) async throws {
-        let store = try engine.open()
+        let store = try await engine.open()
         let nobody = try email("nobody@example.com")
         #expect(try await !store.endLogins(of: nobody, at: nil, recording: event))
         #expect(try await store.latestEvents(limit: 100).isEmpty)

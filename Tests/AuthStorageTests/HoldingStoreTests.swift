@@ -4,14 +4,14 @@ import Testing
 
 /// What every engine promises about the accounts that a Pro user owns.
 @Suite struct HoldingStoreTests {
-    private func withUsers(_ engine: Engine) async throws -> any Stores {
-        let store = try engine.open()
+    private func withUsers(_ engine: Engine) async throws -> any EngineStore {
+        let store = try await engine.open()
         for number in 1...2 { #expect(try await store.insert(user(number))) }
         return store
     }
 
     private func insert(
-        _ account: Account, limit: Int?, in store: any Stores
+        _ account: Account, limit: Int?, in store: any EngineStore
     ) async throws -> AccountInsertion {
         try await store.insert(account, limit: limit, recording: event())
     }
@@ -30,7 +30,7 @@ import Testing
 
     @Test(arguments: Engine.allCases)
     func anOwnerThatIsNotThereIsAFailure(engine: Engine) async throws {
-        let store = try engine.open()
+        let store = try await engine.open()
         await #expect(throws: StorageError.unknownOwner) {
             try await store.insert(account(1, owner: userID(1)))
         }
@@ -123,7 +123,7 @@ import Testing
         #expect(try await store.accounts(of: userID(3), after: nil, limit: 9).isEmpty)
     }
 
-    private func pages(of store: any Stores, size: Int) async throws -> [Account] {
+    private func pages(of store: any EngineStore, size: Int) async throws -> [Account] {
         var seen: [Account] = []
         var cursor: AccountCursor?
         while true {
@@ -174,7 +174,7 @@ import Testing
 
     @Test(arguments: Engine.allCases)
     func aRehashMovesNoVersionAndHoldsToTheOldHash(engine: Engine) async throws {
-        let store = try engine.open()
+        let store = try await engine.open()
         var one = try account(1, "old")
         #expect(try await store.insert(one))
         #expect(try await !store.rehash(one.id, from: hash("wrong"), to: hash("new")))
@@ -188,7 +188,7 @@ import Testing
 
     @Test(arguments: Engine.allCases)
     func anAccountWithAnAPIKeyHasNothingToRehash(engine: Engine) async throws {
-        let store = try engine.open()
+        let store = try await engine.open()
         let agent = Account(
             id: accountID(1), address: try address("agent@mail.test"),
             credential: .apiKey(digest(1)), quota: 1, created: .epoch)
@@ -199,7 +199,7 @@ import Testing
 
     @Test(arguments: Engine.allCases)
     func aRehashNeverUndoesAReplacement(engine: Engine) async throws {
-        let store = try engine.open()
+        let store = try await engine.open()
         for round in 0..<20 {
             #expect(try await store.insert(account(round, "old")))
             _ = try await winners(of: 2) { side in
@@ -217,7 +217,7 @@ import Testing
 
     @Test(arguments: Engine.allCases)
     func aKeyGivesWayToAPasswordAndBack(engine: Engine) async throws {
-        let store = try engine.open()
+        let store = try await engine.open()
         #expect(try await store.insert(account(1, "old")))
         let id = accountID(1)
         #expect(try await store.replaceCredential(of: id, at: 1, with: .apiKey(digest(5))))
@@ -230,7 +230,7 @@ import Testing
 
     @Test(arguments: Engine.allCases)
     func anyNumberOfAccountsHavePasswordsAndNoKey(engine: Engine) async throws {
-        let store = try engine.open()
+        let store = try await engine.open()
         for number in 0..<5 { #expect(try await store.insert(account(number, "same"))) }
         #expect(try await store.accounts(after: nil, limit: 10).count == 5)
     }

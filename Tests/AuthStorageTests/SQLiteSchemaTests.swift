@@ -147,10 +147,10 @@ import Testing
     @Test func accountsOfTheFirstMigrationComeThroughTheSecond() async throws {
         let directory = try TemporaryDirectory()
         let location = SQLiteLocation.file(directory.database)
-        let first = Migrator(
+        let first = SQLiteMigrator(
             location, settings: SQLiteSettings(), known: Array(Migration.sqlite.prefix(1)))
-        #expect(try first.migrate(at: .epoch).applied.count == 1)
-        let old = try Database(path: directory.database, busyTimeout: .zero)
+        #expect(try first.migrate(at: .epoch).count == 1)
+        let old = try SQLiteConnection(path: directory.database, busyTimeout: .zero)
         for number in 1...3 {
             let one = try account(number)
             try old.run(

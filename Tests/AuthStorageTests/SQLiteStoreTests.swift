@@ -14,8 +14,8 @@ import Testing
     }
 
     /// A connection of another program.
-    private func stranger(_ directory: TemporaryDirectory) throws -> Database {
-        try Database(path: directory.database, busyTimeout: .zero)
+    private func stranger(_ directory: TemporaryDirectory) throws -> SQLiteConnection {
+        try SQLiteConnection(path: directory.database, busyTimeout: .zero)
     }
 
     @Test func whatWasAcknowledgedIsThereAfterReopening() async throws {
@@ -85,7 +85,8 @@ import Testing
         let directory = try TemporaryDirectory()
         let told = Mutex<[Bool]>([])
         let store = try SQLiteStore.open(
-            .file(directory.database), onRoom: { hasRoom in told.withLock { $0.append(hasRoom) } },
+            .file(directory.database),
+            observers: StoreObservers(diskFull: { isFull in told.withLock { $0.append(isFull) } }),
             at: .epoch)
         #expect(try await store.insert(account(1)))
         // What there is and no page more.
@@ -97,14 +98,14 @@ import Testing
         await #expect(throws: StoreFull.self) {
             while try await store.spend(String(repeating: "a", count: 4_000), expiry: .epoch) {}
         }
-        #expect(told.withLock { $0 } == [false])
+        #expect(told.withLock { $0 } == [true])
         #expect(try await store.accounts(after: nil, limit: 1_000).count == made)
 
         try await store.write {
             try $0.execute(script: "PRAGMA max_page_count = 100000", name: "empty")
         }
         #expect(try await store.insert(account(made + 1)))
-        #expect(told.withLock { $0 } == [false, true])
+        #expect(told.withLock { $0 } == [true, false])
     }
 
     @Test func aFileHeldExclusivelyIsBusyForReadersToo() async throws {
@@ -127,7 +128,7 @@ import Testing
         let stranger = try stranger(directory)
         try stranger.execute(script: "PRAGMA journal_mode = DELETE", name: "leave")
         let reader = Connection(
-            try Database.readable(.file(directory.database), settings: impatient),
+            try SQLiteConnection.readable(.file(directory.database), settings: impatient),
             label: "test", depth: 4)
         try stranger.execute(script: "BEGIN EXCLUSIVE", name: "lock")
         await #expect(throws: StoreBusy.self) {

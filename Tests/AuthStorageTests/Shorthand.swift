@@ -43,7 +43,9 @@ extension UserStore {
     func endSessions(of id: UserID, at version: Int64) async throws -> Bool {
         try await endSessions(of: id, at: version, recording: event(.userLoggedOut))
     }
+}
 
+extension UserDirectory {
     func setState(of id: UserID, to state: User.State) async throws -> Bool {
         try await setState(of: id, to: state, recording: event(.userDisabled))
     }

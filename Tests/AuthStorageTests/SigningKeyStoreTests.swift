@@ -6,7 +6,7 @@ import Testing
 @Suite struct SigningKeyStoreTests {
     @Test(arguments: Engine.allCases)
     func aKeyComesBackAsItWasGiven(engine: Engine) async throws {
-        let store = try engine.open()
+        let store = try await engine.open()
         #expect(try await store.keys().isEmpty)
         let first = key("first", .capability, created: 5)
         #expect(try await store.insertFirst(first))
@@ -15,7 +15,7 @@ import Testing
 
     @Test(arguments: Engine.allCases)
     func aUseHasOneSigningKey(engine: Engine) async throws {
-        let store = try engine.open()
+        let store = try await engine.open()
         #expect(try await store.insertFirst(key("a", .agent)))
         #expect(try await !store.insertFirst(key("b", .agent)))
         #expect(try await store.insertFirst(key("c", .capability)))
@@ -24,7 +24,7 @@ import Testing
 
     @Test(arguments: Engine.allCases)
     func anIdInUseIsNotInsertedAgain(engine: Engine) async throws {
-        let store = try engine.open()
+        let store = try await engine.open()
         #expect(try await store.insertFirst(key("a", .agent)))
         #expect(try await !store.insertFirst(key("a", .capability)))
         #expect(try await store.keys() == [key("a", .agent)])
@@ -32,7 +32,7 @@ import Testing
 
     @Test(arguments: Engine.allCases)
     func ofServersThatStartTogetherOneMakesTheKey(engine: Engine) async throws {
-        let store = try engine.open()
+        let store = try await engine.open()
         let won = try await winners(of: 50) { try await store.insertFirst(key("\($0)")) }
         #expect(won == 1)
         #expect(try await store.keys().count == 1)
@@ -40,7 +40,7 @@ import Testing
 
     @Test(arguments: Engine.allCases)
     func rotationRetiresTheKeyBeforeAndNoOther(engine: Engine) async throws {
-        let store = try engine.open()
+        let store = try await engine.open()
         #expect(try await store.insertFirst(key("a", .agent, created: 1)))
         #expect(try await store.insertFirst(key("other", .capability, created: 1)))
         try await store.rotate(
@@ -56,7 +56,7 @@ import Testing
 
     @Test(arguments: Engine.allCases)
     func aUseWithoutAKeyCanBeRotatedTo(engine: Engine) async throws {
-        let store = try engine.open()
+        let store = try await engine.open()
         try await store.rotate(to: key("a"), retiring: .epoch)
         #expect(try await store.keys() == [key("a")])
         #expect(try await !store.insertFirst(key("b")))
@@ -64,7 +64,7 @@ import Testing
 
     @Test(arguments: Engine.allCases)
     func aKeyThatIsHandedInAsRetiredSigns(engine: Engine) async throws {
-        let store = try engine.open()
+        let store = try await engine.open()
         #expect(try await store.insertFirst(key("a", retired: 5)))
         try await store.rotate(to: key("b", created: 2, retired: 5), retiring: .epoch)
         #expect(try await store.keys().map(\.retired) == [nil, .epoch])
@@ -72,7 +72,7 @@ import Testing
 
     @Test(arguments: Engine.allCases)
     func aRotationThatFailsRetiresNothing(engine: Engine) async throws {
-        let store = try engine.open()
+        let store = try await engine.open()
         #expect(try await store.insertFirst(key("a")))
         await #expect(throws: StorageError.duplicateKey(id: "a")) {
             try await store.rotate(to: key("a"), retiring: .epoch)
@@ -82,7 +82,7 @@ import Testing
 
     @Test(arguments: Engine.allCases)
     func racingRotationsLeaveOneSigningKey(engine: Engine) async throws {
-        let store = try engine.open()
+        let store = try await engine.open()
         _ = try await winners(of: 20) { number in
             try await store.rotate(to: key("\(number)"), retiring: Instant(milliseconds: 9))
             return true
@@ -95,7 +95,7 @@ import Testing
 
     @Test(arguments: Engine.allCases)
     func onlyKeysThatNoLongerVerifyAreRemoved(engine: Engine) async throws {
-        let store = try engine.open()
+        let store = try await engine.open()
         #expect(try await store.insertFirst(key("a", created: 1)))
         try await store.rotate(to: key("b", created: 2), retiring: Instant(milliseconds: 10))
         try await store.rotate(to: key("c", created: 3), retiring: Instant(milliseconds: 20))

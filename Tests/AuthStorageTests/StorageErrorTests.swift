@@ -17,7 +17,7 @@ import Testing
     @Test func aDatabaseThatCannotBeOpenedIsNamed() throws {
         let directory = try TemporaryDirectory()
         #expect(throws: StorageError.unopened(path: directory.path, code: 14)) {
-            _ = try Database(path: directory.path, busyTimeout: .zero)
+            _ = try SQLiteConnection(path: directory.path, busyTimeout: .zero)
         }
         let text = StorageError.unopened(path: "/d/postern.db", code: 14).description
         #expect(text.hasPrefix("/d/postern.db cannot be opened: "))

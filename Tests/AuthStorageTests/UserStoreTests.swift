@@ -5,7 +5,7 @@ import Testing
 @Suite struct UserStoreTests {
     @Test(arguments: Engine.allCases)
     func anInsertedUserIsFoundByIdAndEmail(engine: Engine) async throws {
-        let store = try engine.open()
+        let store = try await engine.open()
         let one = try user(1, "a.b+c'd@example.test", state: .disabled)
         #expect(try await store.insert(one))
         #expect(try await store.insert(user(2)))
@@ -17,7 +17,7 @@ import Testing
 
     @Test(arguments: Engine.allCases)
     func anEmailOrAnIdBelongsToOneUser(engine: Engine) async throws {
-        let store = try engine.open()
+        let store = try await engine.open()
         #expect(try await store.insert(user(1)))
         #expect(try await !store.insert(user(2, "user1@example.test")))
         #expect(try await !store.insert(user(1, "other@example.test")))
@@ -27,7 +27,7 @@ import Testing
 
     @Test(arguments: Engine.allCases)
     func ofConcurrentInsertsOfOneEmailExactlyOneWins(engine: Engine) async throws {
-        let store = try engine.open()
+        let store = try await engine.open()
         let won = try await winners(of: 50) { number in
             try await store.insert(user(number, "wanted@example.test"))
         }
@@ -37,7 +37,7 @@ import Testing
 
     @Test(arguments: Engine.allCases)
     func aNewPasswordMovesTheVersion(engine: Engine) async throws {
-        let store = try engine.open()
+        let store = try await engine.open()
         #expect(try await store.insert(user(1)))
         #expect(try await store.replacePassword(of: userID(1), at: 1, with: hash("new")))
         var expected = try user(1)
@@ -48,7 +48,7 @@ import Testing
 
     @Test(arguments: Engine.allCases)
     func aPasswordIsReplacedOnlyAtItsVersionAndOfAnActiveUser(engine: Engine) async throws {
-        let store = try engine.open()
+        let store = try await engine.open()
         #expect(try await store.insert(user(1)))
         #expect(try await store.insert(user(2, state: .disabled)))
         for version: Int64 in [0, 2, -1, .max, .min] {
@@ -65,7 +65,7 @@ import Testing
 
     @Test(arguments: Engine.allCases)
     func ofConcurrentReplacementsAtOneVersionExactlyOneWins(engine: Engine) async throws {
-        let store = try engine.open()
+        let store = try await engine.open()
         #expect(try await store.insert(user(1)))
         let won = try await winners(of: 50) { number in
             try await store.replacePassword(of: userID(1), at: 1, with: hash("new \(number)"))
@@ -76,7 +76,7 @@ import Testing
 
     @Test(arguments: Engine.allCases)
     func ofAReplacementAndALogoutAtOneVersionExactlyOneWins(engine: Engine) async throws {
-        let store = try engine.open()
+        let store = try await engine.open()
         for round in 0..<20 {
             #expect(try await store.insert(user(round)))
             let won = try await winners(of: 10) { side in
@@ -91,7 +91,7 @@ import Testing
 
     @Test(arguments: Engine.allCases)
     func aRehashMovesNoVersionAndHoldsToTheOldHash(engine: Engine) async throws {
-        let store = try engine.open()
+        let store = try await engine.open()
         #expect(try await store.insert(user(1)))
         #expect(try await !store.rehash(userID(1), from: hash("wrong"), to: hash("new")))
         #expect(try await !store.rehash(userID(2), from: hash("1"), to: hash("new")))
@@ -104,7 +104,7 @@ import Testing
 
     @Test(arguments: Engine.allCases)
     func aRehashNeverUndoesAReplacement(engine: Engine) async throws {
-        let store = try engine.open()
+        let store = try await engine.open()
         for round in 0..<20 {
             #expect(try await store.insert(user(round)))
             _ = try await winners(of: 2) { side in
@@ -121,7 +121,7 @@ import Testing
 
     @Test(arguments: Engine.allCases)
     func disablingMovesTheVersionOnceAndEnablingDoesNotMoveItBack(engine: Engine) async throws {
-        let store = try engine.open()
+        let store = try await engine.open()
         #expect(try await store.insert(user(1)))
         for _ in 0..<2 {
             #expect(try await store.setState(of: userID(1), to: User.State.disabled))
@@ -138,7 +138,7 @@ import Testing
 
     @Test(arguments: Engine.allCases)
     func usersAreListedInEmailOrderPageByPage(engine: Engine) async throws {
-        let store = try engine.open()
+        let store = try await engine.open()
         let names = ["b@x.test", "a@x.test", "a+z@x.test", "a.z@x.test", "a@a.test", "a_@x.test"]
         for (number, name) in names.enumerated() {
             #expect(try await store.insert(user(number, name)))

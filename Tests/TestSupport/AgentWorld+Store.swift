@@ -1,11 +1,10 @@
 public import AuthCore
-internal import AuthStorage
 
 /// What the operator does and sees beside the API.
 extension AgentWorld {
     /// Every event on record, oldest first.
     public var events: [AuditEvent] {
-        get async throws { try await store.events(after: nil, limit: .max).map(\.event) }
+        get async throws { try await stores.audit.events(after: nil, limit: .max).map(\.event) }
     }
 
     /// A domain of the operator's own.
@@ -15,13 +14,14 @@ extension AgentWorld {
             id: DomainID(random: random.make(16)), name: name, owner: nil, isProOnly: isProOnly,
             verification: .verified, verifyToken: "", verified: clock.now, created: clock.now)
         let event = AuditEvent(.domainAdded, time: clock.now, actor: "operator", subject: text)
-        _ = try await store.insert(domain, limit: nil, recording: event)
+        _ = try await stores.domains.insert(domain, limit: nil, recording: event)
     }
 
     /// - Returns: `false` when there is no such account.
     public func disable(_ account: AccountID) async throws -> Bool {
         let event = AuditEvent(
             .accountDisabled, time: clock.now, actor: "operator", subject: account.text)
-        return try await store.setState(of: account, to: .disabled, recording: event)
+        return try await stores.accountDirectory.setState(
+            of: account, to: .disabled, recording: event)
     }
 }

@@ -1,10 +1,10 @@
 public import AuthCore
-public import AuthStorage
+internal import AuthStorage
 public import Cryptography
 internal import Synchronization
 internal import TestPrimitives
 
-/// A world of its own for one test: stores in memory, a clock that moves when told, randomness
+/// A world of its own for one test: a database in memory, a clock that moves when told, randomness
 /// from a seed, and a proof of work that costs microseconds.
 public final class AgentWorld: Sendable {
     public static let scrypt = testScrypt
@@ -18,8 +18,7 @@ public final class AgentWorld: Sendable {
         Caller(client: Self.client, requestID: "test-1", now: clock.now)
     }
 
-    public let store: MemoryStore
-    public let ledger: any ChallengeLedger
+    public let stores: Stores
     public let clock = TestClock()
     public let keys: KeyRing
     public let tokens: TokenAuthority
@@ -36,24 +35,30 @@ public final class AgentWorld: Sendable {
 
     /// - Parameters:
     ///   - hashing: where scrypt runs; at once and in place unless given.
-    ///   - accounts: wraps the memory store where a test needs it to misbehave.
+    ///   - stores: a new database in memory unless given.
+    ///   - accounts: replaces that store, for tests in which it fails.
+    ///   - ledger: replaces the store of spent challenges, for the same.
     ///   - registrationIsOpen: whether anybody may become a Pro user.
+    ///   - falseProofAllowance: false proofs of one client before it has to wait.
     ///   - passwords: what a stored password costs; next to nothing unless given.
     public init(
-        difficulty: Int = 2, store: MemoryStore = MemoryStore(),
+        difficulty: Int = 2, stores: Stores? = nil,
         hashing: any Workers = InlineWorkers(), accounts: (any AccountStore)? = nil,
         ledger: (any ChallengeLedger)? = nil, capabilityKeyID: Bool = true,
         mailSubject: MailSubject = .address, limits: Bool = false,
-        registrationIsOpen: Bool = false,
+        registrationIsOpen: Bool = false, falseProofAllowance: Int = 10,
         passwords: PasswordHasher.Settings = .init(memoryKiB: 8, iterations: 1, parallelism: 1)
     ) throws {
         limiter = RateLimiter(settings: .init(isEnabled: limits))
-        self.store = store
-        self.ledger = ledger ?? store
+        var stores = try stores ?? Database.openInMemory()
+        if let accounts { stores.accounts = accounts }
+        if let ledger { stores.challenges = ledger }
+        self.stores = stores
         let random = self.random
         let clock = self.clock
         keys = try KeyRing(
-            store: store, sealer: KeySealer(masterSecret: Self.masterSecret, random: random.make),
+            store: stores.signingKeys,
+            sealer: KeySealer(masterSecret: Self.masterSecret, random: random.make),
             workers: InlineWorkers(), random: random.make, clock: { clock.now })
         tokens = TokenAuthority(
             realm: Realm(
@@ -66,22 +71,24 @@ public final class AgentWorld: Sendable {
                 salt: Self.salt, scrypt: Self.scrypt, mailSubject: mailSubject),
             policy: Self.policy,
             governor: DifficultyGovernor(settings: .init(base: difficulty, maximum: difficulty)),
-            falseProofs: FalseProofLimiter(), tokens: tokens, accounts: accounts ?? store,
-            ledger: self.ledger, audit: store, limiter: limiter, hashing: hashing,
+            falseProofs: FalseProofLimiter(allowance: falseProofAllowance), tokens: tokens,
+            accounts: stores.accounts,
+            ledger: stores.challenges, audit: stores.audit, limiter: limiter, hashing: hashing,
             random: random.make)
         self.accounts = AccountsAuth(
             settings: AccountsSettings(
                 difficulty: 4, pageSize: 3, registrationIsOpen: registrationIsOpen,
                 maximumAccounts: 7, maximumDomains: 2, mailExchanger: Self.policy.agentDomain),
-            policy: Self.policy, tokens: tokens, stores: AccountsAuth.Stores(store),
+            policy: Self.policy, tokens: tokens, stores: AccountsAuth.Stores(stores),
             hasher: PasswordHasher(
                 settings: passwords, workers: hashing, random: random.make),
             limiter: limiter, throttle: LoginThrottle(random: random.make), resolver: resolver,
             random: random.make)
         stopwatch = TestStopwatch(clock: clock)
         self.hashLogin = HashLoginAuth(
-            settings: HashLoginAuth.Settings(), policy: Self.policy, tokens: tokens, logins: store,
-            domains: store, audit: store, fetcher: host, hashing: hashing,
+            settings: HashLoginAuth.Settings(), policy: Self.policy, tokens: tokens,
+            logins: stores.hashLogins, domains: stores.domains, audit: stores.audit, fetcher: host,
+            hashing: hashing,
             throttle: LoginThrottle(random: random.make), stopwatch: stopwatch)
     }
 

@@ -18,7 +18,10 @@ public protocol UserStore: Sendable {
     /// Moves the credential version on by one, if it still is `version`: a logout.
     func endSessions(of id: UserID, at version: Int64, recording event: AuditEvent) async throws
         -> Bool
+}
 
+/// The operator's view of Pro users. Atomicity and errors as in ``AccountStore``.
+public protocol UserDirectory: Sendable {
     /// Disabling moves the credential version as well. `false` when there is no such user.
     func setState(of id: UserID, to state: User.State, recording event: AuditEvent) async throws
         -> Bool

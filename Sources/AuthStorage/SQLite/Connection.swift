@@ -2,8 +2,8 @@ internal import AuthCore
 internal import Scheduling
 internal import Synchronization
 
-/// The actor that owns one ``Database``, on a queue of its own so that a slow disk or a foreign
-/// lock holds up nothing but this connection.
+/// The actor that owns one ``SQLiteConnection``, on a queue of its own so that a slow disk or a
+/// foreign lock holds up nothing but this connection.
 ///
 /// Promises: at most `depth` calls of ``use(_:)`` wait at once; the next is turned away with
 /// `StoreBusy` before it touches anything.
@@ -11,9 +11,8 @@ actor Connection {
     private let executor: QueueExecutor
     private let depth: Int
     private let calls = Atomic<Int>(0)
-    private let onEvent: @Sendable (AuditEvent) -> Void
-    private let onRoom: @Sendable (Bool) -> Void
-    private var database: Database?
+    private let observers: StoreObservers
+    private var database: SQLiteConnection?
     /// Whether the last write found the disk full.
     private var isFull = false
 
@@ -21,18 +20,12 @@ actor Connection {
         executor.asUnownedSerialExecutor()
     }
 
-    /// - Parameters:
-    ///   - onEvent: told of each event that ``commit(_:)`` has made durable.
-    ///   - onRoom: told `false` when a write finds the disk full, `true` when one goes through
-    ///     again.
     init(
-        _ database: sending Database, label: String, depth: Int,
-        onEvent: @escaping @Sendable (AuditEvent) -> Void = { _ in },
-        onRoom: @escaping @Sendable (Bool) -> Void = { _ in }
+        _ database: sending SQLiteConnection, label: String, depth: Int,
+        observers: StoreObservers = StoreObservers()
     ) {
         self.database = database
-        self.onEvent = onEvent
-        self.onRoom = onRoom
+        self.observers = observers
         self.depth = depth
         executor = QueueExecutor(label: label)
     }
@@ -42,14 +35,15 @@ actor Connection {
 
     /// Runs `work` alone on the connection.
     nonisolated func use<T: Sendable>(
-        _ work: @Sendable (Database) throws -> T
+        _ work: @Sendable (SQLiteConnection) throws -> T
     ) async throws -> T {
         defer { calls.subtract(1, ordering: .relaxed) }
         guard calls.add(1, ordering: .relaxed).newValue <= depth else { throw StoreBusy() }
         return try await perform(work)
     }
 
-    private func perform<T: Sendable>(_ work: @Sendable (Database) throws -> T) throws -> T {
+    private func perform<T: Sendable>(_ work: @Sendable (SQLiteConnection) throws -> T) throws -> T
+    {
         guard let database else { throw StorageError.closed }
         return try work(database)
     }
@@ -65,7 +59,7 @@ actor Connection {
             database.events = []
             let hasRoom = try database.transaction { try perform(batch, in: database) }
             note(hasRoom: hasRoom)
-            for event in database.events { onEvent(event) }
+            for event in database.events { observers.event(event) }
         } catch {
             if error is StoreFull { note(hasRoom: false) }
             for write in batch { write.fail(error) }
@@ -73,22 +67,23 @@ actor Connection {
     }
 
     /// - Returns: whether there was room for all of it.
-    private func perform(_ batch: [any PendingWrite], in database: Database) throws -> Bool {
+    private func perform(_ batch: [any PendingWrite], in database: SQLiteConnection) throws -> Bool
+    {
         var hasRoom = true
         for write in batch {
-            try database.run(.savepoint)
+            try database.run(SQL.savepoint)
             let recorded = database.events.count
             do {
                 try write.perform(in: database)
             } catch {
                 // SQLite gave up the whole transaction: no write before this one stands either.
                 guard database.isInTransaction else { throw error }
-                try database.run(.undo)
+                try database.run(SQL.undo)
                 database.events.removeSubrange(recorded...)
                 write.fail(error)
                 if error is StoreFull { hasRoom = false }
             }
-            try database.run(.release)
+            try database.run(SQL.release)
         }
         return hasRoom
     }
@@ -97,7 +92,7 @@ actor Connection {
     private func note(hasRoom: Bool) {
         guard isFull == hasRoom else { return }
         isFull = !hasRoom
-        onRoom(hasRoom)
+        observers.diskFull(!hasRoom)
     }
 
     /// Ends the connection; later calls throw ``StorageError/closed``.
@@ -106,31 +101,31 @@ actor Connection {
     }
 }
 
-extension Database {
+extension SQLiteConnection {
     /// Runs `work` inside one immediate transaction: committed when it returns, undone when
     /// anything throws.
     func transaction<T>(_ work: () throws -> T) throws -> T {
         // IMMEDIATE takes the write lock at once. A transaction that begins as a reader and then
         // wants to write is refused without waiting when another wrote in between.
-        try run(.begin)
+        try run(SQL.begin)
         do {
             let result = try work()
-            try run(.commit)
+            try run(SQL.commit)
             return result
         } catch {
             // The first error is the one to report, and a connection that cannot even roll back
             // shows it at the next BEGIN.
-            if isInTransaction { _ = try? run(.rollback) }
+            if isInTransaction { _ = try? run(SQL.rollback) }
             throw error
         }
     }
 }
 
-extension Query {
-    fileprivate static let begin = Query("begin", "BEGIN IMMEDIATE")
-    fileprivate static let commit = Query("commit", "COMMIT")
-    fileprivate static let rollback = Query("rollback", "ROLLBACK")
-    fileprivate static let savepoint = Query("savepoint", "SAVEPOINT one_write")
-    fileprivate static let undo = Query("undo", "ROLLBACK TO one_write")
-    fileprivate static let release = Query("release", "RELEASE one_write")
+private enum SQL {
+    static let begin = Query("begin", "BEGIN IMMEDIATE")
+    static let commit = Query("commit", "COMMIT")
+    static let rollback = Query("rollback", "ROLLBACK")
+    static let savepoint = Query("savepoint", "SAVEPOINT one_write")
+    static let undo = Query("undo", "ROLLBACK TO one_write")
+    static let release = Query("release", "RELEASE one_write")
 }

@@ -1,16 +1,14 @@
 /// What an operator may tune about a SQLite store.
-public struct SQLiteSettings: Equatable, Sendable {
+struct SQLiteSettings: Equatable, Sendable {
     /// Connections that only read. A database in memory has none: its writer reads.
-    public var readers = 2
+    var readers = 2
     /// How much of the file readers see through a mapping of memory; beyond it, and everywhere when
     /// it is 0, they read page by page. A disk that cannot read a mapped page ends the process.
-    public var mappedBytes = 1 << 30
+    var mappedBytes = 1 << 30
     /// Calls that may wait for the writer, and for each reader. Beyond: `StoreBusy`.
-    public var depth = 1024
+    var depth = 1024
     /// How long to wait for a lock that another process holds. Beyond: `StoreBusy`.
-    public var busyTimeout: Duration = .seconds(2)
+    var busyTimeout: Duration = .seconds(2)
     /// How long ``SQLiteStore/ping()`` waits for an answer.
-    public var pingTimeout: Duration = .seconds(1)
-
-    public init() {}
+    var pingTimeout: Duration = .seconds(1)
 }

@@ -1,55 +1,55 @@
-public import AuthCore
+internal import AuthCore
 
 extension SQLiteStore: APITokenStore {
-    public func insert(
+    func insert(
         _ token: APIToken, limit: Int, recording event: AuditEvent
     ) async throws -> Bool {
         try await change(recording: event) { database in
             let now = SQLValue.instant(token.created)
-            guard try database.hasRoom(.liveTokenAt, token.owner, limit, now),
+            guard try database.hasRoom(SQL.liveTokenAt, token.owner, limit, now),
                 try database.insert(token)
             else { return false }
-            try database.run(.forgetEndedTokens, .id(token.owner), now)
+            try database.run(SQL.forgetEndedTokens, .id(token.owner), now)
             return true
         }
     }
 
-    public func holder(
+    func holder(
         digest: APIKeyDigest
     ) async throws -> (token: APIToken, owner: User)? {
         try await read { database in
             let token = try database.first(
-                .tokenByDigest, .blob(digest.bytes), read: APIToken.init(row:))
+                SQL.tokenByDigest, .blob(digest.bytes), read: APIToken.init(row:))
             guard let token, let owner = try database.user(id: token.owner) else { return nil }
             return (token, owner)
         }
     }
 
-    public func tokens(of owner: UserID) async throws -> [APIToken] {
-        try await read { try $0.all(.tokensOfOwner, .id(owner), read: APIToken.init(row:)) }
+    func tokens(of owner: UserID) async throws -> [APIToken] {
+        try await read { try $0.all(SQL.tokensOfOwner, .id(owner), read: APIToken.init(row:)) }
     }
 
-    public func revoke(
+    func revoke(
         _ id: APITokenID, of owner: UserID, at now: Instant, recording event: AuditEvent
     ) async throws -> Bool {
         try await change(recording: event) {
-            try $0.run(.revokeToken, .instant(now), .id(id), .id(owner)) == 1
+            try $0.run(SQL.revokeToken, .instant(now), .id(id), .id(owner)) == 1
         }
     }
 
-    public func noteUse(
+    func noteUse(
         of id: APITokenID, at now: Instant, unlessSince since: Instant
     ) async throws {
-        _ = try await write { try $0.run(.noteUse, .instant(now), .id(id), .instant(since)) }
+        _ = try await write { try $0.run(SQL.noteUse, .instant(now), .id(id), .instant(since)) }
     }
 }
 
-extension Database {
+extension SQLiteConnection {
     /// - Returns: `false` when the id or the digest is there already.
     fileprivate func insert(_ token: APIToken) throws -> Bool {
         try namingTheOwner {
             try run(
-                .insertToken, .id(token.id), .id(token.owner), .text(token.name),
+                SQL.insertToken, .id(token.id), .id(token.owner), .text(token.name),
                 .blob(token.digest.bytes), .instant(token.created), SQLValue(token.expiry),
                 SQLValue(token.lastUsed), SQLValue(token.revoked))
         } == 1
@@ -57,6 +57,9 @@ extension Database {
 }
 
 extension APIToken {
+    /// How many of an owner's tokens that have ended are kept, and of the revoked ones listed.
+    fileprivate static let endedKept = 100
+
     fileprivate static let columns =
         "id, owner, name, digest, created, expiry, last_used, revoked"
 
@@ -69,16 +72,16 @@ extension APIToken {
     }
 }
 
-extension Query {
+private enum SQL {
     /// Does nothing when the id or the digest is there already.
-    fileprivate static let insertToken = Query(
+    static let insertToken = Query(
         "insertToken",
         """
         INSERT INTO api_token (\(APIToken.columns)) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)
         ON CONFLICT DO NOTHING
         """)
 
-    fileprivate static let liveTokenAt = Query(
+    static let liveTokenAt = Query(
         "liveTokenAt",
         """
         SELECT 1 FROM api_token
@@ -87,7 +90,7 @@ extension Query {
         """)
 
     /// A half for each index. A negative limit is none.
-    fileprivate static let forgetEndedTokens = Query(
+    static let forgetEndedTokens = Query(
         "forgetEndedTokens",
         """
         DELETE FROM api_token WHERE id IN (
@@ -102,11 +105,11 @@ extension Query {
         )
         """)
 
-    fileprivate static let tokenByDigest = Query(
+    static let tokenByDigest = Query(
         "tokenByDigest", "SELECT \(APIToken.columns) FROM api_token WHERE digest = ?1")
 
     /// One statement, so that a token which is just being revoked is listed once.
-    fileprivate static let tokensOfOwner = Query(
+    static let tokensOfOwner = Query(
         "tokensOfOwner",
         """
         SELECT * FROM (
@@ -121,11 +124,11 @@ extension Query {
         ORDER BY created, id
         """)
 
-    fileprivate static let revokeToken = Query(
+    static let revokeToken = Query(
         "revokeToken",
         "UPDATE api_token SET revoked = ?1 WHERE id = ?2 AND owner = ?3 AND revoked IS NULL")
 
-    fileprivate static let noteUse = Query(
+    static let noteUse = Query(
         "noteUse",
         """
         UPDATE api_token SET last_used = ?1

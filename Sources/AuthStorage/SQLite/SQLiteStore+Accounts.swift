@@ -1,15 +1,15 @@
-public import AuthCore
+internal import AuthCore
 
 extension SQLiteStore: AccountStore {
-    public func insert(
+    func insert(
         _ account: Account, on domain: DomainID?, limit: Int?, recording event: AuditEvent
     ) async throws -> AccountInsertion {
         try await write { database in
             if let domain {
-                guard try database.exists(.hostedDomain, .id(domain)) else { return .domainGone }
+                guard try database.exists(SQL.hostedDomain, .id(domain)) else { return .domainGone }
             }
             if let owner = account.owner, let limit {
-                guard try database.hasRoom(.ownedAccountAt, owner, limit) else {
+                guard try database.hasRoom(SQL.ownedAccountAt, owner, limit) else {
                     return .limitReached
                 }
             }
@@ -19,63 +19,63 @@ extension SQLiteStore: AccountStore {
         }
     }
 
-    public func account(id: AccountID) async throws -> Account? {
-        try await read { try $0.first(.accountByID, .id(id), read: Account.init(row:)) }
+    func account(id: AccountID) async throws -> Account? {
+        try await read { try $0.first(SQL.accountByID, .id(id), read: Account.init(row:)) }
     }
 
-    public func account(address: Address) async throws -> Account? {
+    func account(address: Address) async throws -> Account? {
         let text = address.description
         return try await read {
-            try $0.first(.accountByAddress, .text(text), read: Account.init(row:))
+            try $0.first(SQL.accountByAddress, .text(text), read: Account.init(row:))
         }
     }
 
-    public func account(apiKey: APIKeyDigest) async throws -> Account? {
+    func account(apiKey: APIKeyDigest) async throws -> Account? {
         try await read {
-            try $0.first(.accountByAPIKey, .blob(apiKey.bytes), read: Account.init(row:))
+            try $0.first(SQL.accountByAPIKey, .blob(apiKey.bytes), read: Account.init(row:))
         }
     }
 
-    public func replaceCredential(
+    func replaceCredential(
         of id: AccountID, at version: Int64, with credential: Credential,
         recording event: AuditEvent
     ) async throws -> Bool {
         try await change(recording: event) { database in
             try database.run(
-                .replaceCredential, credential.digestValue, credential.passwordValue, .id(id),
+                SQL.replaceCredential, credential.digestValue, credential.passwordValue, .id(id),
                 .integer(version)) == 1
         }
     }
 
-    public func rehash(
+    func rehash(
         _ id: AccountID, from old: PasswordHash, to new: PasswordHash
     ) async throws -> Bool {
         try await write { database in
             try database.run(
-                .rehashAccount, .text(new.encoded), .id(id), .text(old.encoded)) == 1
+                SQL.rehashAccount, .text(new.encoded), .id(id), .text(old.encoded)) == 1
         }
     }
 
-    public func delete(
+    func delete(
         _ id: AccountID, at version: Int64?, recording event: AuditEvent
     ) async throws -> Bool {
         try await change(recording: event) { database in
             let address = try database.first(
-                .deleteAccount, .id(id), SQLValue(version)
+                SQL.deleteAccount, .id(id), SQLValue(version)
             ) { try $0.text(0) }
             guard let address else { return false }
-            try database.run(.retireAddress, .text(address))
+            try database.run(SQL.retireAddress, .text(address))
             return true
         }
     }
 }
 
-extension Database {
+extension SQLiteConnection {
     /// - Returns: `false` when the id, the address or the key is there already.
     fileprivate func insert(_ account: Account) throws -> Bool {
         try namingTheOwner {
             try run(
-                .insertAccount, .id(account.id), .text(account.address.description),
+                SQL.insertAccount, .id(account.id), .text(account.address.description),
                 .text(account.state.rawValue), account.credential.digestValue,
                 .integer(account.credentialVersion), .instant(account.created),
                 account.credential.passwordValue, SQLValue(account.owner?.text),
@@ -85,13 +85,24 @@ extension Database {
 }
 
 extension Credential {
-    fileprivate var digestValue: SQLValue { digest.map { .blob($0.bytes) } ?? .null }
-    fileprivate var passwordValue: SQLValue { SQLValue(passwordHash?.encoded) }
+    fileprivate var digestValue: SQLValue {
+        switch self {
+        case .apiKey(let digest): .blob(digest.bytes)
+        case .password: .null
+        }
+    }
+
+    fileprivate var passwordValue: SQLValue {
+        switch self {
+        case .apiKey: .null
+        case .password(let hash): .text(hash.encoded)
+        }
+    }
 }
 
-extension Query {
+private enum SQL {
     /// Does nothing when the id, the address or the key is there already.
-    fileprivate static let insertAccount = Query(
+    static let insertAccount = Query(
         "insertAccount",
         """
         INSERT INTO account (\(Account.columns))
@@ -100,22 +111,22 @@ extension Query {
         ON CONFLICT DO NOTHING
         """)
 
-    fileprivate static let hostedDomain = Query(
+    static let hostedDomain = Query(
         "hostedDomain", "SELECT 1 FROM domain WHERE id = ?1")
 
-    fileprivate static let ownedAccountAt = Query(
+    static let ownedAccountAt = Query(
         "ownedAccountAt", "SELECT 1 FROM account WHERE owner = ?1 LIMIT 1 OFFSET ?2")
 
-    fileprivate static let accountByID = Query(
+    static let accountByID = Query(
         "accountByID", "SELECT \(Account.columns) FROM account WHERE id = ?1")
 
-    fileprivate static let accountByAddress = Query(
+    static let accountByAddress = Query(
         "accountByAddress", "SELECT \(Account.columns) FROM account WHERE address = ?1")
 
-    fileprivate static let accountByAPIKey = Query(
+    static let accountByAPIKey = Query(
         "accountByAPIKey", "SELECT \(Account.columns) FROM account WHERE api_key_digest = ?1")
 
-    fileprivate static let replaceCredential = Query(
+    static let replaceCredential = Query(
         "replaceCredential",
         """
         UPDATE OR IGNORE account
@@ -123,18 +134,18 @@ extension Query {
         WHERE id = ?3 AND credential_version = ?4 AND state = 'active'
         """)
 
-    fileprivate static let rehashAccount = Query(
+    static let rehashAccount = Query(
         "rehashAccount",
         "UPDATE account SET password_hash = ?1 WHERE id = ?2 AND password_hash = ?3")
 
-    fileprivate static let deleteAccount = Query(
+    static let deleteAccount = Query(
         "deleteAccount",
         """
         DELETE FROM account WHERE id = ?1 AND (?2 IS NULL OR credential_version = ?2)
         RETURNING address
         """)
 
-    fileprivate static let retireAddress = Query(
+    static let retireAddress = Query(
         "retireAddress",
         "INSERT INTO retired_address (address) VALUES (?1) ON CONFLICT DO NOTHING")
 }

@@ -1,32 +1,33 @@
-public import AuthCore
+internal import AuthCore
 
 extension SQLiteStore: AuditLog {
-    public func append(_ event: AuditEvent) async throws {
+    func append(_ event: AuditEvent) async throws {
         try await write { try $0.record(event) }
     }
 
-    public func events(after sequence: Int64?, limit: Int) async throws -> [AuditRecord] {
+    func events(after sequence: Int64?, limit: Int) async throws -> [AuditRecord] {
         // Numbers begin at 1.
         let start = sequence ?? 0
         return try await read {
-            try $0.all(.eventsAfter, .integer(start), .limit(limit), read: AuditRecord.init(row:))
+            try $0.all(
+                SQL.eventsAfter, .integer(start), .limit(limit), read: AuditRecord.init(row:))
         }
     }
 
-    public func latestEvents(limit: Int) async throws -> [AuditRecord] {
+    func latestEvents(limit: Int) async throws -> [AuditRecord] {
         try await read {
-            try $0.all(.latestEvents, .limit(limit), read: AuditRecord.init(row:))
+            try $0.all(SQL.latestEvents, .limit(limit), read: AuditRecord.init(row:))
         }.reversed()
     }
 
-    public func trim(before instant: Instant, limit: Int) async throws -> Int {
-        try await write { try $0.run(.trimEvents, .instant(instant), .limit(limit)) }
+    func trim(before instant: Instant, limit: Int) async throws -> Int {
+        try await write { try $0.run(SQL.trimEvents, .instant(instant), .limit(limit)) }
     }
 
     /// A write and the event that tells of it, which is there exactly when the change is.
     /// - Parameter work: whether it changed anything.
     func change(
-        recording event: AuditEvent, _ work: @escaping @Sendable (Database) throws -> Bool
+        recording event: AuditEvent, _ work: @escaping @Sendable (SQLiteConnection) throws -> Bool
     ) async throws -> Bool {
         try await write { database in
             guard try work(database) else { return false }
@@ -36,11 +37,11 @@ extension SQLiteStore: AuditLog {
     }
 }
 
-extension Database {
+extension SQLiteConnection {
     /// Part of the transaction that the change is in.
     func record(_ event: AuditEvent) throws {
         try run(
-            .recordEvent, .text(event.kind.rawValue), .instant(event.time), .text(event.actor),
+            SQL.recordEvent, .text(event.kind.rawValue), .instant(event.time), .text(event.actor),
             .text(event.subject), .text(event.client), .text(event.requestID))
         events.append(event)
     }
@@ -57,26 +58,26 @@ extension AuditRecord {
     }
 }
 
-extension Query {
-    private static let eventColumns = "sequence, kind, time, actor, subject, client, request_id"
+private enum SQL {
+    static let eventColumns = "sequence, kind, time, actor, subject, client, request_id"
 
-    fileprivate static let recordEvent = Query(
+    static let recordEvent = Query(
         "recordEvent",
         """
         INSERT INTO audit (kind, time, actor, subject, client, request_id)
         VALUES (?1, ?2, ?3, ?4, ?5, ?6)
         """)
 
-    fileprivate static let eventsAfter = Query(
+    static let eventsAfter = Query(
         "eventsAfter",
         "SELECT \(eventColumns) FROM audit WHERE sequence > ?1 ORDER BY sequence LIMIT ?2")
 
-    fileprivate static let latestEvents = Query(
+    static let latestEvents = Query(
         "latestEvents", "SELECT \(eventColumns) FROM audit ORDER BY sequence DESC LIMIT ?1")
 
     /// Up to the first event that stays, so that no gap comes to be inside the record when clocks
     /// disagree.
-    fileprivate static let trimEvents = Query(
+    static let trimEvents = Query(
         "trimEvents",
         """
         WITH oldest AS (SELECT sequence, time FROM audit ORDER BY sequence LIMIT ?2)

@@ -1,18 +1,18 @@
-public import AuthCore
+internal import AuthCore
 
 extension SQLiteStore: DomainStore {
-    public func insert(
+    func insert(
         _ domain: HostedDomain, limit: Int?, recording event: AuditEvent
     ) async throws -> DomainInsertion {
         try await write { database in
             if let owner = domain.owner, let limit {
-                guard try database.hasRoom(.ownedDomainAt, owner, limit) else {
+                guard try database.hasRoom(SQL.ownedDomainAt, owner, limit) else {
                     return .limitReached
                 }
             }
             let before = try database.domain(named: domain.name)
             if let before, before.givesWay(to: domain) {
-                try database.run(.removeDomain, .id(before.id), SQLValue(before.owner?.text))
+                try database.run(SQL.removeDomain, .id(before.id), SQLValue(before.owner?.text))
             }
             guard try database.insert(domain) else { return .alreadyExists }
             try database.record(event)
@@ -20,47 +20,47 @@ extension SQLiteStore: DomainStore {
         }
     }
 
-    public func domain(named name: Domain) async throws -> HostedDomain? {
+    func domain(named name: Domain) async throws -> HostedDomain? {
         try await read { try $0.domain(named: name) }
     }
 
-    public func domain(id: DomainID, of owner: UserID) async throws -> HostedDomain? {
+    func domain(id: DomainID, of owner: UserID) async throws -> HostedDomain? {
         try await read {
-            try $0.first(.domainByID, .id(id), .id(owner), read: HostedDomain.init(row:))
+            try $0.first(SQL.domainByID, .id(id), .id(owner), read: HostedDomain.init(row:))
         }
     }
 
-    public func domains(of owner: UserID?) async throws -> [HostedDomain] {
+    func domains(of owner: UserID?) async throws -> [HostedDomain] {
         try await read {
-            try $0.all(.domainsOfOwner, SQLValue(owner?.text), read: HostedDomain.init(row:))
+            try $0.all(SQL.domainsOfOwner, SQLValue(owner?.text), read: HostedDomain.init(row:))
         }
     }
 
-    public func setVerification(
+    func setVerification(
         of id: DomainID, to verification: HostedDomain.Verification, hasMX: Bool, at now: Instant,
         recording event: AuditEvent
     ) async throws -> HostedDomain.Verification? {
         try await write { database in
-            let before = try database.first(.verificationOfDomain, .id(id)) {
+            let before = try database.first(SQL.verificationOfDomain, .id(id)) {
                 try $0.parsed(0, HostedDomain.Verification.init)
             }
             guard let before else { return nil }
             let after = before == .verified ? before : verification
             try database.run(
-                .setVerification, .text(after.rawValue), .integer(hasMX ? 1 : 0), .instant(now),
+                SQL.setVerification, .text(after.rawValue), .integer(hasMX ? 1 : 0), .instant(now),
                 .id(id))
             if before != .verified, after == .verified { try database.record(event) }
             return after
         }
     }
 
-    public func removeDomain(
+    func removeDomain(
         _ id: DomainID, of owner: UserID?, recording event: AuditEvent
     ) async throws -> DomainRemoval {
         try await write { database in
             let owner = SQLValue(owner?.text)
-            guard try database.run(.removeDomain, .id(id), owner) == 1 else {
-                return try database.exists(.domainExists, .id(id), owner) ? .inUse : .absent
+            guard try database.run(SQL.removeDomain, .id(id), owner) == 1 else {
+                return try database.exists(SQL.domainExists, .id(id), owner) ? .inUse : .absent
             }
             try database.record(event)
             return .removed
@@ -68,16 +68,16 @@ extension SQLiteStore: DomainStore {
     }
 }
 
-extension Database {
+extension SQLiteConnection {
     fileprivate func domain(named name: Domain) throws -> HostedDomain? {
-        try first(.domainByName, .text(name.text), read: HostedDomain.init(row:))
+        try first(SQL.domainByName, .text(name.text), read: HostedDomain.init(row:))
     }
 
     /// - Returns: `false` when the id or the name is there already.
     fileprivate func insert(_ domain: HostedDomain) throws -> Bool {
         try namingTheOwner {
             try run(
-                .insertDomain, .id(domain.id), .text(domain.name.text),
+                SQL.insertDomain, .id(domain.id), .text(domain.name.text),
                 SQLValue(domain.owner?.text), .integer(domain.isProOnly ? 1 : 0),
                 .text(domain.verification.rawValue), .text(domain.verifyToken),
                 SQLValue(domain.verified), .integer(domain.hasMX ? 1 : 0),
@@ -103,9 +103,9 @@ extension HostedDomain {
     }
 }
 
-extension Query {
+private enum SQL {
     /// Does nothing when the id or the name is there already.
-    fileprivate static let insertDomain = Query(
+    static let insertDomain = Query(
         "insertDomain",
         """
         INSERT INTO domain (\(HostedDomain.columns))
@@ -113,25 +113,25 @@ extension Query {
         ON CONFLICT DO NOTHING
         """)
 
-    fileprivate static let ownedDomainAt = Query(
+    static let ownedDomainAt = Query(
         "ownedDomainAt", "SELECT 1 FROM domain WHERE owner = ?1 LIMIT 1 OFFSET ?2")
 
-    fileprivate static let domainByName = Query(
+    static let domainByName = Query(
         "domainByName", "SELECT \(HostedDomain.columns) FROM domain WHERE name = ?1")
 
-    fileprivate static let domainByID = Query(
+    static let domainByID = Query(
         "domainByID", "SELECT \(HostedDomain.columns) FROM domain WHERE id = ?1 AND owner = ?2")
 
     /// `IS`, because the operator's domains have no owner.
-    fileprivate static let domainsOfOwner = Query(
+    static let domainsOfOwner = Query(
         "domainsOfOwner",
         "SELECT \(HostedDomain.columns) FROM domain WHERE owner IS ?1 ORDER BY created, id")
 
-    fileprivate static let verificationOfDomain = Query(
+    static let verificationOfDomain = Query(
         "verificationOfDomain", "SELECT verification FROM domain WHERE id = ?1")
 
     /// A domain that stays verified keeps the time at which it became so.
-    fileprivate static let setVerification = Query(
+    static let setVerification = Query(
         "setVerification",
         """
         UPDATE domain
@@ -144,13 +144,13 @@ extension Query {
         WHERE id = ?4
         """)
 
-    fileprivate static let removeDomain = Query(
+    static let removeDomain = Query(
         "removeDomain",
         """
         DELETE FROM domain WHERE id = ?1 AND owner IS ?2
         AND NOT EXISTS (SELECT 1 FROM account WHERE account.domain = domain.name)
         """)
 
-    fileprivate static let domainExists = Query(
+    static let domainExists = Query(
         "domainExists", "SELECT 1 FROM domain WHERE id = ?1 AND owner IS ?2")
 }

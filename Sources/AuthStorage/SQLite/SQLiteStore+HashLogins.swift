@@ -1,25 +1,25 @@
-public import AuthCore
+internal import AuthCore
 
 extension SQLiteStore: HashLoginStore {
-    public func insert(_ login: HashLogin, recording event: AuditEvent) async throws -> Bool {
+    func insert(_ login: HashLogin, recording event: AuditEvent) async throws -> Bool {
         try await change(recording: event) { database in
             try database.run(
-                .insertHashLogin, .text(login.email.text), .text(login.url.text),
+                SQL.insertHashLogin, .text(login.email.text), .text(login.url.text),
                 .integer(login.credentialVersion), .instant(login.created)) == 1
         }
     }
 
-    public func hashLogin(email: Email) async throws -> HashLogin? {
+    func hashLogin(email: Email) async throws -> HashLogin? {
         try await read {
-            try $0.first(.hashLoginByEmail, .text(email.text), read: HashLogin.init(row:))
+            try $0.first(SQL.hashLoginByEmail, .text(email.text), read: HashLogin.init(row:))
         }
     }
 
-    public func endLogins(
+    func endLogins(
         of email: Email, at version: Int64?, recording event: AuditEvent
     ) async throws -> Bool {
         try await change(recording: event) {
-            try $0.run(.endLogins, .text(email.text), SQLValue(version)) == 1
+            try $0.run(SQL.endLogins, .text(email.text), SQLValue(version)) == 1
         }
     }
 }
@@ -34,19 +34,19 @@ extension HashLogin {
     }
 }
 
-extension Query {
+private enum SQL {
     /// Does nothing when the email is there already.
-    fileprivate static let insertHashLogin = Query(
+    static let insertHashLogin = Query(
         "insertHashLogin",
         """
         INSERT INTO hash_login (\(HashLogin.columns)) VALUES (?1, ?2, ?3, ?4)
         ON CONFLICT DO NOTHING
         """)
 
-    fileprivate static let hashLoginByEmail = Query(
+    static let hashLoginByEmail = Query(
         "hashLoginByEmail", "SELECT \(HashLogin.columns) FROM hash_login WHERE email = ?1")
 
-    fileprivate static let endLogins = Query(
+    static let endLogins = Query(
         "endLogins",
         """
         UPDATE hash_login SET credential_version = credential_version + 1

@@ -1,7 +1,7 @@
-public import AuthCore
+internal import AuthCore
 
 extension SQLiteStore: HoldingStore {
-    public func accounts(
+    func accounts(
         of owner: UserID, after cursor: AccountCursor?, limit: Int
     ) async throws -> [Account] {
         // No id is empty, so nothing comes before this place.
@@ -9,22 +9,22 @@ extension SQLiteStore: HoldingStore {
         let id = cursor?.id.text ?? ""
         return try await read {
             try $0.all(
-                .ownedAccountPage, .id(owner), .instant(created), .text(id), .limit(limit),
+                SQL.ownedAccountPage, .id(owner), .instant(created), .text(id), .limit(limit),
                 read: Account.init(row:))
         }
     }
 
-    public func holdings(of owner: UserID) async throws -> (accounts: Int, domains: Int) {
+    func holdings(of owner: UserID) async throws -> (accounts: Int, domains: Int) {
         try await read { database in
-            try database.first(.holdings, .id(owner)) { row in
+            try database.first(SQL.holdings, .id(owner)) { row in
                 (accounts: Int(try row.integer(0)), domains: Int(try row.integer(1)))
             } ?? (accounts: 0, domains: 0)
         }
     }
 }
 
-extension Query {
-    fileprivate static let ownedAccountPage = Query(
+private enum SQL {
+    static let ownedAccountPage = Query(
         "ownedAccountPage",
         """
         SELECT \(Account.columns) FROM account
@@ -32,7 +32,7 @@ extension Query {
         ORDER BY created, id LIMIT ?4
         """)
 
-    fileprivate static let holdings = Query(
+    static let holdings = Query(
         "holdings",
         """
         SELECT (SELECT count(*) FROM account WHERE owner = ?1),

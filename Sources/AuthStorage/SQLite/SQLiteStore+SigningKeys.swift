@@ -1,35 +1,35 @@
-public import AuthCore
+internal import AuthCore
 
 extension SQLiteStore: SigningKeyStore {
     /// Keys of a use that this program does not know belong to a newer one and are left alone.
-    public func keys() async throws -> [SealedKey] {
-        try await read { try $0.all(.keys, read: SealedKey.read) }
+    func keys() async throws -> [SealedKey] {
+        try await read { try $0.all(SQL.keys, read: SealedKey.read) }
             .compactMap { $0 }
             .sorted(by: SealedKey.isListedBefore)
     }
 
-    public func insertFirst(_ key: SealedKey) async throws -> Bool {
-        try await write { try $0.run(.insertKey, key) == 1 }
+    func insertFirst(_ key: SealedKey) async throws -> Bool {
+        try await write { try $0.run(SQL.insertKey, key) == 1 }
     }
 
-    public func rotate(
+    func rotate(
         to key: SealedKey, retiring: Instant, recording event: AuditEvent
     ) async throws {
         try await write { database in
-            try database.run(.retireKey, .instant(retiring), .text(key.use.rawValue))
-            guard try database.run(.insertKey, key) == 1 else {
+            try database.run(SQL.retireKey, .instant(retiring), .text(key.use.rawValue))
+            guard try database.run(SQL.insertKey, key) == 1 else {
                 throw StorageError.duplicateKey(id: key.id)
             }
             try database.record(event)
         }
     }
 
-    public func removeRetired(before instant: Instant) async throws -> Int {
-        try await write { try $0.run(.removeRetired, .instant(instant)) }
+    func removeRetired(before instant: Instant) async throws -> Int {
+        try await write { try $0.run(SQL.removeRetired, .instant(instant)) }
     }
 }
 
-extension Database {
+extension SQLiteConnection {
     fileprivate func run(_ query: Query, _ key: SealedKey) throws -> Int {
         try run(
             query, .text(key.id), .text(key.use.rawValue), .blob(key.sealed),
@@ -38,6 +38,15 @@ extension Database {
 }
 
 extension SealedKey {
+    /// The order in which ``SigningKeyStore/keys()`` lists: by use, newest first, the signing one
+    /// before a retired one of the same millisecond.
+    fileprivate static func isListedBefore(_ left: SealedKey, _ right: SealedKey) -> Bool {
+        if left.use != right.use { return left.use.rawValue < right.use.rawValue }
+        if left.created != right.created { return left.created > right.created }
+        if (left.retired == nil) != (right.retired == nil) { return left.retired == nil }
+        return left.id < right.id
+    }
+
     /// - Returns: `nil` for a use that is not known here.
     fileprivate static func read(_ row: Row) throws -> SealedKey? {
         guard let use = KeyUse(rawValue: try row.text(1)) else { return nil }
@@ -47,21 +56,21 @@ extension SealedKey {
     }
 }
 
-extension Query {
-    fileprivate static let keys = Query(
+private enum SQL {
+    static let keys = Query(
         "keys", "SELECT id, use, sealed, created, retired FROM signing_key")
 
     /// Does nothing when the use has a signing key or the id is taken.
-    fileprivate static let insertKey = Query(
+    static let insertKey = Query(
         "insertKey",
         """
         INSERT INTO signing_key (id, use, sealed, created) VALUES (?1, ?2, ?3, ?4)
         ON CONFLICT DO NOTHING
         """)
 
-    fileprivate static let retireKey = Query(
+    static let retireKey = Query(
         "retireKey", "UPDATE signing_key SET retired = ?1 WHERE use = ?2 AND retired IS NULL")
 
-    fileprivate static let removeRetired = Query(
+    static let removeRetired = Query(
         "removeRetired", "DELETE FROM signing_key WHERE retired < ?1")
 }

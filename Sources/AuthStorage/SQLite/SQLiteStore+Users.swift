@@ -1,72 +1,74 @@
-public import AuthCore
+internal import AuthCore
 
 extension SQLiteStore: UserStore {
-    public func insert(_ user: User, recording event: AuditEvent) async throws -> Bool {
+    func insert(_ user: User, recording event: AuditEvent) async throws -> Bool {
         try await change(recording: event) { database in
             try database.run(
-                .insertUser, .id(user.id), .text(user.email.text), .text(user.state.rawValue),
+                SQL.insertUser, .id(user.id), .text(user.email.text), .text(user.state.rawValue),
                 .text(user.password.encoded), .integer(user.credentialVersion),
                 .instant(user.created)) == 1
         }
     }
 
-    public func user(id: UserID) async throws -> User? {
+    func user(id: UserID) async throws -> User? {
         try await read { try $0.user(id: id) }
     }
 
-    public func user(email: Email) async throws -> User? {
-        try await read { try $0.first(.userByEmail, .text(email.text), read: User.init(row:)) }
+    func user(email: Email) async throws -> User? {
+        try await read { try $0.first(SQL.userByEmail, .text(email.text), read: User.init(row:)) }
     }
 
-    public func replacePassword(
+    func replacePassword(
         of id: UserID, at version: Int64, with password: PasswordHash, recording event: AuditEvent
     ) async throws -> Bool {
         try await change(recording: event) { database in
             try database.run(
-                .replacePassword, .text(password.encoded), .id(id), .integer(version)) == 1
+                SQL.replacePassword, .text(password.encoded), .id(id), .integer(version)) == 1
         }
     }
 
-    public func rehash(
+    func rehash(
         _ id: UserID, from old: PasswordHash, to new: PasswordHash
     ) async throws -> Bool {
         try await write { database in
-            try database.run(.rehashUser, .text(new.encoded), .id(id), .text(old.encoded)) == 1
+            try database.run(SQL.rehashUser, .text(new.encoded), .id(id), .text(old.encoded)) == 1
         }
     }
 
-    public func endSessions(
+    func endSessions(
         of id: UserID, at version: Int64, recording event: AuditEvent
     ) async throws -> Bool {
         try await change(recording: event) {
-            try $0.run(.endSessions, .id(id), .integer(version)) == 1
+            try $0.run(SQL.endSessions, .id(id), .integer(version)) == 1
         }
     }
+}
 
-    public func setState(
+extension SQLiteStore: UserDirectory {
+    func setState(
         of id: UserID, to state: User.State, recording event: AuditEvent
     ) async throws -> Bool {
         try await write { database in
-            guard try database.run(.setUserState, .text(state.rawValue), .id(id)) == 1 else {
+            guard try database.run(SQL.setUserState, .text(state.rawValue), .id(id)) == 1 else {
                 // It has the state already, and nothing happened that could be told of.
-                return try database.exists(.userExists, .id(id))
+                return try database.exists(SQL.userExists, .id(id))
             }
             try database.record(event)
             return true
         }
     }
 
-    public func users(after email: Email?, limit: Int) async throws -> [User] {
+    func users(after email: Email?, limit: Int) async throws -> [User] {
         let start = email?.text ?? ""
         return try await read {
-            try $0.all(.userPage, .text(start), .limit(limit), read: User.init(row:))
+            try $0.all(SQL.userPage, .text(start), .limit(limit), read: User.init(row:))
         }
     }
 }
 
-extension Database {
+extension SQLiteConnection {
     func user(id: UserID) throws -> User? {
-        try first(.userByID, .id(id), read: User.init(row:))
+        try first(SQL.userByID, .id(id), read: User.init(row:))
     }
 }
 
@@ -82,39 +84,39 @@ extension User {
     }
 }
 
-extension Query {
+private enum SQL {
     /// Does nothing when the id or the email is there already.
-    fileprivate static let insertUser = Query(
+    static let insertUser = Query(
         "insertUser",
         """
         INSERT INTO user (\(User.columns)) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
         ON CONFLICT DO NOTHING
         """)
 
-    fileprivate static let userByID = Query(
+    static let userByID = Query(
         "userByID", "SELECT \(User.columns) FROM user WHERE id = ?1")
 
-    fileprivate static let userByEmail = Query(
+    static let userByEmail = Query(
         "userByEmail", "SELECT \(User.columns) FROM user WHERE email = ?1")
 
-    fileprivate static let replacePassword = Query(
+    static let replacePassword = Query(
         "replacePassword",
         """
         UPDATE user SET password_hash = ?1, credential_version = credential_version + 1
         WHERE id = ?2 AND credential_version = ?3 AND state = 'active'
         """)
 
-    fileprivate static let rehashUser = Query(
+    static let rehashUser = Query(
         "rehashUser", "UPDATE user SET password_hash = ?1 WHERE id = ?2 AND password_hash = ?3")
 
-    fileprivate static let endSessions = Query(
+    static let endSessions = Query(
         "endSessions",
         """
         UPDATE user SET credential_version = credential_version + 1
         WHERE id = ?1 AND credential_version = ?2
         """)
 
-    fileprivate static let setUserState = Query(
+    static let setUserState = Query(
         "setUserState",
         """
         UPDATE user
@@ -122,9 +124,9 @@ extension Query {
         WHERE id = ?2 AND state <> ?1
         """)
 
-    fileprivate static let userExists = Query("userExists", "SELECT 1 FROM user WHERE id = ?1")
+    static let userExists = Query("userExists", "SELECT 1 FROM user WHERE id = ?1")
 
-    fileprivate static let userPage = Query(
+    static let userPage = Query(
         "userPage",
         "SELECT \(User.columns) FROM user WHERE email > ?1 ORDER BY email LIMIT ?2")
 }

@@ -3,7 +3,7 @@ internal import Synchronization
 
 /// A write that waits for its turn, without its type of result.
 protocol PendingWrite: Sendable {
-    func perform(in database: Database) throws
+    func perform(in database: SQLiteConnection) throws
     func fail(_ error: any Error)
     /// Tells the caller what came of it.
     func answer()
@@ -37,7 +37,7 @@ final class Writer: Sendable {
 
     /// - Parameter work: all of it happens, or nothing when it throws.
     func write<T: Sendable>(
-        _ work: @escaping @Sendable (Database) throws -> T
+        _ work: @escaping @Sendable (SQLiteConnection) throws -> T
     ) async throws -> T {
         try await withCheckedThrowingContinuation { continuation in
             switch admit(Write(work, continuation)) {
@@ -84,19 +84,19 @@ final class Writer: Sendable {
 
 /// One write, its caller, and, once its batch is through, what came of it.
 private final class Write<T: Sendable>: PendingWrite {
-    private let work: @Sendable (Database) throws -> T
+    private let work: @Sendable (SQLiteConnection) throws -> T
     private let caller: CheckedContinuation<T, any Error>
     private let result = Mutex<Result<T, any Error>>(.failure(StorageError.closed))
 
     init(
-        _ work: @escaping @Sendable (Database) throws -> T,
+        _ work: @escaping @Sendable (SQLiteConnection) throws -> T,
         _ caller: CheckedContinuation<T, any Error>
     ) {
         self.work = work
         self.caller = caller
     }
 
-    func perform(in database: Database) throws {
+    func perform(in database: SQLiteConnection) throws {
         let value = try work(database)
         result.withLock { $0 = .success(value) }
     }

@@ -1,6 +1,5 @@
 internal import ArgumentParser
 internal import AuthCore
-internal import AuthStorage
 internal import Cryptography
 
 extension AccountCommand {
@@ -29,9 +28,9 @@ extension AccountCommand {
 
         func run() async throws {
             let secret = MailboxSecret.password(try password.read())
-            try await options.withStore(makesOne: true) { store, config in
+            try await options.withStore(makesOne: true) { stores, config in
                 do {
-                    try await add(secret, to: store, config)
+                    try await add(secret, to: stores, config)
                 } catch let refusal as Refusal {
                     guard let cause = cause(of: refusal) else { throw refusal }
                     Output.complain(cause)
@@ -41,15 +40,15 @@ extension AccountCommand {
         }
 
         private func add(
-            _ secret: MailboxSecret, to store: SQLiteStore, _ config: Config
+            _ secret: MailboxSecret, to stores: Stores, _ config: Config
         ) async throws {
             var user: User?
             if let owner {
-                user = try await store.user(email: owner)
+                user = try await stores.users.user(email: owner)
                 guard user != nil else { throw DomainFault.noOwner(owner) }
             }
             let registrar = MailboxRegistrar(
-                store: store, policy: AddressPolicy(config.mail),
+                stores: stores, policy: AddressPolicy(config.mail),
                 hasher: PasswordHasher(config.passwords, Pools()),
                 settings: AccountsSettings(config), random: RandomBytes.make)
             let account = try await registrar.add(

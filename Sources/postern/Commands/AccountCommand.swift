@@ -1,6 +1,5 @@
 internal import ArgumentParser
 internal import AuthCore
-internal import AuthStorage
 
 /// `postern account`: the mailboxes.
 struct AccountCommand: AsyncParsableCommand {
@@ -27,8 +26,9 @@ struct AccountCommand: AsyncParsableCommand {
         @OptionGroup var options: ConfigOptions
 
         func run() async throws {
-            try await options.withStore { store, _ in
-                try await forEach(by: \.address, in: store.accounts(after:limit:)) { account in
+            try await options.withStore { stores, _ in
+                try await forEach(by: \.address, in: stores.accountDirectory.accounts(after:limit:))
+                { account in
                     try Output.deliver(
                         "\(account.address)  \(account.id)  \(account.state.rawValue)  "
                             + account.created.rfc3339)
@@ -69,9 +69,9 @@ struct AccountCommand: AsyncParsableCommand {
         @Argument(help: "name@domain", transform: parseAddress) var address: Address
 
         func run() async throws {
-            try await options.withAccount(address) { store, account in
+            try await options.withAccount(address) { stores, account in
                 guard
-                    try await store.delete(
+                    try await stores.accounts.delete(
                         account.id, at: nil, recording: .byOperator(.accountDeleted, address))
                 else { return false }
                 Output.print("deleted \(address)")
@@ -88,8 +88,10 @@ struct AccountCommand: AsyncParsableCommand {
         @Argument(help: "name@domain", transform: parseAddress) var address: Address
 
         func run() async throws {
-            try await options.withStore { store, _ in
-                guard try await store.free(address, recording: .byOperator(.addressFreed, address))
+            try await options.withStore { stores, _ in
+                guard
+                    try await stores.accountDirectory.free(
+                        address, recording: .byOperator(.addressFreed, address))
                 else {
                     Output.complain("\(address) is not the address of a deleted account")
                     throw ExitCode.failure
@@ -118,9 +120,12 @@ extension ConfigOptions {
     fileprivate func setState(
         of address: Address, to state: Account.State, recording kind: AuditEvent.Kind
     ) async throws {
-        try await withAccount(address) { store, account in
+        try await withAccount(address) { stores, account in
             let event = AuditEvent.byOperator(kind, address)
-            guard try await store.setState(of: account.id, to: state, recording: event) else {
+            guard
+                try await stores.accountDirectory.setState(
+                    of: account.id, to: state, recording: event)
+            else {
                 return false
             }
             Output.print("\(state == .active ? "enabled" : "disabled") \(address)")
@@ -130,11 +135,11 @@ extension ConfigOptions {
 
     /// - Parameter change: `false` when the account went away meanwhile.
     fileprivate func withAccount(
-        _ address: Address, change: (SQLiteStore, Account) async throws -> Bool
+        _ address: Address, change: (Stores, Account) async throws -> Bool
     ) async throws {
-        try await withStore { store, _ in
-            if let account = try await store.account(address: address),
-                try await change(store, account)
+        try await withStore { stores, _ in
+            if let account = try await stores.accounts.account(address: address),
+                try await change(stores, account)
             {
                 return
             }

@@ -1,6 +1,5 @@
 internal import ArgumentParser
 internal import AuthCore
-internal import AuthStorage
 
 extension AccountCommand {
     /// How the operator's mail store says what mailboxes hold; clients see it as `used`.
@@ -33,19 +32,21 @@ extension AccountCommand {
         }
 
         func run() async throws {
-            try await options.withStore { store, _ in
+            try await options.withStore { stores, _ in
                 var tally = Tally()
                 if let address, let bytes {
-                    try await tally.note([UsageReport(address: address, used: bytes)], in: store)
+                    try await tally.note(
+                        [UsageReport(address: address, used: bytes)], in: stores.accountDirectory)
                 } else {
-                    try await noteLines(in: store, &tally)
+                    try await noteLines(in: stores.accountDirectory, &tally)
                 }
                 Output.print("noted \(tally.noted) report\(tally.noted == 1 ? "" : "s")")
                 if tally.failed { throw ExitCode.failure }
             }
         }
 
-        private func noteLines(in store: SQLiteStore, _ tally: inout Tally) async throws {
+        private func noteLines(in accounts: any AccountDirectory, _ tally: inout Tally) async throws
+        {
             Output.explainWaiting(for: "lines of ADDRESS BYTES")
             var reports: [UsageReport] = []
             var number = 0
@@ -58,11 +59,11 @@ extension AccountCommand {
                     tally.complain("line \(number) is not an address and a number of bytes")
                 }
                 guard reports.count == Self.batch else { continue }
-                try await tally.note(reports, in: store)
+                try await tally.note(reports, in: accounts)
                 reports = []
                 tally.line.show("\(number) lines read, \(tally.noted) reports noted")
             }
-            try await tally.note(reports, in: store)
+            try await tally.note(reports, in: accounts)
             tally.line.end()
         }
     }
@@ -74,8 +75,9 @@ extension AccountCommand {
         /// How far it is, where there is much of it.
         var line = StatusLine.onStandardError()
 
-        mutating func note(_ reports: [UsageReport], in store: SQLiteStore) async throws {
-            for (report, isThere) in zip(reports, try await store.note(reports)) {
+        mutating func note(_ reports: [UsageReport], in accounts: any AccountDirectory) async throws
+        {
+            for (report, isThere) in zip(reports, try await accounts.note(reports)) {
                 if isThere {
                     noted += 1
                 } else {

@@ -1,6 +1,5 @@
 internal import ArgumentParser
 internal import AuthCore
-internal import AuthStorage
 internal import Glibc
 internal import StrictJSON
 
@@ -39,13 +38,13 @@ struct AuditCommand: AsyncParsableCommand {
         }
 
         func run() async throws {
-            try await options.withStore { store, _ in
+            try await options.withStore { stores, _ in
                 // The latest is needed to go on from, also where none is to be shown.
-                let latest = try await store.latestEvents(limit: max(1, lines))
+                let latest = try await stores.audit.latestEvents(limit: max(1, lines))
                 var last = latest.last?.sequence
                 try AuditOutput.show(latest.suffix(lines))
                 while follow {
-                    let page = try await store.events(after: last, limit: Self.page)
+                    let page = try await stores.audit.events(after: last, limit: Self.page)
                     last = page.last?.sequence ?? last
                     try AuditOutput.show(page[...])
                     if page.count < Self.page { try await Task.sleep(for: .milliseconds(500)) }
@@ -80,13 +79,13 @@ struct AuditCommand: AsyncParsableCommand {
         var format = Format.json
 
         func run() async throws {
-            try await options.withStore { store, _ in
-                let end = try await store.latestEvents(limit: 1).last?.sequence ?? 0
+            try await options.withStore { stores, _ in
+                let end = try await stores.audit.latestEvents(limit: 1).last?.sequence ?? 0
                 var line = StatusLine.onStandardError()
                 defer { line.end() }
                 var last: Int64?
                 while true {
-                    let page = try await store.events(after: last, limit: Self.page)
+                    let page = try await stores.audit.events(after: last, limit: Self.page)
                     last = page.last?.sequence
                     let wanted = page.filter { record in
                         since.map { record.event.time >= $0 } ?? true

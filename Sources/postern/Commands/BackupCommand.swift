@@ -26,7 +26,7 @@ struct BackupCommand: AsyncParsableCommand {
 
     func run() async throws {
         let config = try options.load().config
-        let location = try config.databaseOnDisk()
+        let database = try config.databaseOnDisk()
         guard access(file, F_OK) != 0 else {
             Output.complain("\(file) exists, and a backup overwrites nothing; name another file")
             throw ExitCode.failure
@@ -38,7 +38,7 @@ struct BackupCommand: AsyncParsableCommand {
             stopped.close()
         }
         do {
-            let octets = try copy(location, until: stopped)
+            let octets = try copy(database, until: stopped)
             Output.print(
                 "backed up \(octets) bytes to \(file); the master secret is not in it"
                     + " (\(MasterSecret.place(for: config)))")
@@ -53,24 +53,25 @@ struct BackupCommand: AsyncParsableCommand {
     }
 
     /// - Returns: how long the copy is.
-    private func copy(_ location: SQLiteLocation, until stopped: Latch) throws -> Int {
+    private func copy(_ database: Database, until stopped: Latch) throws -> Int {
         var octets = 0
         var line = StatusLine.onStandardError()
         defer { line.end() }
         try File.create(file) { temporary in
-            try Backup(of: location).write(to: temporary) { progress in
+            try database.backUp(to: temporary) { progress in
                 guard !stopped.isClosed else { throw BackupFault.stopped }
-                octets = progress.total
+                octets = progress.totalBytes
                 line.show(Self.status(progress))
             }
         }
         return octets
     }
 
-    static func status(_ progress: Backup.Progress) -> String {
-        let percent = progress.total > 0 ? progress.copied * 100 / progress.total : 100
+    static func status(_ progress: BackupProgress) -> String {
+        let percent =
+            progress.totalBytes > 0 ? progress.copiedBytes * 100 / progress.totalBytes : 100
         let mebi = 1 << 20
-        return "\(progress.copied / mebi) of \(progress.total / mebi) MiB, \(percent) %"
+        return "\(progress.copiedBytes / mebi) of \(progress.totalBytes / mebi) MiB, \(percent) %"
             + (percent == 100 ? ", looking it through" : "")
     }
 }

@@ -1,6 +1,5 @@
 internal import ArgumentParser
 internal import AuthCore
-internal import AuthStorage
 internal import Cryptography
 
 /// `postern domain`: the domains beside those of the configuration.
@@ -49,12 +48,12 @@ struct DomainCommand: AsyncParsableCommand {
         }
 
         func run() async throws {
-            try await options.withStore(makesOne: true) { store, config in
+            try await options.withStore(makesOne: true) { stores, config in
                 guard !config.mail.domains.contains(domain) else {
                     throw DomainFault.configured(domain)
                 }
-                let new = try await domain(in: store)
-                let insertion = try await store.insert(
+                let new = try await domain(in: stores)
+                let insertion = try await stores.domains.insert(
                     new, limit: nil, recording: .byOperator(.domainAdded, domain))
                 guard insertion == .inserted else { throw DomainFault.alreadyThere(domain) }
                 Output.print("added \(domain)  \(new.id)")
@@ -66,7 +65,7 @@ struct DomainCommand: AsyncParsableCommand {
             }
         }
 
-        private func domain(in store: SQLiteStore) async throws -> HostedDomain {
+        private func domain(in stores: Stores) async throws -> HostedDomain {
             let now = SystemClock.now()
             guard let owner else {
                 return HostedDomain(
@@ -74,7 +73,7 @@ struct DomainCommand: AsyncParsableCommand {
                     isProOnly: proOnly, verification: .verified, verifyToken: "", verified: now,
                     created: now)
             }
-            guard let user = try await store.user(email: owner) else {
+            guard let user = try await stores.users.user(email: owner) else {
                 throw DomainFault.noOwner(owner)
             }
             let made = HostedDomain(domain, of: user.id, at: now, random: RandomBytes.make)
@@ -94,11 +93,13 @@ struct DomainCommand: AsyncParsableCommand {
         @OptionGroup var options: ConfigOptions
 
         func run() async throws {
-            try await options.withStore { store, config in
+            try await options.withStore { stores, config in
                 for name in config.mail.domains {
                     try Output.deliver("\(name)  configuration  verified  everybody  -")
                 }
-                try await forEach(by: \.domain.name, in: store.domains(after:limit:)) { listed in
+                try await forEach(
+                    by: \.domain.name, in: stores.domainDirectory.domains(after:limit:)
+                ) { listed in
                     try Output.deliver(
                         listed.domain.line(owner: listed.owner?.text ?? "operator"))
                 }
@@ -114,14 +115,14 @@ struct DomainCommand: AsyncParsableCommand {
         @Argument(help: "The domain.", transform: parseDomain) var domain: Domain
 
         func run() async throws {
-            try await options.withStore { store, config in
+            try await options.withStore { stores, config in
                 guard !config.mail.domains.contains(domain) else {
                     throw DomainFault.configured(domain)
                 }
-                guard let found = try await store.domain(named: domain) else {
+                guard let found = try await stores.domains.domain(named: domain) else {
                     throw DomainFault.absent(domain)
                 }
-                let removal = try await store.removeDomain(
+                let removal = try await stores.domains.removeDomain(
                     found.id, of: found.owner, recording: .byOperator(.domainRemoved, domain))
                 switch removal {
                 case .removed: Output.print("removed \(domain)")

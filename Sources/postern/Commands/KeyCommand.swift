@@ -1,6 +1,5 @@
 internal import ArgumentParser
 internal import AuthCore
-internal import AuthStorage
 
 /// `postern key`: the signing keys.
 struct KeyCommand: AsyncParsableCommand {
@@ -15,8 +14,8 @@ struct KeyCommand: AsyncParsableCommand {
         @OptionGroup var options: ConfigOptions
 
         func run() async throws {
-            try await options.withStore { store, _ in
-                for key in try await store.keys() {
+            try await options.withStore { stores, _ in
+                for key in try await stores.signingKeys.keys() {
                     let state = key.retired.map { "verifies until \($0.rfc3339)" } ?? "signs"
                     try Output.deliver(
                         "\(key.use.rawValue)  \(key.id)  \(key.created.rfc3339)  \(state)")
@@ -59,9 +58,9 @@ struct KeyCommand: AsyncParsableCommand {
         var leaked = false
 
         func run() async throws {
-            try await options.withStore { store, config in
+            try await options.withStore { stores, config in
                 let secret = try MasterSecret.find(for: config)
-                let keys = try KeyRing(store, secret: secret, workers: Pools().signing)
+                let keys = try KeyRing(stores, secret: secret, workers: Pools().signing)
                 // A key that the other secret cannot open must not be retired by one that it can.
                 try await keys.refresh()
                 let grace = leaked ? .zero : config.longestLifetime(of: use)

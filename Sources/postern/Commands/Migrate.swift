@@ -2,7 +2,7 @@ internal import ArgumentParser
 internal import AuthStorage
 
 /// `postern migrate`: brings the database to the shape that this program knows.
-struct Migrate: ParsableCommand {
+struct Migrate: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Bring the database up to date; serve does so itself.",
         discussion: """
@@ -19,16 +19,18 @@ struct Migrate: ParsableCommand {
     @Flag(help: "Only say what would be done.")
     var plan = false
 
-    func run() throws {
+    func run() async throws {
         let config = try options.load().config
-        guard config.databaseLocation != .memory else {
+        guard !config.database.isInMemory else {
             Output.complain("the database is in memory: there is nothing to migrate")
             throw Exit.misconfigured
         }
         do {
-            let migrator = Migrator(config.databaseLocation)
-            let report = plan ? try migrator.plan() : try migrator.migrate(at: SystemClock.now())
-            let steps = plan ? report.pending : report.applied
+            let database = config.database
+            let steps =
+                plan
+                ? try await database.migrationStatus().pending
+                : try await database.migrate(at: SystemClock.now())
             for step in steps {
                 Output.print("\(plan ? "would apply" : "applied") \(step.number) \(step.name)")
             }

@@ -1,6 +1,6 @@
 internal import ArgumentParser
+internal import AuthCore
 internal import AuthStorage
-internal import Glibc
 
 extension ConfigOptions {
     /// Opens the configured database for an operator's command, whether or not a server runs on it.
@@ -9,21 +9,21 @@ extension ConfigOptions {
     /// - Parameter makesOne: for what is added before the first start; where there was no database
     ///   the operator is told that there is one now.
     func withStore(
-        makesOne: Bool = false, _ body: (SQLiteStore, Config) async throws -> Void
+        makesOne: Bool = false, _ body: (Stores, Config) async throws -> Void
     ) async throws {
         let config = try load().config
-        let location = try config.databaseOnDisk(mayBeMissing: makesOne)
-        let isNew = config.lacksDatabase
+        let database = try config.databaseOnDisk(mayBeMissing: makesOne)
+        let isNew = database.isMissing
         do {
-            let store = try SQLiteStore.open(location, at: SystemClock.now())
-            if isNew { Output.complain("made the database \(location.path): there was none") }
+            let stores = try await database.open(at: SystemClock.now())
+            if isNew { Output.complain("made the database \(database.name): there was none") }
             do {
-                try await body(store, config)
+                try await body(stores, config)
             } catch {
-                await store.close()
+                await stores.close()
                 throw error
             }
-            await store.close()
+            await stores.close()
         } catch let code as ExitCode {
             throw code
         } catch {
@@ -38,22 +38,17 @@ extension Config {
     /// - Parameter mayBeMissing: `false` for what looks at a database or changes what is in it:
     ///   with a misspelt directory it would say that there is nothing.
     /// - Throws: `ExitCode` 78 once it has been said why there is none.
-    func databaseOnDisk(mayBeMissing: Bool = false) throws -> SQLiteLocation {
-        guard databaseLocation != .memory else {
+    func databaseOnDisk(mayBeMissing: Bool = false) throws -> Database {
+        guard !database.isInMemory else {
             Output.complain("the database is in memory: another process cannot reach it")
             throw Exit.misconfigured
         }
-        guard mayBeMissing || !lacksDatabase else {
+        guard mayBeMissing || !database.isMissing else {
             Output.complain(
-                "there is no database \(databaseLocation.path); name its directory with --data,"
+                "there is no database \(database.name); name its directory with --data,"
                     + " or make it with `postern serve` or `postern migrate`")
             throw Exit.misconfigured
         }
-        return databaseLocation
-    }
-
-    /// A directory that cannot be looked into is not one that lacks it.
-    fileprivate var lacksDatabase: Bool {
-        access(databaseLocation.path, F_OK) != 0 && errno == ENOENT
+        return database
     }
 }

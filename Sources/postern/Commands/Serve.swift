@@ -71,15 +71,16 @@ struct Service: Sendable {
         let draining = Latch()
         let house = try await House.open(
             config, publicURL: publicURL, secret: try MasterSecret.find(for: config),
-            onEvent: { [log] in log.event($0) },
-            onRoom: { hasRoom in
-                if hasRoom {
-                    logger.notice("the database has room again")
-                } else {
-                    logger.critical(
-                        "the disk is full: nothing is written until there is room again")
-                }
-            },
+            observers: StoreObservers(
+                event: { [log] in log.event($0) },
+                diskFull: { isFull in
+                    if isFull {
+                        logger.critical(
+                            "the disk is full: nothing is written until there is room again")
+                    } else {
+                        logger.notice("the database has room again")
+                    }
+                }),
             isDraining: { draining.isClosed },
             logFetch: { cause, origin in
                 logger.info(
@@ -98,7 +99,8 @@ struct Service: Sendable {
             try? await Task.sleep(for: .seconds(1))
             Footprint.trim()
             await Duties(
-                ledger: house.store, signingKeys: house.store, keys: house.keys, audit: house.store,
+                ledger: house.stores.challenges, signingKeys: house.stores.signingKeys,
+                keys: house.keys, audit: house.stores.audit,
                 retention: config.audit.retention, logger: logger, clock: SystemClock.now
             ).run()
         }

@@ -1,6 +1,5 @@
 internal import ArgumentParser
 internal import AuthCore
-internal import AuthStorage
 internal import Cryptography
 
 /// `postern user`: the Pro users.
@@ -30,9 +29,9 @@ struct UserCommand: AsyncParsableCommand {
 
         func run() async throws {
             let secret = try password.read()
-            try await options.withStore(makesOne: true) { store, config in
+            try await options.withStore(makesOne: true) { stores, config in
                 do {
-                    let user = try await UserRegistrar(store, config).add(
+                    let user = try await UserRegistrar(stores, config).add(
                         email, password: secret, recording: .byOperator(.userCreated, email))
                     Output.print("added \(email)  \(user.id)")
                 } catch Refusal.emailTaken {
@@ -50,8 +49,9 @@ struct UserCommand: AsyncParsableCommand {
         @OptionGroup var options: ConfigOptions
 
         func run() async throws {
-            try await options.withStore { store, _ in
-                try await forEach(by: \.email, in: store.users(after:limit:)) { user in
+            try await options.withStore { stores, _ in
+                try await forEach(by: \.email, in: stores.userDirectory.users(after:limit:)) {
+                    user in
                     try Output.deliver(
                         "\(user.email)  \(user.id)  \(user.state.rawValue)  \(user.created.rfc3339)"
                     )
@@ -95,12 +95,12 @@ struct UserCommand: AsyncParsableCommand {
 
         func run() async throws {
             let secret = try password.read()
-            try await options.withUser(email) { store, user, config in
+            try await options.withUser(email) { stores, user, config in
                 guard user.state == .active else {
                     Output.complain("\(email) is disabled; enable it first")
                     throw ExitCode.failure
                 }
-                let changed = try await UserRegistrar(store, config).setPassword(
+                let changed = try await UserRegistrar(stores, config).setPassword(
                     of: user, to: secret, recording: .byOperator(.credentialReset, email))
                 guard changed else {
                     Output.complain("\(email) was changed by somebody else meanwhile; try again")
@@ -121,9 +121,9 @@ func parseEmail(_ text: String) throws -> Email {
 }
 
 extension UserRegistrar {
-    fileprivate init(_ store: SQLiteStore, _ config: Config) {
+    fileprivate init(_ stores: Stores, _ config: Config) {
         self.init(
-            users: store, hasher: PasswordHasher(config.passwords, Pools()),
+            users: stores.users, hasher: PasswordHasher(config.passwords, Pools()),
             random: RandomBytes.make
         )
     }
@@ -133,9 +133,10 @@ extension ConfigOptions {
     fileprivate func setState(
         of email: Email, to state: User.State, recording kind: AuditEvent.Kind
     ) async throws {
-        try await withUser(email) { store, user, _ in
+        try await withUser(email) { stores, user, _ in
             let event = AuditEvent.byOperator(kind, email)
-            guard try await store.setState(of: user.id, to: state, recording: event) else {
+            guard try await stores.userDirectory.setState(of: user.id, to: state, recording: event)
+            else {
                 return false
             }
             Output.print("\(state == .active ? "enabled" : "disabled") \(email)")
@@ -145,11 +146,11 @@ extension ConfigOptions {
 
     /// - Parameter change: `false` when the user went away meanwhile.
     fileprivate func withUser(
-        _ email: Email, change: (SQLiteStore, User, Config) async throws -> Bool
+        _ email: Email, change: (Stores, User, Config) async throws -> Bool
     ) async throws {
-        try await withStore { store, config in
-            if let user = try await store.user(email: email),
-                try await change(store, user, config)
+        try await withStore { stores, config in
+            if let user = try await stores.users.user(email: email),
+                try await change(stores, user, config)
             {
                 return
             }

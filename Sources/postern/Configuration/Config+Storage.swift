@@ -7,36 +7,18 @@ extension Config {
         var directory = "data"
         /// `sqlite:<path>` or `sqlite::memory:`; by default `sqlite:<directory>/postern.db`. The
         /// test profile defaults to memory unless this or the directory is set.
-        var url: SQLiteLocation?
+        var url: Database?
 
         static let settings = [
             Setting("storage.directory", \.storage.directory, .path),
-            Setting("storage.url", \.storage.url, Syntax.databaseLocation.optional),
+            Setting("storage.url", \.storage.url, Syntax.database.optional),
         ]
     }
 }
 
-extension SQLiteLocation {
-    /// As `storage.url` writes it.
-    var url: String {
-        switch self {
-        case .memory: "sqlite::memory:"
-        case .file(let path): "sqlite:\(path)"
-        }
-    }
-}
-
-extension Syntax<SQLiteLocation> {
-    static let databaseLocation = Syntax.string(
-        "\"sqlite:<path>\" or \"sqlite::memory:\"",
-        read: { text in
-            switch SQLiteLocation(url: text) {
-            case .memory: .memory
-            // SQLite itself gives names that begin with a colon a meaning of their own.
-            case .file(let path) where isUsablePath(path) && !path.hasPrefix(":"): .file(path)
-            case .file, nil: nil
-            }
-        }, write: \.url)
+extension Syntax<Database> {
+    static let database = Syntax.string(
+        Database.acceptedURLs, read: { try? Database(url: $0) }, write: \.url)
 }
 
 extension Syntax<String> {

@@ -49,7 +49,7 @@ struct Config: Sendable {
             hashLogin.allowHTTP = true
             hashLogin.allowPrivateNetworks = true
             hashLogin.ports = []
-            storage.url = .memory
+            storage.url = .inMemory
         }
     }
 }
@@ -60,16 +60,14 @@ enum Profile: String, CaseIterable, Sendable {
 }
 
 extension Config {
-    /// Where the database is, when nothing else was said: a file in the storage directory.
-    var databaseLocation: SQLiteLocation {
-        storage.url ?? .file(storage.directory + "/postern.db")
-    }
+    /// The database of `storage.url`; a file in the storage directory when that is not set.
+    var database: Database { storage.url ?? .inDirectory(storage.directory) }
 
     /// The same with everything filled in that follows from other settings, for showing. The public
     /// URL stays open while the port is: it is known once the server listens.
     var effective: Config {
         var config = self
-        config.storage.url = databaseLocation
+        config.storage.url = database
         if server.publicURL == nil && profile != .production && server.port != 0 {
             config.server.publicURL = publicURL(port: server.port)
         }

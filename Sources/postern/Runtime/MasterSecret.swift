@@ -16,7 +16,7 @@ enum MasterSecret {
         if let path = ProcessEnvironment.variables[Environment.masterSecretFile] {
             return try read(path, isOurs: false)
         }
-        if config.databaseLocation == .memory { return SecretBytes(RandomBytes.make(octets)) }
+        if config.database.isInMemory { return SecretBytes(RandomBytes.make(octets)) }
         return try inDirectory(config.storage.directory)
     }
 

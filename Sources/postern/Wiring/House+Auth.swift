@@ -1,5 +1,4 @@
 internal import AuthCore
-internal import AuthStorage
 internal import Cryptography
 internal import Fetching
 
@@ -39,7 +38,7 @@ extension RateLimiter.Settings {
 
 extension AgentAuth {
     init(
-        _ config: Config, _ tokens: TokenAuthority, _ store: SQLiteStore, _ limiter: RateLimiter,
+        _ config: Config, _ tokens: TokenAuthority, _ stores: Stores, _ limiter: RateLimiter,
         _ pools: Pools
     ) throws {
         self.init(
@@ -55,19 +54,20 @@ extension AgentAuth {
                 settings: DifficultyGovernor.Settings(
                     base: config.pow.agentDifficulty, maximum: config.pow.agentMaxDifficulty)),
             falseProofs: FalseProofLimiter(allowance: config.limits.enabled ? 10 : .max),
-            tokens: tokens, accounts: store, ledger: store,
-            audit: store, limiter: limiter, hashing: pools.hashing, random: RandomBytes.make)
+            tokens: tokens, accounts: stores.accounts, ledger: stores.challenges,
+            audit: stores.audit, limiter: limiter, hashing: pools.hashing, random: RandomBytes.make)
     }
 }
 
 extension AccountsAuth {
     init(
-        _ config: Config, _ tokens: TokenAuthority, _ store: SQLiteStore, _ limiter: RateLimiter,
+        _ config: Config, _ tokens: TokenAuthority, _ stores: AuthCore.Stores,
+        _ limiter: RateLimiter,
         _ pools: Pools
     ) {
         self.init(
             settings: AccountsSettings(config), policy: AddressPolicy(config.mail), tokens: tokens,
-            stores: Stores(store),
+            stores: AccountsAuth.Stores(stores),
             hasher: PasswordHasher(config.passwords, pools),
             limiter: limiter,
             throttle: LoginThrottle(
@@ -81,12 +81,13 @@ extension AccountsAuth {
 
 extension HashLoginAuth {
     init(
-        _ config: Config, _ tokens: TokenAuthority, _ store: SQLiteStore, _ pools: Pools,
+        _ config: Config, _ tokens: TokenAuthority, _ stores: Stores, _ pools: Pools,
         _ log: @escaping @Sendable (_ cause: String, _ origin: String) -> Void
     ) {
         self.init(
             settings: Settings(config.hashLogin), policy: AddressPolicy(config.mail),
-            tokens: tokens, logins: store, domains: store, audit: store,
+            tokens: tokens, logins: stores.hashLogins, domains: stores.domains,
+            audit: stores.audit,
             fetcher: GuardedHashFetcher(config.hashLogin, log: log), hashing: pools.hashing,
             throttle: LoginThrottle(
                 settings: LoginThrottle.Settings(isEnabled: config.limits.enabled),

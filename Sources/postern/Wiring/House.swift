@@ -10,62 +10,58 @@ internal import Scheduling
 ///
 /// Owns nothing that has a life of its own but the store, which ``close()`` ends.
 struct House: Sendable {
-    let store: SQLiteStore
+    let stores: Stores
     let keys: KeyRing
     let router: Router
 
     /// Opens the database (migrating it) and the stored keys; missing keys are made meanwhile.
     /// - Parameters:
     ///   - publicURL: what clients reach this server by.
-    ///   - onEvent: told of each credential event once it is durable; must not wait.
-    ///   - onRoom: told when the disk is full, and when it is not any more; must not wait.
     ///   - isDraining: whether somebody has asked for the server to stop.
     ///   - logFetch: told why a hash URL could not be fetched, which its client is not.
     static func open(
         _ config: Config, publicURL: String, secret: SecretBytes,
-        onEvent: @escaping @Sendable (AuditEvent) -> Void = { _ in },
-        onRoom: @escaping @Sendable (Bool) -> Void = { _ in },
+        observers: StoreObservers = StoreObservers(),
         isDraining: @escaping @Sendable () -> Bool,
         logFetch: @escaping @Sendable (_ cause: String, _ origin: String) -> Void = {
             _, _ in
         }
     ) async throws -> House {
-        let store = try SQLiteStore.open(
-            config.databaseLocation, onEvent: onEvent, onRoom: onRoom, at: SystemClock.now())
+        let stores = try await config.database.open(observers: observers, at: SystemClock.now())
         do {
             let pools = Pools()
-            let keys = try KeyRing(store, secret: secret, workers: pools.signing)
+            let keys = try KeyRing(stores, secret: secret, workers: pools.signing)
             try await keys.start()
             let tokens = TokenAuthority(
                 realm: Realm(config, publicURL: publicURL), keys: keys, signers: pools.signing)
             let limiter = RateLimiter(settings: RateLimiter.Settings(config.limits))
             let agent = AgentAPI(
-                auth: try AgentAuth(config, tokens, store, limiter, pools), publicURL: publicURL,
+                auth: try AgentAuth(config, tokens, stores, limiter, pools), publicURL: publicURL,
                 jmap: JMAPDirectory(config.mail, publicURL: publicURL), limiter: limiter,
                 clock: SystemClock.now)
             let surfaces = Surfaces(
                 agent: agent,
                 accounts: AccountsAPI(
-                    auth: AccountsAuth(config, tokens, store, limiter, pools), limiter: limiter,
+                    auth: AccountsAuth(config, tokens, stores, limiter, pools), limiter: limiter,
                     clock: SystemClock.now),
                 hashLogin: HashLoginAPI(
-                    auth: HashLoginAuth(config, tokens, store, pools, logFetch), keys: keys,
+                    auth: HashLoginAuth(config, tokens, stores, pools, logFetch), keys: keys,
                     publicURL: publicURL, limiter: limiter, clock: SystemClock.now),
                 discovery: DiscoveryAPI(
                     agent: agent, keys: keys, difficulty: config.pow.agentDifficulty,
                     bodyLimit: config.server.bodyLimit, clock: SystemClock.now),
                 operations: OperationsAPI(
-                    agent: agent, isDraining: isDraining, pingDatabase: store.ping))
+                    agent: agent, isDraining: isDraining, pingDatabase: stores.ping))
             let router = Router(groups: allRoutes(surfaces), fallback: surfaces.fallback)
-            return House(store: store, keys: keys, router: router)
+            return House(stores: stores, keys: keys, router: router)
         } catch {
-            await store.close()
+            await stores.close()
             throw error
         }
     }
 
     func close() async {
-        await store.close()
+        await stores.close()
     }
 }
 
@@ -88,9 +84,9 @@ struct Pools: Sendable {
 
 extension KeyRing {
     /// The keys of a store, to be opened with the master secret.
-    convenience init(_ store: SQLiteStore, secret: SecretBytes, workers: any Workers) throws {
+    convenience init(_ stores: Stores, secret: SecretBytes, workers: any Workers) throws {
         self.init(
-            store: store,
+            store: stores.signingKeys,
             sealer: try KeySealer(masterSecret: secret.bytes, random: RandomBytes.make),
             workers: workers, random: RandomBytes.make, clock: SystemClock.now)
     }

@@ -267,7 +267,7 @@ struct HashLoginAPITests {
         let domain = HostedDomain(
             id: DomainID(random: [UInt8](repeating: 1, count: 16)), name: name, owner: owner,
             verification: verification, verifyToken: "", created: api.world.clock.now)
-        _ = try await api.world.store.insert(
+        _ = try await api.world.stores.domains.insert(
             domain, limit: nil,
             recording: AuditEvent(
                 .domainAdded, time: api.world.clock.now, actor: "operator", subject: "example.com"))

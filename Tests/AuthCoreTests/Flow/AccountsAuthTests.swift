@@ -1,5 +1,4 @@
 import AuthCore
-import AuthStorage
 import Synchronization
 import TestSupport
 import Testing
@@ -21,7 +20,7 @@ import Testing
     private func stored(_ open: OpenAccount, in world: AgentWorld) async throws -> (
         hash: String, version: Int64
     ) {
-        let account = try #require(try await world.store.account(id: open.account.id))
+        let account = try #require(try await world.stores.accounts.account(id: open.account.id))
         guard case .password(let hash) = account.credential else { throw AgentWorld.Unsolved() }
         return (hash.encoded, account.credentialVersion)
     }
@@ -36,7 +35,7 @@ import Testing
             email: "owner@example.test", password: Array("propassword".utf8), by: before.caller)
 
         let after = try AgentWorld(
-            store: before.store, passwords: .init(memoryKiB: 16, iterations: 1, parallelism: 1))
+            stores: before.stores, passwords: .init(memoryKiB: 16, iterations: 1, parallelism: 1))
         try await after.keys.start()
         await #expect(throws: Refusal.invalidCredentials) {
             try await after.accounts.login(address: address, secret: wrong, by: after.caller)
@@ -48,7 +47,7 @@ import Testing
         #expect(new.version == old.version)
         _ = try await after.accounts.loginUser(
             email: "owner@example.test", password: Array("propassword".utf8), by: after.caller)
-        let newUser = try #require(try await after.store.user(id: user.user.id))
+        let newUser = try #require(try await after.stores.users.user(id: user.user.id))
         #expect(newUser.password.encoded.hasPrefix("$argon2id$v=19$m=16,t=1,p=1$"))
 
         for token in [open.token, user.token] {
@@ -73,7 +72,7 @@ import Testing
             created: world.clock.now)
         let made = AuditEvent(
             .accountCreated, by: world.caller, actor: "operator", subject: "agent")
-        _ = try await world.store.insert(mailbox, limit: nil, recording: made)
+        _ = try await world.stores.accounts.insert(mailbox, limit: nil, recording: made)
 
         func cost(_ attempt: () async throws -> Void) async -> Int {
             let before = workers.jobs

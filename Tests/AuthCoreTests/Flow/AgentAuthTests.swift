@@ -1,5 +1,4 @@
 import AuthCore
-import AuthStorage
 import Synchronization
 import TestSupport
 import Testing
@@ -40,7 +39,7 @@ struct AgentAuthTests {
 
     @Test func onlyADigestOfTheKeyIsStored() async throws {
         let (session, key) = try await signup("myagent")
-        let stored = try #require(try await world.store.account(id: session.account.id))
+        let stored = try #require(try await world.stores.accounts.account(id: session.account.id))
         #expect(stored.credential == .apiKey(key.digest))
         #expect(!"\(stored)".contains(key.secret))
     }
@@ -67,12 +66,16 @@ struct AgentAuthTests {
     }
 
     @Test func ofFiftyAtOnceOneGetsPastTheSpend() async throws {
-        let (challenge, proof) = try await solvedChallenge()
+        // Proofs in flight count as false until they are checked.
+        let world = try AgentWorld(falseProofAllowance: .max)
+        let (challenge, proof) = try await solvedChallenge(in: world)
         let outcomes = await withTaskGroup(of: Refusal?.self) { group in
             for number in 0..<50 {
                 group.addTask {
                     do {
-                        _ = try await open(Username(parsing: "agent\(number)"), challenge, proof)
+                        _ = try await world.auth.signup(
+                            Username(parsing: "agent\(number)"), challenge: challenge,
+                            proof: proof, by: world.caller)
                         return nil
                     } catch {
                         return error as? Refusal
@@ -152,20 +155,21 @@ struct AgentAuthTests {
     }
 
     @Test func aFullPoolSpendsNothing() async throws {
-        let world = try AgentWorld(store: world.store, hashing: FullWorkers())
+        let world = try AgentWorld(stores: world.stores, hashing: FullWorkers())
         let (challenge, proof) = try await solvedChallenge(in: world)
         await expect(.busy(retryAfter: .seconds(1))) {
             _ = try await world.auth.signup(
                 Username(parsing: "myagent"), challenge: challenge, proof: proof,
                 by: world.caller)
         }
-        let spent = try await world.store.sweep(before: Instant(milliseconds: .max), limit: 10)
+        let spent = try await world.stores.challenges.sweep(
+            before: Instant(milliseconds: .max), limit: 10)
         #expect(spent == 0)
     }
 
     @Test func aStoreThatIsBusyAfterTheSpendGivesTheChallengeBack() async throws {
-        let busy = BusyAccounts(world.store)
-        let world = try AgentWorld(store: world.store, accounts: busy)
+        let busy = BusyAccounts(world.stores.accounts)
+        let world = try AgentWorld(stores: world.stores, accounts: busy)
         let (challenge, proof) = try await solvedChallenge(in: world)
         let signup: @Sendable () async throws -> Void = {
             _ = try await world.auth.signup(
@@ -187,7 +191,7 @@ struct AgentAuthTests {
         let presented = try await world.auth.admit(session: session.token, at: world.clock.now)
         let capability = try await world.auth.issueCapability(for: presented, at: world.clock.now)
         #expect(
-            try await world.store.setState(
+            try await world.stores.accountDirectory.setState(
                 of: session.account.id, to: .disabled,
                 recording: AuditEvent(
                     .accountDisabled, time: world.clock.now, actor: "operator", subject: "")))
@@ -225,7 +229,7 @@ struct AgentAuthTests {
         await expect(.unknownAPIKey) { _ = try await login(key) }
         await expect(.addressTaken) { _ = try await signup("myagent") }
         #expect(
-            try await world.store.free(
+            try await world.stores.accountDirectory.free(
                 session.account.address,
                 recording: AuditEvent(
                     .addressFreed, time: world.clock.now, actor: "operator", subject: "")))
@@ -283,10 +287,10 @@ struct AgentAuthTests {
 
 /// An account store that is busy until told otherwise.
 private final class BusyAccounts: AccountStore {
-    private let inner: MemoryStore
+    private let inner: any AccountStore
     private let busy = Mutex(true)
 
-    init(_ inner: MemoryStore) {
+    init(_ inner: any AccountStore) {
         self.inner = inner
     }
 

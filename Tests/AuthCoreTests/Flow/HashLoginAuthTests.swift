@@ -1,4 +1,3 @@
-import AuthStorage
 import Cryptography
 import Synchronization
 import TestSupport
@@ -14,9 +13,8 @@ import Testing
 
     /// A world in which the user is registered, with a pool of the test's own from then on.
     private func world(hashing: any Workers = InlineWorkers()) async throws -> AgentWorld {
-        let store = MemoryStore()
-        let before = try AgentWorld(store: store)
-        let after = try AgentWorld(store: store, hashing: hashing)
+        let before = try AgentWorld()
+        let after = try AgentWorld(stores: before.stores, hashing: hashing)
         for world in [before, after] { world.host.serve(try hash(), at: Self.url) }
         _ = try await before.hashLogin.register(
             email: Self.email, url: Self.url, password: Self.password, by: before.caller)
@@ -36,7 +34,9 @@ import Testing
     }
 
     private func failures(_ world: AgentWorld) async throws -> Int {
-        try await world.store.latestEvents(limit: 100).count { $0.event.kind == .loginFailed }
+        try await world.stores.audit.latestEvents(limit: 100).count {
+            $0.event.kind == .loginFailed
+        }
     }
 
     @Test func aFetchIsGivenFiveSecondsAtRegistrationAndTwoAtALogin() async throws {

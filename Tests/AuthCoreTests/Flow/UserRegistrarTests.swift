@@ -1,5 +1,4 @@
 import AuthCore
-import AuthStorage
 import TestSupport
 import Testing
 
@@ -10,7 +9,7 @@ import Testing
     init() throws {
         world = try AgentWorld()
         registrar = UserRegistrar(
-            users: world.store,
+            users: world.stores.users,
             hasher: PasswordHasher(
                 settings: .init(memoryKiB: 8, iterations: 1, parallelism: 1),
                 workers: InlineWorkers(), random: world.random.make),
@@ -44,7 +43,7 @@ import Testing
         let user = try await add()
         #expect(user.created == world.clock.now)
         #expect(try await login("propassword").user.id == user.id)
-        let kinds = try await world.store.events(after: nil, limit: 10).map(\.event.kind)
+        let kinds = try await world.stores.audit.events(after: nil, limit: 10).map(\.event.kind)
         #expect(kinds == [.userCreated, .loginSucceeded])
     }
 
@@ -52,7 +51,7 @@ import Testing
         _ = try await add()
         await #expect(throws: Refusal.emailTaken) { _ = try await add() }
         await #expect(throws: Refusal.passwordTooShort) { _ = try await add("12345") }
-        #expect(try await world.store.events(after: nil, limit: 10).count == 1)
+        #expect(try await world.stores.audit.events(after: nil, limit: 10).count == 1)
     }
 
     @Test func aNewPasswordEndsTheOldOneAndEveryJWT() async throws {
@@ -81,13 +80,13 @@ import Testing
         #expect(try await opens(jwt))
         #expect(try await opens(apiToken))
 
-        _ = try await world.store.setState(
+        _ = try await world.stores.userDirectory.setState(
             of: user.id, to: .disabled, recording: event(.userDisabled))
         #expect(try await !opens(jwt))
         #expect(try await !opens(apiToken))
         await #expect(throws: Refusal.invalidCredentials) { _ = try await login("propassword") }
 
-        _ = try await world.store.setState(
+        _ = try await world.stores.userDirectory.setState(
             of: user.id, to: .active, recording: event(.userEnabled))
         #expect(try await !opens(jwt))
         #expect(try await opens(apiToken))

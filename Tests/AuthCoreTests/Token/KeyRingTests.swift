@@ -7,8 +7,12 @@ import Testing
 @testable import AuthCore
 
 struct KeyRingTests {
-    private let store = MemoryStore()
+    private let store: any SigningKeyStore
     private let clock = TestClock()
+
+    init() throws {
+        store = try Database.openInMemory().signingKeys
+    }
 
     @Test func serversThatStartTogetherEndWithOneKeyEach() async throws {
         let rings = try (0..<4).map { try ring(seed: UInt64($0 + 10)) }
@@ -135,10 +139,10 @@ struct KeyRingTests {
 
 /// A key store that counts reads and fails when told.
 private final class CountingStore: SigningKeyStore {
-    private let inner: MemoryStore
+    private let inner: any SigningKeyStore
     private let state = Mutex((reads: 0, fails: false))
 
-    init(_ inner: MemoryStore) {
+    init(_ inner: any SigningKeyStore) {
         self.inner = inner
     }
 

@@ -27,7 +27,7 @@ import Testing
     }
 
     @Test func aFileThatExistsIsNotOverwritten() async throws {
-        _ = try Migrator(.file("\(scratch.path)/postern.db")).migrate(at: SystemClock.now())
+        _ = try await Database.inDirectory(scratch.path).migrate(at: SystemClock.now())
         _ = scratch.write("copy", [1])
         await #expect(throws: ExitCode.failure) { try await backup() }
         #expect(try File.bytes(at: file, atMost: 10) == [1])
@@ -36,10 +36,11 @@ import Testing
 
     @Test func itsProgressIsInMebibytes() {
         #expect(
-            BackupCommand.status(.init(copied: 3 << 20, total: 4 << 20)) == "3 of 4 MiB, 75 %")
+            BackupCommand.status(.init(copiedBytes: 3 << 20, totalBytes: 4 << 20))
+                == "3 of 4 MiB, 75 %")
         #expect(
-            BackupCommand.status(.init(copied: 4096, total: 4096))
+            BackupCommand.status(.init(copiedBytes: 4096, totalBytes: 4096))
                 == "0 of 0 MiB, 100 %, looking it through")
-        #expect(BackupCommand.status(.init(copied: 0, total: 0)).hasPrefix("0 of 0 MiB"))
+        #expect(BackupCommand.status(.init(copiedBytes: 0, totalBytes: 0)).hasPrefix("0 of 0 MiB"))
     }
 }

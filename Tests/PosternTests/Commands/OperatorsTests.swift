@@ -11,8 +11,8 @@ import Testing
 @Suite struct OperatorsTests {
     private let scratch = Scratch()
 
-    init() throws {
-        _ = try Migrator(.file("\(scratch.path)/postern.db")).migrate(at: SystemClock.now())
+    init() async throws {
+        _ = try await Database.inDirectory(scratch.path).migrate(at: SystemClock.now())
     }
 
     private func run(_ arguments: String...) async throws {
@@ -24,20 +24,16 @@ import Testing
         }
     }
 
-    private func open() throws -> SQLiteStore {
-        try SQLiteStore.open(.file("\(scratch.path)/postern.db"), at: SystemClock.now())
-    }
-
-    private func look<T>(_ body: (SQLiteStore) async throws -> T) async throws -> T {
-        let store = try open()
-        let found = try await body(store)
-        await store.close()
+    private func look<T>(_ body: (Stores) async throws -> T) async throws -> T {
+        let stores = try await Database.inDirectory(scratch.path).open(at: SystemClock.now())
+        let found = try await body(stores)
+        await stores.close()
         return found
     }
 
     /// Kinds and subjects, oldest first; all of it the operator's.
     private func record() async throws -> [String] {
-        try await look { try await $0.events(after: nil, limit: 100) }.map { record in
+        try await look { try await $0.audit.events(after: nil, limit: 100) }.map { record in
             #expect(record.event.actor == "operator")
             return "\(record.event.kind.rawValue) \(record.event.subject)"
         }
@@ -49,25 +45,25 @@ import Testing
             id: UserID(random: [UInt8](repeating: 7, count: 16)), email: email,
             password: PasswordHash(encoded: "none"), created: Instant(seconds: 1))
         let event = AuditEvent.byOperator(.userCreated, email)
-        #expect(try await look { try await $0.insert(user, recording: event) })
+        #expect(try await look { try await $0.users.insert(user, recording: event) })
         return user
     }
 
     private func domain(_ name: String) async throws -> HostedDomain? {
         let name = try #require(Domain(parsing: name))
-        return try await look { try await $0.domain(named: name) }
+        return try await look { try await $0.domains.domain(named: name) }
     }
 
     @Test func usersAreDisabledAndEnabledAndEachIsOnRecord() async throws {
         let user = try await addUser("ada@example.test")
         try await run("user", "disable", "ada@example.test")
-        let disabled = try await look { try await $0.user(id: user.id) }
+        let disabled = try await look { try await $0.users.user(id: user.id) }
         #expect(disabled?.state == .disabled && disabled?.credentialVersion == 2)
         // Once more changes nothing.
         try await run("user", "disable", "ada@example.test")
         try await run("user", "enable", "ada@example.test")
         try await run("user", "list")
-        #expect(try await look { try await $0.user(id: user.id) }?.state == .active)
+        #expect(try await look { try await $0.users.user(id: user.id) }?.state == .active)
         #expect(
             try await record() == [
                 "user_created ada@example.test", "user_disabled ada@example.test",
@@ -113,7 +109,7 @@ import Testing
             credential: .password(PasswordHash(encoded: "none")), owner: nil, quota: 1,
             created: Instant(seconds: 1))
         let event = AuditEvent.byOperator(.accountCreated, account.address)
-        _ = try await look { try await $0.insert(account, limit: nil, recording: event) }
+        _ = try await look { try await $0.accounts.insert(account, limit: nil, recording: event) }
         await #expect(throws: ExitCode.failure) { try await run("domain", "remove", "busy.test") }
         #expect(try await domain("busy.test") != nil)
     }
@@ -125,9 +121,9 @@ import Testing
             credential: .password(PasswordHash(encoded: "none")), owner: nil, quota: 1,
             created: Instant(seconds: 1))
         let event = AuditEvent.byOperator(.accountCreated, account.address)
-        _ = try await look { try await $0.insert(account, limit: nil, recording: event) }
+        _ = try await look { try await $0.accounts.insert(account, limit: nil, recording: event) }
         try await run("account", "usage", "A@mail.test", "1234567")
-        #expect(try await look { try await $0.account(id: account.id) }?.used == 1_234_567)
+        #expect(try await look { try await $0.accounts.account(id: account.id) }?.used == 1_234_567)
         await #expect(throws: ExitCode.failure) {
             try await run("account", "usage", "b@mail.test", "1")
         }

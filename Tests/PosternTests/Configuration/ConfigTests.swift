@@ -127,15 +127,15 @@ import Testing
     @Test func theTestProfileIsEasyAndKeepsItsDatabaseInMemory() throws {
         let loaded = try loader(flags: [("profile", "--profile", "test")]).load()
         #expect(loaded.config.pow.agentDifficulty == 1)
-        #expect(loaded.config.databaseLocation == .memory)
+        #expect(loaded.config.database.isInMemory)
     }
 
     @Test func theTestProfileUsesADatabaseThatIsNamed() throws {
         let test = ("profile", "--profile", "test")
         let byDirectory = try loader(flags: [test, ("storage.directory", "--data", "here")]).load()
-        #expect(byDirectory.config.databaseLocation == .file("here/postern.db"))
+        #expect(byDirectory.config.database == .inDirectory("here"))
         let byURL = try loader(file: "[storage]\nurl = \"sqlite:a.db\"", flags: [test]).load()
-        #expect(byURL.config.databaseLocation == .file("a.db"))
+        #expect(byURL.config.database.url == "sqlite:a.db")
     }
 
     @Test func aMaximumBelowTheDifficultyIsRefusedOnlyWhenItWasSet() throws {

@@ -90,10 +90,10 @@ import Testing
     }
 
     @Test func databasesAreWrittenAsURLs() {
-        #expect(Syntax.databaseLocation.parse(.string("sqlite::memory:")) == .memory)
-        #expect(Syntax.databaseLocation.parse(.string("sqlite:/var/a.db")) == .file("/var/a.db"))
+        #expect(Syntax.database.parse(.string("sqlite::memory:")) == .inMemory)
+        #expect(Syntax.database.parse(.string("sqlite:/var/a.db"))?.name == "/var/a.db")
         for text in ["", "sqlite:", "sqlite::mem:", "postgres://h/d", "a.db", "sqlite:a\u{0}b"] {
-            #expect(Syntax.databaseLocation.parse(.string(text)) == nil, "\(text)")
+            #expect(Syntax.database.parse(.string(text)) == nil, "\(text)")
         }
     }
 

@@ -16,19 +16,14 @@ public struct AccountsAuth: Sendable {
         let ledger: any ChallengeLedger
         let audit: any AuditLog
 
-        /// - Parameter store: an engine, which is all of them.
-        public init<Engine>(_ store: Engine)
-        where
-            Engine: AccountStore & UserStore & HoldingStore & APITokenStore & DomainStore
-                & ChallengeLedger & AuditLog
-        {
-            accounts = store
-            users = store
-            holdings = store
-            tokens = store
-            domains = store
-            ledger = store
-            audit = store
+        public init(_ stores: AuthCore.Stores) {
+            accounts = stores.accounts
+            users = stores.users
+            holdings = stores.holdings
+            tokens = stores.apiTokens
+            domains = stores.domains
+            ledger = stores.challenges
+            audit = stores.audit
         }
     }
 

@@ -11,12 +11,13 @@ public struct MailboxRegistrar: Sendable {
     private let random: @Sendable (Int) -> [UInt8]
 
     /// - Parameter random: gives so many random bytes, fit for keys.
-    public init<Engine: AccountStore & DomainStore>(
-        store: Engine, policy: AddressPolicy, hasher: PasswordHasher, settings: AccountsSettings,
+    public init(
+        stores: Stores, policy: AddressPolicy, hasher: PasswordHasher, settings: AccountsSettings,
         random: @escaping @Sendable (Int) -> [UInt8]
     ) {
         self.init(
-            accounts: store, domains: store, policy: policy, hasher: hasher, settings: settings,
+            accounts: stores.accounts, domains: stores.domains, policy: policy, hasher: hasher,
+            settings: settings,
             random: random)
     }
 

@@ -1,7 +1,7 @@
 internal import AuthCore
 internal import CSQLite
 
-extension Database {
+extension SQLiteConnection {
     /// Whether `owner` has fewer than `limit` of what `query` lists; looks at no more than that.
     /// - Parameters:
     ///   - query: gives the one at place `?2`, from 0, of what the owner `?1` has.

@@ -8,24 +8,13 @@ internal import Glibc
 /// nobody who reads or writes meanwhile waits; the database is not migrated; the copy has been
 /// looked through and is on the disk. While it copies, the database's log cannot be moved into it
 /// and grows.
-public struct Backup: Sendable {
-    /// How far it is, in octets.
-    public struct Progress: Equatable, Sendable {
-        public let copied: Int
-        public let total: Int
-
-        public init(copied: Int, total: Int) {
-            self.copied = copied
-            self.total = total
-        }
-    }
-
+struct SQLiteBackup: Sendable {
     private let location: SQLiteLocation
     private let settings: SQLiteSettings
 
     private let pagesPerStep: Int32
 
-    public init(of location: SQLiteLocation, settings: SQLiteSettings = SQLiteSettings()) {
+    init(of location: SQLiteLocation, settings: SQLiteSettings = SQLiteSettings()) {
         // 1 MiB of SQLite's usual pages.
         self.init(of: location, settings: settings, pagesPerStep: 256)
     }
@@ -41,15 +30,15 @@ public struct Backup: Sendable {
     /// - Parameter onProgress: called as it goes; what it throws ends the copying.
     /// - Throws: ``MigrationError/foreign(path:)`` for what is no database of ours,
     ///   ``StorageError`` when it cannot be read or copied. A file that was begun is left there.
-    public func write(
-        to path: String, onProgress: (Progress) throws -> Void = { _ in }
+    func write(
+        to path: String, onProgress: (BackupProgress) throws -> Void = { _ in }
     ) throws {
-        let source = try Database.readable(location, settings: settings)
-        guard try Migrator(location, settings: settings).isOurs(source) else {
+        let source = try SQLiteConnection.readable(location, settings: settings)
+        guard try SQLiteMigrator(location, settings: settings).isOurs(source) else {
             throw MigrationError.foreign(path: location.path)
         }
         try Self.makeFile(path)
-        let copy = try Database(path: path, busyTimeout: .zero)
+        let copy = try SQLiteConnection(path: path, busyTimeout: .zero)
         try source.snapshot { try source.copy(to: copy, pagesPerStep, onProgress) }
         try copy.lookThrough()
     }
@@ -62,24 +51,25 @@ public struct Backup: Sendable {
     }
 }
 
-extension Database {
+extension SQLiteConnection {
     /// Runs `work` on what the database holds now.
     ///
     /// SQLite's online backup begins again whenever somebody else has written, and would never end
     /// on a busy server; on a connection that reads already it copies what that one sees.
     fileprivate func snapshot(_ work: () throws -> Void) throws {
-        try run(.beginReading)
-        defer { _ = try? run(.endReading) }
+        try run(SQL.beginReading)
+        defer { _ = try? run(SQL.endReading) }
         // The transaction begins with its first look.
-        _ = try exists(.anything)
+        _ = try exists(SQL.anything)
         try work()
     }
 
     /// All pages, as sqlite.org/backup.html has it.
     fileprivate func copy(
-        to copy: Database, _ pagesPerStep: Int32, _ onProgress: (Backup.Progress) throws -> Void
+        to copy: SQLiteConnection, _ pagesPerStep: Int32,
+        _ onProgress: (BackupProgress) throws -> Void
     ) throws {
-        let pageOctets = try first(.pageSize) { Int(try $0.integer(0)) } ?? 0
+        let pageBytes = try first(SQL.pageSize) { Int(try $0.integer(0)) } ?? 0
         guard let backup = sqlite3_backup_init(copy.handle, "main", handle, "main") else {
             throw Self.failure(sqlite3_extended_errcode(copy.handle), in: "backup")
         }
@@ -89,7 +79,8 @@ extension Database {
                 code = sqlite3_backup_step(backup, pagesPerStep)
                 let total = Int(sqlite3_backup_pagecount(backup))
                 let copied = total - Int(sqlite3_backup_remaining(backup))
-                try onProgress(.init(copied: copied * pageOctets, total: total * pageOctets))
+                try onProgress(
+                    .init(copiedBytes: copied * pageBytes, totalBytes: total * pageBytes))
             }
         } catch {
             sqlite3_backup_finish(backup)
@@ -102,16 +93,16 @@ extension Database {
 
     /// A damaged database would be copied with its damage, and be found out when it is needed.
     fileprivate func lookThrough() throws {
-        guard try first(.quickCheck, read: { try $0.text(0) }) == "ok" else {
-            throw StorageError.failed(statement: Query.quickCheck.name, code: SQLITE_CORRUPT)
+        guard try first(SQL.quickCheck, read: { try $0.text(0) }) == "ok" else {
+            throw StorageError.failed(statement: SQL.quickCheck.name, code: SQLITE_CORRUPT)
         }
     }
 }
 
-extension Query {
-    fileprivate static let beginReading = Query("beginReading", "BEGIN")
-    fileprivate static let endReading = Query("endReading", "COMMIT")
-    fileprivate static let anything = Query("anything", "SELECT 1 FROM sqlite_schema LIMIT 1")
-    fileprivate static let pageSize = Query("pageSize", "PRAGMA page_size")
-    fileprivate static let quickCheck = Query("quickCheck", "PRAGMA quick_check(1)")
+private enum SQL {
+    static let beginReading = Query("beginReading", "BEGIN")
+    static let endReading = Query("endReading", "COMMIT")
+    static let anything = Query("anything", "SELECT 1 FROM sqlite_schema LIMIT 1")
+    static let pageSize = Query("pageSize", "PRAGMA page_size")
+    static let quickCheck = Query("quickCheck", "PRAGMA quick_check(1)")
 }

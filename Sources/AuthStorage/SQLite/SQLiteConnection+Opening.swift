@@ -2,54 +2,12 @@ internal import AuthCore
 internal import CSQLite
 internal import Glibc
 
-extension SQLiteLocation {
-    /// As SQLite takes it.
-    public var path: String {
-        switch self {
-        case .memory: ":memory:"
-        case .file(let path): path
-        }
-    }
-
-    /// Whether there is a database to look at.
-    var exists: Bool {
-        switch self {
-        case .memory: false
-        case .file(let path): access(path, F_OK) == 0
-        }
-    }
-
-    /// Makes the file, readable by its owner only, and its directory, unless they are there.
-    func create() throws {
-        guard case .file(let path) = self else { return }
-        try Self.createDirectory(of: path)
-        // Not `open`: closing a descriptor of a database drops every lock that this process holds
-        // on the file (fcntl(2)), also those of another store on it.
-        guard mknod(path, S_IFREG | 0o600, 0) == 0 || errno == EEXIST else {
-            throw StorageError.inaccessible(path: path, code: errno)
-        }
-    }
-
-    private static func createDirectory(of path: String) throws {
-        guard let slash = path.lastIndex(of: "/"), slash != path.startIndex else { return }
-        let directory = String(path[..<slash])
-        if mkdir(directory, 0o700) == 0 || errno == EEXIST { return }
-        guard errno == ENOENT else {
-            throw StorageError.inaccessible(path: directory, code: errno)
-        }
-        try createDirectory(of: directory)
-        guard mkdir(directory, 0o700) == 0 || errno == EEXIST else {
-            throw StorageError.inaccessible(path: directory, code: errno)
-        }
-    }
-}
-
-extension Database {
+extension SQLiteConnection {
     /// A connection that writes, on a database that is there and is this program's.
     static func writable(
         _ location: SQLiteLocation, settings: SQLiteSettings
-    ) throws -> Database {
-        let database = try Database(path: location.path, busyTimeout: settings.busyTimeout)
+    ) throws -> SQLiteConnection {
+        let database = try SQLiteConnection(path: location.path, busyTimeout: settings.busyTimeout)
         if case .file = location { try database.enterWriteAheadLog(settings.busyTimeout) }
         try database.execute(
             script: """
@@ -71,8 +29,8 @@ extension Database {
     /// of 16, where one in a small database costs 10. The writer keeps both guards.
     static func readable(
         _ location: SQLiteLocation, settings: SQLiteSettings
-    ) throws -> Database {
-        let database = try Database(path: location.path, busyTimeout: settings.busyTimeout)
+    ) throws -> SQLiteConnection {
+        let database = try SQLiteConnection(path: location.path, busyTimeout: settings.busyTimeout)
         try database.execute(
             script: """
                 PRAGMA query_only = ON;
@@ -91,9 +49,9 @@ extension Database {
         let deadline = clock.now + patience
         while true {
             do {
-                let mode = try first(.journalMode) { try $0.text(0) }
+                let mode = try first(SQL.journalMode) { try $0.text(0) }
                 guard mode == "wal" else {
-                    throw StorageError.failed(statement: Query.journalMode.name, code: SQLITE_ERROR)
+                    throw StorageError.failed(statement: SQL.journalMode.name, code: SQLITE_ERROR)
                 }
                 return
             } catch is StoreBusy {
@@ -104,6 +62,6 @@ extension Database {
     }
 }
 
-extension Query {
-    fileprivate static let journalMode = Query("journalMode", "PRAGMA journal_mode = WAL")
+private enum SQL {
+    static let journalMode = Query("journalMode", "PRAGMA journal_mode = WAL")
 }

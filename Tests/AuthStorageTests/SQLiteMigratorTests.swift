@@ -4,51 +4,51 @@ import Testing
 
 @testable import AuthStorage
 
-@Suite struct MigratorTests {
+@Suite struct SQLiteMigratorTests {
     private let one = Migration(1, "one", Array("CREATE TABLE a (x INTEGER) STRICT;".utf8))
     private let two = Migration(2, "two", Array("CREATE TABLE b (x INTEGER) STRICT;".utf8))
 
     private func migrator(
         _ directory: TemporaryDirectory, _ known: [Migration], patience: Duration = .seconds(30)
-    ) -> Migrator {
+    ) -> SQLiteMigrator {
         var settings = SQLiteSettings()
         settings.busyTimeout = patience
-        return Migrator(.file(directory.database), settings: settings, known: known)
+        return SQLiteMigrator(.file(directory.database), settings: settings, known: known)
     }
 
     private func edit(_ directory: TemporaryDirectory, _ script: String) throws {
-        let database = try Database(path: directory.database, busyTimeout: .zero)
+        let database = try SQLiteConnection(path: directory.database, busyTimeout: .zero)
         try database.execute(script: script, name: "edit")
     }
 
     @Test func aNewFileGetsEveryMigrationInOrder() throws {
         let directory = try TemporaryDirectory()
         let migrator = migrator(directory, [one, two])
-        #expect(try migrator.migrate(at: .epoch).applied == [one, two])
-        #expect(try migrator.migrate(at: .epoch).applied == [])
+        #expect(try migrator.migrate(at: .epoch) == [one, two])
+        #expect(try migrator.migrate(at: .epoch) == [])
     }
 
     @Test func anOlderDatabaseGetsWhatItLacks() throws {
         let directory = try TemporaryDirectory()
         _ = try migrator(directory, [one]).migrate(at: .epoch)
-        let plan = try migrator(directory, [one, two]).plan()
-        #expect(plan == Migrator.Report(applied: [one], pending: [two]))
-        #expect(try migrator(directory, [one, two]).migrate(at: .epoch).applied == [two])
-        let after = try migrator(directory, [one, two]).plan()
-        #expect(after == Migrator.Report(applied: [one, two], pending: []))
+        let plan = try migrator(directory, [one, two]).status()
+        #expect(plan == MigrationStatus(applied: [one], pending: [two]))
+        #expect(try migrator(directory, [one, two]).migrate(at: .epoch) == [two])
+        let after = try migrator(directory, [one, two]).status()
+        #expect(after == MigrationStatus(applied: [one, two], pending: []))
     }
 
     @Test func aPlanChangesNothing() throws {
         let directory = try TemporaryDirectory()
-        let plan = try migrator(directory, [one]).plan()
-        #expect(plan == Migrator.Report(applied: [], pending: [one]))
+        let plan = try migrator(directory, [one]).status()
+        #expect(plan == MigrationStatus(applied: [], pending: [one]))
         #expect(TemporaryDirectory.names(in: directory.path) == [])
     }
 
     @Test func eachMigrationIsNotedWithItsChecksumAndTime() throws {
         let directory = try TemporaryDirectory()
         _ = try migrator(directory, [one, two]).migrate(at: Instant(milliseconds: 77))
-        let database = try Database(path: directory.database, busyTimeout: .zero)
+        let database = try SQLiteConnection(path: directory.database, busyTimeout: .zero)
         let query = Query("noted", "SELECT name, checksum, applied_at FROM schema_migration")
         let rows = try database.all(query) { row in
             "\(try row.text(0)) \(try row.text(1)) \(try row.integer(2))"
@@ -64,7 +64,7 @@ import Testing
             try migrator(directory, [one, broken]).migrate(at: .epoch)
         }
         // The first one stands, and the second can be tried again.
-        #expect(try migrator(directory, [one, two]).migrate(at: .epoch).applied == [two])
+        #expect(try migrator(directory, [one, two]).migrate(at: .epoch) == [two])
     }
 
     @Test func aNewerDatabaseIsRefused() throws {
@@ -72,7 +72,7 @@ import Testing
         _ = try migrator(directory, [one, two]).migrate(at: .epoch)
         let refusal = MigrationError.newer(path: directory.database, database: 2, program: 1)
         #expect(throws: refusal) { try migrator(directory, [one]).migrate(at: .epoch) }
-        #expect(throws: refusal) { try migrator(directory, [one]).plan() }
+        #expect(throws: refusal) { try migrator(directory, [one]).status() }
     }
 
     @Test func aStoreRefusesANewerDatabase() throws {
@@ -137,7 +137,7 @@ import Testing
             let directory = try TemporaryDirectory()
             let migrator = migrator(directory, [one, two])
             let applied = try await withThrowingTaskGroup(of: [Migration].self) { group in
-                for _ in 0..<6 { group.addTask { try migrator.migrate(at: .epoch).applied } }
+                for _ in 0..<6 { group.addTask { try migrator.migrate(at: .epoch) } }
                 return try await group.reduce([], +)
             }
             #expect(applied.map(\.number).sorted() == [1, 2])

@@ -4,7 +4,7 @@ import Testing
 
 @testable import AuthStorage
 
-@Suite struct BackupTests {
+@Suite struct SQLiteBackupTests {
     private let directory: TemporaryDirectory
     private var copy: String { "\(directory.path)/copy.db" }
 
@@ -12,8 +12,8 @@ import Testing
         directory = try TemporaryDirectory()
     }
 
-    private func backup(pagesPerStep: Int32 = 1) -> Backup {
-        Backup(
+    private func backup(pagesPerStep: Int32 = 1) -> SQLiteBackup {
+        SQLiteBackup(
             of: .file(directory.database), settings: SQLiteSettings(), pagesPerStep: pagesPerStep)
     }
 
@@ -44,23 +44,23 @@ import Testing
     @Test func whatIsWrittenMeanwhileIsNotInItAndDoesNotMakeItBeginAgain() async throws {
         let store = try directory.open()
         try await insert(1, into: store)
-        let other = try Database(path: directory.database, busyTimeout: .zero)
+        let other = try SQLiteConnection(path: directory.database, busyTimeout: .zero)
         let add = Query(
             "add", "INSERT INTO retired_address (address) VALUES (?1)")
-        var seen: [Backup.Progress] = []
+        var seen: [BackupProgress] = []
         try backup().write(to: copy) { progress throws in
             seen.append(progress)
             // What begins again after each write would never come to its end.
             guard seen.count < 1000 else { throw StoreBusy() }
             #expect(try other.run(add, .text("a\(seen.count)@mail.test")) == 1)
         }
-        let total = try #require(seen.first?.total)
+        let total = try #require(seen.first?.totalBytes)
         #expect(seen.count > 2)
-        #expect(seen.allSatisfy { $0.total == total })
-        #expect(seen.last?.copied == total)
-        #expect(zip(seen, seen.dropFirst()).allSatisfy { $0.copied < $1.copied })
+        #expect(seen.allSatisfy { $0.totalBytes == total })
+        #expect(seen.last?.copiedBytes == total)
+        #expect(zip(seen, seen.dropFirst()).allSatisfy { $0.copiedBytes < $1.copiedBytes })
 
-        let copied = try Database(path: copy, busyTimeout: .zero)
+        let copied = try SQLiteConnection(path: copy, busyTimeout: .zero)
         let count = Query("count", "SELECT count(*) FROM retired_address")
         #expect(try copied.first(count) { try $0.integer(0) } == 0)
         #expect(try other.first(count) { try $0.integer(0) } == Int64(seen.count))
@@ -71,11 +71,11 @@ import Testing
         let one = Migration(1, "one", Array("CREATE TABLE a (x INTEGER) STRICT;".utf8))
         let two = Migration(2, "two", Array("CREATE TABLE b (x INTEGER) STRICT;".utf8))
         let settings = SQLiteSettings()
-        _ = try Migrator(.file(directory.database), settings: settings, known: [one])
+        _ = try SQLiteMigrator(.file(directory.database), settings: settings, known: [one])
             .migrate(at: .epoch)
         try backup().write(to: copy)
-        let plan = try Migrator(.file(copy), settings: settings, known: [one, two]).plan()
-        #expect(plan == Migrator.Report(applied: [one], pending: [two]))
+        let plan = try SQLiteMigrator(.file(copy), settings: settings, known: [one, two]).status()
+        #expect(plan == MigrationStatus(applied: [one], pending: [two]))
     }
 
     @Test func aFileThatExistsIsLeftAsItIs() async throws {

@@ -1,12 +1,12 @@
-/// Why a database cannot be brought to the shape that this program knows. Nothing was changed.
+/// Why a database cannot be migrated. Nothing in it was changed.
 public enum MigrationError: Error, Equatable, Sendable {
     /// The file is not a SQLite database, or belongs to another program.
     case foreign(path: String)
-    /// A newer program has migrated the database further than this one knows.
+    /// A newer program has applied migrations that this one does not know.
     case newer(path: String, database: Int, program: Int)
-    /// The text of a migration is not the one that the database was made with.
+    /// The file of a migration is not the one that the database was migrated with.
     case changed(path: String, number: Int, name: String)
-    /// The database remembers migrations that do not follow one another.
+    /// The migrations that the database has recorded are not numbered 1, 2, 3 and so on.
     case gap(path: String, expected: Int, found: Int)
 }
 

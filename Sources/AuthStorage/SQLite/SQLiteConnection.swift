@@ -7,7 +7,7 @@ internal import CSQLite
 /// Trouble is thrown, as `StoreBusy` where SQLite says busy or locked, as `StoreFull` where the
 /// disk is full, and as ``StorageError/failed(statement:code:)`` otherwise; an empty answer always
 /// means that SQLite looked and there was nothing.
-final class Database {
+final class SQLiteConnection {
     let handle: OpaquePointer
     private var statements: [String: OpaquePointer] = [:]
     /// What the transaction that is open has put on record.

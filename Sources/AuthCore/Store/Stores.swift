@@ -1,0 +1,72 @@
+/// All stores of one database, opened together.
+///
+/// AuthStorage opens them from a URL. The program, its commands and the tests know the database
+/// only through this type. A test that needs one store to fail replaces that property.
+public struct Stores: Sendable {
+    public var accounts: any AccountStore
+    public var accountDirectory: any AccountDirectory
+    public var users: any UserStore
+    public var userDirectory: any UserDirectory
+    public var holdings: any HoldingStore
+    public var apiTokens: any APITokenStore
+    public var domains: any DomainStore
+    public var domainDirectory: any DomainDirectory
+    public var hashLogins: any HashLoginStore
+    public var challenges: any ChallengeLedger
+    public var audit: any AuditLog
+    public var signingKeys: any SigningKeyStore
+
+    /// Returns once the database has answered a trivial query, for readiness checks.
+    /// Throws ``StoreBusy`` when the database is locked, and another error when it is broken or
+    /// does not answer in time.
+    public var ping: @Sendable () async throws -> Void
+
+    /// Closes every connection. Later calls of any store throw.
+    public var close: @Sendable () async -> Void
+
+    /// - Parameter engine: implements every store protocol.
+    public init<Engine>(
+        _ engine: Engine, ping: @escaping @Sendable () async throws -> Void,
+        close: @escaping @Sendable () async -> Void
+    )
+    where
+        Engine: AccountStore & AccountDirectory & UserStore & UserDirectory & HoldingStore
+            & APITokenStore & DomainStore & DomainDirectory & HashLoginStore & ChallengeLedger
+            & AuditLog & SigningKeyStore
+    {
+        accounts = engine
+        accountDirectory = engine
+        users = engine
+        userDirectory = engine
+        holdings = engine
+        apiTokens = engine
+        domains = engine
+        domainDirectory = engine
+        hashLogins = engine
+        challenges = engine
+        audit = engine
+        signingKeys = engine
+        self.ping = ping
+        self.close = close
+    }
+}
+
+/// What a database reports while it is open. Called on the database's own queues: a callback must
+/// return at once and must not call a store.
+public struct StoreObservers: Sendable {
+    /// Called with every event that this process has recorded: once it is durable, and before the
+    /// caller whose request caused it gets its answer.
+    public var event: @Sendable (AuditEvent) -> Void
+
+    /// Called with `true` when a write fails because the disk is full, and with `false` when a
+    /// write succeeds after that. Not called again while nothing changes.
+    public var diskFull: @Sendable (Bool) -> Void
+
+    public init(
+        event: @escaping @Sendable (AuditEvent) -> Void = { _ in },
+        diskFull: @escaping @Sendable (Bool) -> Void = { _ in }
+    ) {
+        self.event = event
+        self.diskFull = diskFull
+    }
+}
