@@ -12,7 +12,7 @@ KEY = "ab" * 32
 
 @pytest.fixture(scope="module")
 def proof(postern):
-    """One solved challenge for the whole module: no refusal here may spend it."""
+    """One solved challenge for the whole module: no request here may spend it."""
     return Mailboxes(postern.url).proof()
 
 
@@ -22,7 +22,7 @@ def user(postern):
 
 
 def text(proof, **changes):
-    """A creation that would be accepted, but for the changes; `...` takes a member away."""
+    """An account creation that is valid except for the changes; `...` removes a member."""
     body = {"address": fresh(), "password": PASSWORD, "pow": proof, **changes}
     return json.dumps({name: value for name, value in body.items() if value is not ...}).encode()
 
@@ -142,15 +142,15 @@ ADDRESSES = {
 
 
 @pytest.mark.parametrize("kind", ADDRESSES)
-def test_an_address_that_is_none_is_refused_and_never_folded(boxes, proof, kind):
+def test_an_invalid_address_is_refused_and_never_converted(boxes, proof, kind):
     failed(send(boxes, text(proof, address=ADDRESSES[kind])), 400, "invalid_address")
     answer = boxes.login(ADDRESSES[kind])
-    # Who logs in is told nothing about it, but that it opens nothing.
+    # A login learns only that the credentials are wrong.
     failed(answer, 401, "invalid_credentials")
 
 
 @pytest.mark.parametrize("domain", ["example.org", "mail.test.example", "test", "mail.tes"])
-def test_a_domain_that_is_not_ours_is_refused(boxes, proof, domain):
+def test_a_domain_of_another_server_is_refused(boxes, proof, domain):
     answer = send(boxes, text(proof, address=f"box@{domain}"))
     assert answer.status_code == 400
     assert answer.json()["error"] in ("invalid_domain", "invalid_address")
@@ -171,12 +171,12 @@ def test_a_password_is_6_to_1024_bytes_of_whatever_kind(boxes, user, password, t
     made = boxes.create(address, password, user.token if not taken else None)
     if not taken:
         failed(made, 400, "password_too_short")
-        # At a login it is simply wrong.
+        # At a login it is a wrong password.
         failed(boxes.login(address, password), 401, "invalid_credentials")
         return
     assert made.status_code == 201, made.text
     assert boxes.login(address, password).status_code == 200
-    # All of it counts.
+    # Every byte of it is compared.
     failed(boxes.login(address, password[:-1]), 401, "invalid_credentials")
     if len(password.encode()) < 1024:
         failed(boxes.login(address, password + "\0"), 401, "invalid_credentials")
@@ -203,12 +203,12 @@ STRANGE_IDS = [
 
 
 @pytest.mark.parametrize("strange", STRANGE_IDS)
-def test_an_id_that_names_nothing_opens_nothing(postern, boxes, owned, user, strange):
+def test_an_unknown_or_invalid_id_is_not_found(postern, boxes, owned, user, strange):
     free = boxes.mailbox()
     for kind in ["accounts", "user/accounts", "user/tokens", "user/domains"]:
         for token, denied in [(user.token, {404, 405}), (free.token, {403, 404, 405})]:
             answer = as_it_is(postern, "DELETE", f"/api/{kind}/{strange}", token)
-            # A target that breaks RFC 3986 is refused before it is known whose it is.
+            # A target that breaks RFC 3986 is refused before it is routed.
             assert answer.status in denied | {400}, (kind, answer.body)
             if answer.status != 400:
                 assert set(json.loads(answer.body)) == {"error", "message"}
@@ -217,7 +217,7 @@ def test_an_id_that_names_nothing_opens_nothing(postern, boxes, owned, user, str
 
 
 def as_it_is(server, method, path, token):
-    """Sends the path without tidying it up, as a client library would."""
+    """Sends the path as it is; a client library would normalise it."""
     with Wire(server) as wire:
         wire.send(
             f"{method} {path} HTTP/1.1\r\nHost: {server.host}\r\n"
@@ -232,6 +232,6 @@ def test_an_address_is_an_id_in_any_encoding_and_case(boxes):
         assert boxes.get(name, box.token).status_code == 200, name
 
 
-def test_after_all_of_this_the_challenge_is_still_good_and_once_only(boxes, proof):
+def test_refused_bodies_did_not_spend_the_challenge_and_it_works_once(boxes, proof):
     assert send(boxes, text(proof)).status_code == 201
     failed(send(boxes, text(proof)), 403, "challenge not found or expired")

@@ -19,7 +19,7 @@ CHANGES = range(10, 30)
 
 @dataclasses.dataclass
 class Told:
-    """What a client knows of an account. `asked` was sent and not answered."""
+    """What a client knows of an account. `asked` was sent and has no response yet."""
 
     address: str
     key: str
@@ -35,7 +35,7 @@ def key():
 
 
 class Load:
-    """Clients that make, reset and delete accounts until nobody answers any more."""
+    """Clients that make, reset and delete accounts until the server is gone."""
 
     def __init__(self, url):
         self.url = url
@@ -105,7 +105,7 @@ def opens(boxes, box, key):
 
 
 def state_of(boxes, box):
-    """What the server makes of it now; fails where that is not what was acknowledged."""
+    """The account's state on the server now; fails where it differs from what was acknowledged."""
     old, new = opens(boxes, box, box.key), box.asked == "reset" and opens(boxes, box, box.asked_key)
     if box.deleted:
         assert not old

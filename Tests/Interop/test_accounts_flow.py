@@ -1,4 +1,4 @@
-"""The accounts service's own documents, followed to the letter: by requests, and by curl itself."""
+"""The documents of the accounts service, followed exactly: by requests and by curl."""
 
 import base64
 import json
@@ -113,19 +113,19 @@ def test_the_documents_curl_commands_work_as_they_are_written(postern, boxes):
     assert (login["user_id"], login["plan"], login["status"]) == (user.id, "pro", "active")
 
 
-def test_the_decoded_salt_is_as_good_a_reading(boxes):
+def test_a_proof_over_the_decoded_salt_is_accepted(boxes):
     challenge = boxes.challenge()
     nonce = solve(challenge, bytes.fromhex(challenge["salt"]))
     assert boxes.create(fresh(), pow={"id": challenge["id"], "nonce": nonce}).status_code == 201
 
 
-def test_registration_is_the_operators_to_open(start):
+def test_registration_is_closed_unless_the_operator_opens_it(start):
     closed = Mailboxes(start().url)
     body = {"email": "someone@example.com", "password": "propassword"}
     failed(closed.call("POST", "/api/user/register", None, body), 403, "registration_closed")
 
 
-def test_registration_refuses_what_is_wrong(boxes):
+def test_registration_refuses_invalid_input(boxes):
     user = boxes.user()
 
     def register(**body):
@@ -160,7 +160,7 @@ def test_logout_and_a_new_password_end_pro_jwts_and_no_api_token(boxes):
 
 
 @pytest.mark.parametrize("path", ["/api/token", "/api/user/login", "/api/user/register"])
-def test_logging_in_again_works_with_a_dead_token_attached(boxes, path):
+def test_a_login_ignores_an_expired_token(boxes, path):
     box, user = boxes.mailbox(), boxes.user()
     body = {
         "/api/token": {"address": box.address, "password": box.password},

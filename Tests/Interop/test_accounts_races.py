@@ -1,4 +1,4 @@
-"""Many clients at once on one account: exactly one wins, and the past does not come back."""
+"""Concurrent requests on one account: exactly one succeeds, and no earlier state returns."""
 
 import concurrent.futures
 import threading
@@ -11,7 +11,7 @@ RACERS = 50
 
 
 def race(url, runners):
-    """The answers to calls that start together, each from a client of its own."""
+    """The responses to calls that start together, each on a connection of its own."""
     gate = threading.Barrier(len(runners))
 
     def run(act):
@@ -108,13 +108,13 @@ def test_no_login_with_the_old_password_after_the_reset_was_answered(postern, bo
         *logins, resetting = race(postern.url, [log_in_until_the_reset] * 4 + [reset])
         assert resetting.status_code == 200
         assert not late and statuses(logins) == [401] * 4
-        # Those that were let in before, or while the reset was under way, hold dead tokens.
+        # Tokens of logins before or during the reset are refused.
         for token in [box.token, *tokens]:
             failed(boxes.get(box.id, token), 401, "invalid_or_expired_token")
         assert boxes.login(box.address, f"new password {turn}").status_code == 200
 
 
-def test_a_token_made_while_the_account_is_deleted_opens_nothing(postern, boxes):
+def test_a_token_made_while_the_account_is_deleted_is_refused(postern, boxes):
     box = boxes.mailbox()
     *logins, deletion = race(
         postern.url, [lambda client: client.login(box.address)] * 8

@@ -1,4 +1,4 @@
-"""From nothing to the JMAP session object, as the service's own documents tell it."""
+"""From the challenge to the JMAP session object, as the service's documents describe it."""
 
 import re
 import uuid
@@ -104,7 +104,7 @@ REFUSALS = [
 
 
 @pytest.mark.parametrize("refused", REFUSALS)
-def test_every_refusal_tells_an_agent_how_to_mend_it(agent, refused):
+def test_every_error_tells_an_agent_how_to_correct_the_request(agent, refused):
     answer, status = refuse(agent, refused)
     assert answer.status_code == status, answer.text
     error = answer.json()["error"]

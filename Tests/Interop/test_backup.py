@@ -1,4 +1,4 @@
-"""A backup of a database in use, and what is restored from it, as docs/operators.md has it."""
+"""A backup of a database in use, restored as docs/operators.md describes."""
 
 import shutil
 import stat
@@ -38,7 +38,7 @@ def test_a_backup_of_a_busy_server_is_restored_to_what_it_was(start, tmp_path):
     assert str(data / "master.secret") in made.stdout
     assert stat.S_IMODE(copy.stat().st_mode) == 0o600
     assert (data / "master.secret").read_bytes() not in copy.read_bytes()
-    # Beside it is nothing that would have to be kept with it.
+    # The copy is one file: nothing else has to be kept with it.
     assert {path.name for path in tmp_path.glob("copy*")} == {"copy.db"}
     assert agent.session(username="after").status_code == 201
     server.stop()
@@ -49,7 +49,7 @@ def test_a_backup_of_a_busy_server_is_restored_to_what_it_was(start, tmp_path):
     shutil.copy(data / "master.secret", restored)
     server = start("--data", str(restored), **public)
     agent = Agent(server.url)
-    # The same keys: what was signed before is good, and so is the API key.
+    # The same keys: earlier tokens and the API key are accepted.
     assert agent.capability(bearer(signup)).status_code == 200
     assert agent.session(apiKey=signup.json()["apiKey"]).status_code == 200
     listed = run("account", "list", *words(restored), directory=tmp_path).stdout

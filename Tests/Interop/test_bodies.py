@@ -1,4 +1,4 @@
-"""Bodies no client of ours would send: each is refused, and spends nothing."""
+"""Bodies that the agent API refuses; none of them spends the challenge."""
 
 import functools
 import json
@@ -22,7 +22,7 @@ def send(agent, solved, body, content_type="application/json"):
 
 
 def text(solved, **changes):
-    """A signup that would be accepted, but for the changes; `...` takes a member away."""
+    """A signup that is valid except for the changes; `...` removes a member."""
     body = {"powHex": solved.digest, "nonce": solved.nonce, "username": "decent-name", **changes}
     return json.dumps({name: value for name, value in body.items() if value is not ...}).encode()
 
@@ -72,7 +72,7 @@ MALFORMED = {
 
 
 @pytest.mark.parametrize("kind", MALFORMED)
-def test_a_malformed_body_is_400_and_tells_how_to_mend_it(agent, solved, kind):
+def test_a_malformed_body_is_400_and_the_hint_says_how_to_correct_it(agent, solved, kind):
     answer = send(agent, solved, MALFORMED[kind](solved))
     assert answer.status_code == 400, answer.text
     assert answer.json()["error"]["hint"]
@@ -92,7 +92,7 @@ def test_a_content_type_that_is_given_must_be_json(agent, solved, kind, status):
     assert send(agent, solved, text(solved, username="four"), kind).status_code == status
 
 
-def test_after_all_of_this_the_challenge_is_still_good(agent, solved, name):
+def test_refused_bodies_did_not_spend_the_challenge(agent, solved, name):
     deepest = functools.reduce(lambda inner, _: [inner], range(30), [])
     accepted = text(
         solved, username=f" {name().upper()}\t", apiKey=None, utm_source="a test",

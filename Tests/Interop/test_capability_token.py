@@ -1,4 +1,4 @@
-"""The capability token as a mail store sees it that knows us by our published keys only."""
+"""The capability token as a mail store sees it that has the published keys only."""
 
 import base64
 import hashlib
@@ -60,7 +60,7 @@ def test_the_key_set_is_public_cacheable_and_holds_no_private_part(agent):
         assert not {"d", "p", "q", "dp", "dq", "qi"} & published.keys()
 
 
-def test_another_audience_is_not_ours(tokens, key):
+def test_another_audience_is_refused(tokens, key):
     with pytest.raises(jwt.InvalidAudienceError):
         jwt.decode(tokens["capability"], key, algorithms=["RS256"], audience="another")
 
@@ -134,7 +134,7 @@ PLACES = {
     (place, kind) for place, own in PLACES.items()
     for kind in ["challenge", "session", "capability"] if kind != own
 ])
-def test_no_token_passes_in_the_place_of_another_kind(agent, tokens, place, kind):
+def test_no_token_is_accepted_as_another_kind(agent, tokens, place, kind):
     method, path = place.split()
     answer = agent.http.request(
         method, agent.url + path, headers={"Authorization": f"Bearer {tokens[kind]}"},

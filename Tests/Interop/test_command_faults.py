@@ -1,4 +1,4 @@
-"""What commands say when they cannot do what they were asked to, and how they end."""
+"""Messages and exit codes of commands that fail."""
 
 import os
 import pty
@@ -14,21 +14,21 @@ def words(data):
     return ["--profile", "test", "--data", data]
 
 
-def test_a_misspelt_directory_is_said_and_not_made(tmp_path):
+def test_a_missing_directory_is_reported_and_not_created(tmp_path):
     for command in [["backup", "copy.db"], ["account", "list"], ["key", "rotate", "--use", "login"],
                     ["user", "disable", "a@b.test"], ["audit", "export"]]:
         result = run(*command, *words("typo"), directory=tmp_path)
         assert result.returncode == 78, command
         assert "there is no database typo/postern.db" in result.stderr
     assert list(tmp_path.iterdir()) == []
-    # What is added may come before the first start, but not unnoticed.
+    # Commands that add something create the database, and report that once.
     for told in [True, False]:
         added = run("domain", "add", f"{told}.test", *words("typo"), directory=tmp_path)
         assert added.returncode == 0
         assert ("made the database typo/postern.db" in added.stderr) == told
 
 
-def test_what_is_asked_for_is_not_lost_in_silence(start, tmp_path):
+def test_output_that_cannot_be_written_is_an_error(start, tmp_path):
     data = tmp_path / "data"
     start("--data", str(data))
     run("user", "add", "a@b.test", "--password-stdin", *words(data), directory=tmp_path,
@@ -43,7 +43,7 @@ def test_what_is_asked_for_is_not_lost_in_silence(start, tmp_path):
         assert "cannot write to standard output: No space left on device" in result.stderr
 
 
-def test_a_database_that_somebody_holds_is_said_to_be_busy(start, tmp_path):
+def test_a_locked_database_is_reported_as_busy(start, tmp_path):
     data = tmp_path / "data"
     start("--data", str(data))
     other = sqlite3.connect(data / "postern.db", isolation_level=None)
@@ -57,7 +57,7 @@ def test_a_database_that_somebody_holds_is_said_to_be_busy(start, tmp_path):
 @pytest.mark.parametrize("command, wanted", [
     (["solve"], "the challenge JWT"), (["account", "usage", "--stdin"], "lines of ADDRESS BYTES"),
 ])
-def test_who_waits_for_a_terminal_says_for_what(start, tmp_path, command, wanted):
+def test_a_command_that_reads_a_terminal_says_what_it_waits_for(start, tmp_path, command, wanted):
     data = tmp_path / "data"
     start("--data", str(data))
     outside, inside = pty.openpty()
@@ -72,7 +72,7 @@ def test_who_waits_for_a_terminal_says_for_what(start, tmp_path, command, wanted
     assert f"reading {wanted} from standard input".encode() in said
 
 
-def test_a_master_secret_that_is_named_and_not_there_is_quoted(tmp_path):
+def test_a_missing_master_secret_file_is_named(tmp_path):
     result = run("serve", "--port", "0", *words(tmp_path / "data"), directory=tmp_path,
                  POSTERN_MASTER_SECRET_FILE="")
     assert result.returncode == 78

@@ -1,4 +1,4 @@
-"""The operator's and the agent's commands beside a running server, on the same database."""
+"""The operator's and the agent's commands on the database of a running server."""
 
 import json
 import os
@@ -18,7 +18,7 @@ from program import BINARY, environment, run
 
 @pytest.fixture
 def running(start, tmp_path):
-    """A server on files, an agent of it, and a way to call commands on its data."""
+    """An agent of a server with its database on disk, and a function that runs commands on it."""
     data = str(tmp_path / "data")
     server = start("--data", data)
 
@@ -40,7 +40,7 @@ def test_signup_leaves_credentials_that_log_in(postern, agent, tmp_path):
     assert agent.session(apiKey=credentials["apiKey"]).status_code == 200
 
 
-def test_signup_speaks_json_to_programs(postern, agent, tmp_path):
+def test_signup_prints_json_for_programs(postern, agent, tmp_path):
     result = run("signup", "--server", postern.url, "--username", "by-program", "--json",
                  directory=tmp_path)
     made = json.loads(result.stdout)
@@ -57,7 +57,7 @@ def test_signup_says_why_it_failed_and_leaves_nothing(postern, tmp_path):
 
 
 @pytest.mark.parametrize("by", ["argument", "standard input"])
-def test_solve_finds_what_the_server_takes(agent, tmp_path, name, by):
+def test_the_server_accepts_what_solve_finds(agent, tmp_path, name, by):
     token = agent.challenge()
     words, stdin = (["solve", token], "") if by == "argument" else (["solve"], token + "\n")
     found = json.loads(run(*words, stdin=stdin, directory=tmp_path).stdout)
@@ -67,7 +67,7 @@ def test_solve_finds_what_the_server_takes(agent, tmp_path, name, by):
     assert answer.status_code == 201, answer.text
 
 
-def test_a_disabled_account_is_out_at_once(running):
+def test_a_disabled_account_is_refused_at_once(running):
     agent, operate = running
     signup = agent.session(username="spammer")
     session = bearer(signup)
@@ -119,7 +119,7 @@ def test_a_user_whom_the_operator_adds_logs_in_until_disabled(running):
 
 
 @pytest.mark.parametrize("stdin", ["", "short\n", "a" * 1025 + "\n"])
-def test_a_password_that_cannot_be_one_adds_nobody(running, tmp_path, stdin):
+def test_an_invalid_password_adds_no_user(running, tmp_path, stdin):
     _, operate = running
     result = run("user", "add", "ada@example.test", "--password-stdin", "--profile", "test",
                  "--data", tmp_path / "data", directory=tmp_path, stdin=stdin)
@@ -127,13 +127,13 @@ def test_a_password_that_cannot_be_one_adds_nobody(running, tmp_path, stdin):
     assert operate("user", "list") == ""
 
 
-def test_without_a_terminal_nobody_is_asked(running, tmp_path):
+def test_without_a_terminal_no_password_is_asked_for(running, tmp_path):
     result = run("user", "add", "ada@example.test", "--data", tmp_path / "data",
                  directory=tmp_path, stdin="propassword\n")
     assert result.returncode == 1 and "--password-stdin" in result.stderr
 
 
-def test_a_domain_that_the_operator_adds_is_on_offer_at_once(running):
+def test_a_domain_that_the_operator_adds_can_be_used_at_once(running):
     agent, operate = running
 
     def offered():
@@ -155,7 +155,7 @@ def test_the_records_of_a_users_domain_are_printed(running):
     assert "pending" in operate("domain", "list")
 
 
-def test_all_domains_are_listed_by_name_with_whose_they_are(running):
+def test_all_domains_are_listed_by_name_with_their_owners(running):
     _, operate = running
     operate("user", "add", "ada@example.test", "--password-stdin", stdin="propassword\n")
     operate("domain", "add", "zeta.test", "--pro-only")
@@ -168,7 +168,7 @@ def test_all_domains_are_listed_by_name_with_whose_they_are(running):
     ]
 
 
-def test_the_operator_gives_out_what_is_reserved(running, tmp_path):
+def test_the_operator_can_make_accounts_with_reserved_names(running, tmp_path):
     agent, operate = running
     boxes = Mailboxes(agent.url)
     failed(boxes.create("postmaster@mail.test"), 409, "address_taken")
@@ -221,7 +221,7 @@ def test_clients_see_what_the_mail_store_last_reported(running, tmp_path):
     assert used() == [1199, 1199, 1199]
 
 
-def test_what_happens_is_on_record_and_in_the_log(start, tmp_path):
+def test_credential_events_are_recorded_and_logged(start, tmp_path):
     data = str(tmp_path / "data")
     server = start("--data", data)
     agent = Agent(server.url)
@@ -250,7 +250,7 @@ def test_what_happens_is_on_record_and_in_the_log(start, tmp_path):
     assert "password" not in server.read_log() + exported
 
 
-def test_following_the_record_shows_what_comes(running, tmp_path):
+def test_following_the_events_shows_new_ones(running, tmp_path):
     _, operate = running
     command = [str(BINARY), "audit", "tail", "--follow", "--profile", "test", "--data",
                str(tmp_path / "data")]
@@ -283,7 +283,7 @@ def test_a_password_is_not_shown_on_a_terminal(running, tmp_path, flags):
     assert "ada@example.test" in operate("user", "list")
 
 
-def test_tokens_of_before_a_rotation_verify_after_it(start, tmp_path):
+def test_tokens_signed_before_a_rotation_verify_after_it(start, tmp_path):
     data = str(tmp_path / "data")
     server = start("--data", data)
     capability = bearer(Agent(server.url).capability(
@@ -298,14 +298,14 @@ def test_tokens_of_before_a_rotation_verify_after_it(start, tmp_path):
     assert jwt.decode(capability, key, algorithms=["RS256"], audience="api-service")
     agent = Agent(server.url)
     assert agent.mailbox(capability).status_code == 200
-    # The new key is in the set before it signs, so that no store meets a key it has not seen.
+    # The new key is published before it signs, so that a mail store knows it by then.
     old = jwt.get_unverified_header(capability)["kid"]
     assert {old} < {key["kid"] for key in agent.http.get(keys.uri).json()["keys"]}
     newer = bearer(agent.capability(bearer(agent.session(username="rotated"))))
     assert jwt.get_unverified_header(newer)["kid"] == old
 
 
-def test_a_leaked_key_and_what_it_signed_are_dead_at_once(start, tmp_path):
+def test_a_leaked_key_and_what_it_signed_are_refused_at_once(start, tmp_path):
     data = str(tmp_path / "data")
     server = start("--data", data)
     agent = Agent(server.url)
@@ -321,7 +321,7 @@ def test_a_leaked_key_and_what_it_signed_are_dead_at_once(start, tmp_path):
     assert agent.mailbox(newer).status_code == 200
 
 
-def test_every_fault_of_a_configuration_is_said_at_once(tmp_path):
+def test_all_faults_of_a_configuration_are_reported_together(tmp_path):
     result = run("check-config", directory=tmp_path, POSTERN_SERVER_PORT="many",
                  POSTERN_POW_AGENT_DIFFICULTY="-1", POSTERN_NO_SUCH="1")
     assert result.returncode != 0
@@ -335,7 +335,7 @@ def test_production_does_not_start_without_its_public_url(tmp_path):
     assert "server.public_url" in result.stderr and "listening" not in result.stdout
 
 
-def test_every_command_teaches_by_its_help(tmp_path):
+def test_every_command_has_help_with_an_example(tmp_path):
     listed = run("--help", directory=tmp_path).stdout
     commands = re.findall(r"^  ([a-z-]+)(?: \(default\))? {2,}\S", listed, re.M)
     assert {"serve", "migrate", "backup", "check-config", "key", "account", "user", "domain",

@@ -1,4 +1,4 @@
-"""What was acknowledged outlives SIGKILL, and what was spent stays spent."""
+"""What was acknowledged survives SIGKILL, and spent challenges stay spent."""
 
 import concurrent.futures
 import sqlite3
@@ -13,7 +13,7 @@ ACKNOWLEDGED_BEFORE_THE_KILL = 8
 
 
 def sign_up_until_the_end(url, client, acknowledged):
-    """Signs up one account after the other, noting each that was answered, until nobody answers."""
+    """Signs up accounts and notes each that was acknowledged, until the server is gone."""
     agent = Agent(url)
     try:
         for number in range(1000):
@@ -47,7 +47,7 @@ def test_every_acknowledged_key_logs_in_after_kill_minus_nine(start, tmp_path):
         login = agent.session(apiKey=made["apiKey"])
         assert login.status_code == 200 and login.json()["accountId"] == made["accountId"]
 
-    # The keys are the same: a challenge of before the kill is good, unless it was spent then.
+    # The keys are the same: an unspent challenge from before the kill is accepted.
     assert agent.session(unspent, username="patient").status_code == 201
     for _, solved in [kept[0], kept[-1]]:
         replay = agent.session(solved, username="replayer")
@@ -84,7 +84,7 @@ def test_one_of_fifty_uses_of_a_challenge_gets_past_the_spend(agent):
     with concurrent.futures.ThreadPoolExecutor(50) as pool:
         statuses = sorted(pool.map(use, range(50)))
     assert statuses.count(201) == 1
-    # A server that is busy turns away before the spend; all others came too late.
+    # A busy server refuses before the spend; the others come after it.
     assert set(statuses) <= {201, 401, 503}
 
 

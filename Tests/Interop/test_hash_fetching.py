@@ -1,4 +1,4 @@
-"""What hosts serve to do harm, and the spellings by which they try to be somewhere else."""
+"""Hostile hash hosts: what they serve, and host names that hide a private address."""
 
 import gzip
 import itertools
@@ -45,7 +45,7 @@ def register(logins):
     argon2("right", salt=b"8 bytes!"), argon2("right", salt=b"s" * 64, hash_len=64),
     argon2("right", hash_len=16, time_cost=10, parallelism=4),
 ])
-def test_one_encoded_hash_is_taken(register, host, body):
+def test_one_encoded_hash_is_accepted(register, host, body):
     assert register(host.serve(body)).status_code == 201
 
 
@@ -58,7 +58,7 @@ def test_one_encoded_hash_is_taken(register, host, body):
     GOOD.replace(b"p=1", b"p=1,keyid=a2V5"), GOOD.replace(b"p=1", b"p=1,data=ZGF0YQ"),
     GOOD.replace(b"m=64,t=1", b"t=1,m=64"), b"x" * 4096, b"$" * 4096,
 ], ids=lambda body: repr(body[:24]))
-def test_anything_else_is_no_hash(register, host, body):
+def test_anything_else_is_refused_as_not_a_hash(register, host, body):
     refused(register(host.serve(body)), NO_HASH)
 
 
@@ -69,14 +69,14 @@ def test_anything_else_is_no_hash(register, host, body):
     b"m=0x40,t=1,p=1", b"m=64,t=1,p=1,p=1", b"m=64,t=1", b"m=,t=1,p=1", b"m= 64,t=1,p=1",
     "m=٦٤,t=1,p=1".encode(),
 ])
-def test_a_parameter_bomb_is_no_hash(register, host, costs):
+def test_parameters_out_of_bounds_are_refused(register, host, costs):
     refused(register(host.serve(GOOD.replace(b"m=64,t=1,p=1", costs))), NO_HASH)
 
 
 @pytest.mark.parametrize("body", [
     argon2("right", hash_len=15), argon2("right", hash_len=65), argon2("right", salt=b"s" * 65),
 ], ids=["short tag", "long tag", "long salt"])
-def test_a_hash_of_another_length_is_no_hash(register, host, body):
+def test_a_salt_or_tag_out_of_bounds_is_refused(register, host, body):
     refused(register(host.serve(body)), NO_HASH)
 
 
@@ -106,44 +106,44 @@ def test_a_body_without_length_is_cut_off_too(register, host):
     refused(register(host.answer(endless)), UNFETCHED)
 
 
-def test_a_dripping_host_is_left_in_time(register, host):
+def test_a_slow_host_is_left_at_the_deadline(register, host):
     started = time.monotonic()
     refused(register(host.drip(GOOD, 0.2)), UNFETCHED)
     assert time.monotonic() - started < len(GOOD) * 0.2
 
 
-def test_a_host_that_never_answers_is_left_in_time(register):
+def test_a_silent_host_is_left_at_the_deadline(register):
     with socket.create_server(("127.0.0.1", 0)) as silent:
         refused(register(f"https://localhost:{silent.getsockname()[1]}/"), UNFETCHED)
 
 
-def test_nothing_listening_reads_like_everything_else(register):
+def test_a_closed_port_has_the_same_error_as_every_failure(register):
     with socket.create_server(("127.0.0.1", 0)) as gone:
         port = gone.getsockname()[1]
     refused(register(f"https://localhost:{port}/"), UNFETCHED)
 
 
-def test_another_name_s_certificate_is_not_taken(register, authority):
+def test_a_certificate_for_another_name_is_refused(register, authority):
     other = HashHost(authority.context("other.example"))
     refused(register(other.serve(GOOD)), UNFETCHED)
     assert other.asked == []
     other.close()
 
 
-def test_a_certificate_of_nobody_trusted_is_not_taken(serve, host):
+def test_a_certificate_of_an_unknown_authority_is_refused(serve, host):
     server = HashLogin(serve().url)
     asked = len(host.asked)
     refused(server.register("a@users.example", host.serve(GOOD), "right"), UNFETCHED)
     assert len(host.asked) == asked
 
 
-def test_the_host_learns_nothing_but_what_it_must(register, host):
+def test_the_host_gets_no_more_than_a_plain_request(register, host):
     assert register(host.serve(GOOD)).status_code == 201
     _, headers = host.asked[-1]
     assert {name.lower() for name in headers} <= {"host", "user-agent", "accept"}
 
 
-def test_nothing_around_the_server_changes_what_is_fetched(serve, authority, host, tmp_path):
+def test_proxy_variables_and_netrc_do_not_change_what_is_fetched(serve, authority, host, tmp_path):
     (tmp_path / ".netrc").write_text("machine localhost login somebody password secret\n")
     (tmp_path / ".netrc").chmod(0o600)
     (tmp_path / ".curlrc").write_text('header = "X-Around: yes"\n')
@@ -183,7 +183,7 @@ OTHERWISE_SPELLED = [
 
 
 @pytest.mark.parametrize("name", PRIVATE)
-def test_no_host_that_is_not_on_the_public_internet_is_reached(guarded, host, name):
+def test_only_public_addresses_are_connected_to(guarded, host, name):
     before = host.connections
     for port in ["", f":{host.port}"]:
         answer = guarded.register("s@users.example", f"https://{name}{port}/hash", "right")
@@ -192,7 +192,7 @@ def test_no_host_that_is_not_on_the_public_internet_is_reached(guarded, host, na
 
 
 @pytest.mark.parametrize("name", OTHERWISE_SPELLED)
-def test_a_host_that_readers_could_take_for_two_is_no_host(guarded, name):
+def test_an_ambiguous_host_is_refused(guarded, name):
     refused(guarded.register("s@users.example", f"https://{name}/hash", "right"), INVALID)
 
 

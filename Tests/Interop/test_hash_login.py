@@ -44,7 +44,7 @@ def email():
 
 @pytest.fixture
 def user(logins, host, email):
-    """Somebody who is registered with the password `right`."""
+    """An email that is registered with the password `right`."""
     path = f"/{email}"
     answer = logins.register(email, host.serve(argon2("right"), path=path), "right")
     assert answer.status_code == 201, answer.text
@@ -138,7 +138,7 @@ def test_a_logout_ends_every_earlier_token(logins, user, method):
     assert logins.validate(later).status_code == 401
 
 
-def test_a_login_goes_by_what_is_served_now(logins, host, user):
+def test_a_login_uses_the_hash_that_is_served_now(logins, host, user):
     token = logins.token(user, "right")
     host.serve(argon2("changed"), path=f"/{user}")
     refused(logins.login(user, "right"), WRONG)
@@ -167,14 +167,14 @@ def test_a_failed_login_is_never_answered_before_the_floor(logins, user):
     assert time.monotonic() - started >= FLOOR
 
 
-def test_whoever_logs_in_from_a_few_devices_at_once_is_let_in_on_all(serve, authority, host):
+def test_a_user_can_log_in_from_a_few_devices_at_once(serve, authority, host):
     logins = HashLogin(serve(
         POSTERN_HASH_LOGIN_CA_FILE=str(authority.file), POSTERN_HASH_LOGIN_FAILURE_FLOOR="30s",
         POSTERN_HASH_LOGIN_LOGIN_TIMEOUT="20s").url)
     body, together = argon2("right"), threading.Barrier(2)
 
     def answer(handler):
-        # Two are with the host at a time, and no more than two.
+        # At most two fetches are under way at a time.
         together.wait(20)
         handler.send_response(200)
         handler.send_header("content-length", str(len(body)))
@@ -190,7 +190,7 @@ def test_whoever_logs_in_from_a_few_devices_at_once_is_let_in_on_all(serve, auth
     assert [answer.status_code for answer in answers] == [200] * 6
 
 
-def test_a_hundred_that_wait_hold_nothing_else_up(serve, authority):
+def test_a_hundred_waiting_logins_delay_no_other_request(serve, authority):
     """Half of them wait for a host that never answers, half for the floor alone."""
     server = serve(
         POSTERN_HASH_LOGIN_CA_FILE=str(authority.file), POSTERN_HASH_LOGIN_FAILURE_FLOOR="50s",
@@ -199,7 +199,7 @@ def test_a_hundred_that_wait_hold_nothing_else_up(serve, authority):
     def send(path, fields):
         body = json.dumps(fields)
         client = socket.create_connection((server.host, server.port))
-        # Closing it tells the server that nobody is there any more, not only that all was said.
+        # A reset tells the server that the client is gone; a half-close would not.
         client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         client.sendall(
             f"POST {path} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
@@ -216,7 +216,7 @@ def test_a_hundred_that_wait_hold_nothing_else_up(serve, authority):
                 "email": f"w{number}@users.example", "password": "x", "password_hash_url": url})
             for number in range(50)
         ]
-        # Two are with the host and 16 wait for their turn; for the others there is no room.
+        # Two fetches are under way and 16 wait; the others find no place.
         turned_away = set()
         while len(turned_away) < 50 - 2 - 16:
             answered, _, _ = select.select(set(waiting) - turned_away, [], [], 30)
@@ -232,7 +232,7 @@ def test_a_hundred_that_wait_hold_nothing_else_up(serve, authority):
             client.close()
 
 
-def test_what_is_wrong_with_a_registration_is_said_in_one_sentence(logins, host, user):
+def test_an_invalid_registration_is_answered_with_one_sentence(logins, host, user):
     url = host.serve(argon2("right"))
     for fields, sentence in [
         (("", url, "right"), "Email can't be blank."),
@@ -248,7 +248,7 @@ def test_what_is_wrong_with_a_registration_is_said_in_one_sentence(logins, host,
 
 
 @pytest.mark.parametrize("body", [b"{", b"[]", b'{"email":1}', b'{"email":"a","email":"b"}'])
-def test_a_body_that_cannot_be_read_is_said_to_be(logins, body):
+def test_an_unreadable_body_is_400(logins, body):
     for path in ["/register", "/login"]:
         answer = requests.post(
             logins.url + path, body, headers={"Content-Type": "application/json"}, timeout=10)
@@ -265,7 +265,7 @@ def test_a_form_of_another_site_is_refused(logins, user, headers):
     assert "right" not in answer.text
 
 
-def test_a_form_of_our_own_page_is_taken(logins, user):
+def test_a_form_of_the_servers_own_page_is_accepted(logins, user):
     headers = {"Origin": logins.url, "Sec-Fetch-Site": "same-origin"}
     assert logins.login(user, "right", form=True, headers=headers).status_code == 200
 
@@ -276,7 +276,7 @@ def test_the_example_serves_a_hash_of_its_password(logins):
     assert PasswordHasher().verify(answer.text.strip(), "test123")
 
 
-def test_a_rotated_key_s_tokens_stay_good(tmp_path, start, authority, host):
+def test_tokens_of_a_rotated_key_stay_valid(tmp_path, start, authority, host):
     settings = {"POSTERN_HASH_LOGIN_CA_FILE": str(authority.file)}
     data = ["--data", str(tmp_path / "data")]
     server = start(*data, **settings)

@@ -26,7 +26,7 @@ def browser(tmp_path_factory):
 
 @pytest.fixture
 def look(browser, tmp_path, request):
-    """Holds a page to what every page promises; PICTURES names a folder to keep its picture in."""
+    """Checks what every page must have; PICTURES names a folder for screenshots."""
     folder = pathlib.Path(os.environ.get("PICTURES", tmp_path))
 
     def look(name):
@@ -87,7 +87,7 @@ def test_a_user_registers_fails_logs_in_and_logs_out(browser, look, server, host
     look("6-logged-out")
 
 
-def test_the_keyboard_is_enough(browser, server, host):
+def test_the_pages_work_with_the_keyboard_alone(browser, server, host):
     browser.show(*SIZES["desk"], "light")
     browser.open(server.url + "/")
     browser.press([TAB, *"keys@users.example", TAB])

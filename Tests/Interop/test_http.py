@@ -1,4 +1,4 @@
-"""The HTTP engine through a socket: what clients may do, and what is refused, not guessed."""
+"""The HTTP engine through a socket: what is accepted, and what is refused as ambiguous."""
 
 import http.client
 import json

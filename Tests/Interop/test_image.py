@@ -1,4 +1,4 @@
-"""What the Dockerfile promises, as far as it can be held to it without a container engine."""
+"""The Dockerfile, as far as it can be tested without a container engine."""
 
 import re
 import socket
@@ -13,7 +13,7 @@ OPERATOR = {
 }
 
 
-def test_its_settings_serve_and_its_healthcheck_agrees(tmp_path):
+def test_a_server_with_its_settings_starts_and_is_healthy(tmp_path):
     settings = dict(re.findall(r"\b(POSTERN_\w+)=(\S+)", DOCKERFILE.partition("\nENV ")[2]))
     assert settings["POSTERN_PROFILE"] == "production"
     with socket.create_server(("127.0.0.1", 0)) as free:

@@ -35,7 +35,7 @@ def test_requests_in_flight_are_answered_after_sigterm(start):
     server.await_end()
 
 
-def test_the_end_is_graceful_however_soon_it_comes(start):
+def test_a_stop_right_after_the_start_is_graceful(start):
     # Signing keys are still being made then, in the background of the first start.
     for _ in range(12):
         start().stop()
@@ -70,7 +70,7 @@ def test_while_draining_it_is_healthy_but_not_ready(start):
     server.await_end()
 
 
-def test_a_port_in_use_is_said_and_not_shared(start, tmp_path):
+def test_a_port_in_use_is_reported_and_not_shared(start, tmp_path):
     server = start()
     result = run("serve", "--profile", "test", "--port", server.port, directory=tmp_path)
     assert result.returncode != 0
@@ -85,7 +85,7 @@ def test_it_listens_on_ipv6_too(start):
         assert wire.answer().status == 200
 
 
-def test_healthcheck_tells_a_supervisor_the_truth(start, tmp_path):
+def test_healthcheck_exits_with_0_only_while_the_server_runs(start, tmp_path):
     server = start()
     port = {"POSTERN_SERVER_PORT": str(server.port)}
     assert run("healthcheck", directory=tmp_path, **port).returncode == 0

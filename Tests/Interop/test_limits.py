@@ -7,7 +7,7 @@ import pytest
 from agent import Agent
 from mailboxes import Mailboxes, failed, fresh
 
-# Creations cost proof of work; limits have nothing to do with how much.
+# Creations cost proof of work; the limits do not depend on its difficulty.
 EASY = {"POSTERN_POW_ACCOUNTS_DIFFICULTY": "4", "POSTERN_POW_AGENT_DIFFICULTY": "1",
         "POSTERN_POW_AGENT_MAX_DIFFICULTY": "1"}
 
@@ -22,12 +22,12 @@ def limited(start):
 
 
 def burst(call, count=40):
-    """Answers to calls as fast as they go."""
+    """Responses to calls without a pause."""
     return [call() for _ in range(count)]
 
 
 def exhaust(call):
-    """Calls until one is refused, which is held to be so. A busy machine takes longer."""
+    """Calls until one is 429, and checks that response."""
     for _ in range(1000):
         if (answer := call()).status_code == 429:
             return hold_refusal(answer)
@@ -54,7 +54,7 @@ def test_a_burst_is_cut_off_and_told_when_to_come_back(limited):
         assert 0 <= int(answer.headers["RateLimit-Remaining"]) < 8
         assert int(answer.headers["RateLimit-Reset"]) in (1, 2)
     assert int(answers[0].headers["RateLimit-Remaining"]) == 7
-    # Whoever waits as told is let in.
+    # A client that waits for Retry-After is served.
     time.sleep(int(refused[-1].headers["Retry-After"]))
     assert boxes.call("GET", "/api/domains").status_code == 200
 
@@ -84,7 +84,7 @@ def test_a_dead_token_counts_as_none_and_a_pro_token_has_its_own_bucket(limited)
 def test_one_free_account_in_eight_seconds_and_a_refusal_spends_nothing(limited):
     boxes = limited(POSTERN_LIMITS_GENERAL_PER_SECOND="1000")
     first, second = boxes.proof(), boxes.proof()
-    # What fails gives its place back.
+    # A creation that fails does not count.
     failed(boxes.create("postmaster@mail.test"), 409, "address_taken")
     assert boxes.create(fresh(), pow=first).status_code == 201
     made = time.monotonic()
@@ -120,7 +120,7 @@ def test_guessing_is_slowed_and_the_owner_is_not_locked_out_for_long(limited):
     assert answers[0].status_code == 401 and answers[-1].status_code == 429
     wait = int(answers[-1].headers["Retry-After"])
     assert wait <= 60
-    # Other accounts are opened meanwhile, from another one's point of view they do not exist.
+    # Other accounts are not affected.
     stale = boxes.mailbox()
     answers = [boxes.login(stale.address, "the same stale one") for _ in range(12)]
     assert {answer.status_code for answer in answers} == {401}

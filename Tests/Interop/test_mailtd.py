@@ -1,4 +1,4 @@
-"""The client that the accounts service publishes on PyPI, unmodified, with `base_url` set to us."""
+"""The client that the accounts service publishes on PyPI, with `base_url` set to Postern."""
 
 import uuid
 
@@ -117,7 +117,7 @@ def test_it_knows_its_user_and_pages_through_the_accounts(client, user):
         found += [account.id for account in page.accounts]
         if not (cursor := page.next_cursor):
             break
-        # What is added meanwhile moves nothing that was there.
+        # An account that is made meanwhile moves no earlier one.
         client.accounts.create(fresh(), password=PASSWORD)
     assert [account for account in found if account in made] == sorted(made, key=found.index)
     assert set(made) <= set(found) and len(set(found)) == len(found)

@@ -24,7 +24,7 @@ def test_help_names_every_command():
 
 
 def tools(directory, *names, **scripts):
-    """A PATH of its own: the named tools of this machine, and scripts in the place of others."""
+    """A PATH with the named tools of this machine, and scripts in place of others."""
     for tool in names:
         (directory / tool).symlink_to(shutil.which(tool))
     for tool, script in scripts.items():
@@ -33,7 +33,7 @@ def tools(directory, *names, **scripts):
     return str(directory)
 
 
-def test_a_missing_toolchain_is_told_how_to_be_had(tmp_path):
+def test_a_missing_toolchain_is_reported_with_how_to_get_one(tmp_path):
     path = tools(tmp_path, "make", "sh", "bash", "env", "sed", "head", "sort", "cat")
     result = make("build", PATH=path)
     assert result.returncode != 0

@@ -23,7 +23,7 @@ def hasty(start):
 
 
 def drip(wire, data):
-    """Sends a byte each tenth of a second until the server closes; returns the seconds that took."""
+    """Sends a byte each tenth of a second until the server closes; returns the seconds taken."""
     wire.socket.settimeout(0.1)
     began = time.monotonic()
     for byte in data:

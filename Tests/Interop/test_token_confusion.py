@@ -63,7 +63,7 @@ def knock(boxes, place, token, account, **options):
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("place", PLACES)
-def test_no_token_passes_in_the_place_of_another_kind(boxes, tokens, place, kind):
+def test_no_token_is_accepted_as_another_kind(boxes, tokens, place, kind):
     if kind in PLACES[place]:
         return
     answer = knock(boxes, place, tokens[kind], tokens["account"])
