@@ -27,7 +27,7 @@ def bearer(answer):
 
 
 def proof(jti, nonce, salt=SALT):
-    # The salt goes in as its hex text, not decoded.
+    # The salt is used as its hex text, not decoded.
     return hashlib.scrypt(
         f"{jti}:{nonce}".encode(), salt=salt.encode(), n=16384, r=8, p=1, dklen=64)
 
@@ -38,7 +38,7 @@ def leading_zero_bits(digest):
 
 @dataclasses.dataclass
 class Solved:
-    """A challenge with its proof; good for one session."""
+    """A challenge with its proof; it opens one session."""
 
     token: str
     nonce: str

@@ -1,4 +1,4 @@
-"""Everything here runs against the built program over a real socket."""
+"""Fixtures: the built program over a real socket."""
 
 import itertools
 
@@ -21,7 +21,7 @@ def name():
 
 @pytest.fixture(scope="session")
 def names():
-    """The name server that the servers ask, so that no test asks anybody's outside."""
+    """The name server of the tests, so that none asks one on the internet."""
     server = NameServer()
     yield server
     server.close()
@@ -29,7 +29,7 @@ def names():
 
 @pytest.fixture(scope="session")
 def postern(tmp_path_factory, names):
-    """One server for all tests that do not stop it, on a database in memory, open to users."""
+    """One server for all tests that do not stop it: database in memory, registration open."""
     server = Postern(
         tmp_path_factory.mktemp("postern"), POSTERN_USERS_REGISTRATION="open",
         POSTERN_DNS_SERVERS=names.address)
@@ -54,7 +54,7 @@ def serve(tmp_path_factory):
 
 @pytest.fixture
 def start(tmp_path):
-    """Starts servers of a test's own; those still running at its end are stopped."""
+    """Starts servers for one test; those still running at its end are stopped."""
     started = []
 
     def start(*flags, **settings):

@@ -29,6 +29,6 @@ class HashLogin:
 
 
 def refused(answer, sentence, status=422):
-    """That this is the answer, and that it says nothing else."""
+    """Checks the status and the whole body of an error."""
     assert (answer.status_code, answer.json()) == (status, {"error": sentence})
     return True

@@ -12,7 +12,7 @@ _numbers = itertools.count(1)
 
 
 def fresh(domain="mail.test"):
-    """An address that no other test has, on whichever server."""
+    """An address that no other test uses, on any server."""
     return f"box-{os.getpid()}-{next(_numbers)}@{domain}"
 
 
@@ -21,7 +21,7 @@ def leading_zero_bits(digest):
 
 
 def solve(challenge, salt=None, good=True):
-    """A nonce for the challenge, or one that is not good enough. The salt is taken as its text."""
+    """A nonce that solves the challenge, or one that does not. The salt is used as its text."""
     salt = challenge["salt"].encode() if salt is None else salt
     for nonce in map(str, itertools.count()):
         bits = leading_zero_bits(hashlib.sha256(salt + nonce.encode()).digest())
@@ -116,7 +116,7 @@ class Mailboxes:
 
 
 def failed(answer, status, code):
-    """Holds an answer to be the error that it should be."""
+    """Checks the status and code of an error."""
     assert (answer.status_code, answer.json().get("error")) == (status, code), answer.text
     assert answer.json()["message"]
     if status == 401:

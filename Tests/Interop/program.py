@@ -16,13 +16,13 @@ STOP_SECONDS = 40
 
 
 def environment(**variables):
-    """This process's, but for settings of Postern's that happen to be in it."""
+    """The environment of this process without settings of Postern."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith("POSTERN_")}
     return {**kept, **variables}
 
 
 class Postern:
-    """One running server. Its log goes to `log`; leaving it running fails nothing, so stop it.
+    """One running server. Its log goes to `log`. Stop it: nothing else does.
 
     Settings are variables: `POSTERN_SERVER_DRAIN_DELAY="3s"`.
     """
@@ -67,7 +67,7 @@ class Postern:
         assert code == 0, f"exit code {code} after SIGTERM; log: {self.read_log()[-2000:]}"
 
     def kill(self):
-        """The power cut: SIGKILL, nothing is said goodbye to."""
+        """Ends it by SIGKILL, as a power cut would."""
         self.process.kill()
         self.process.wait(STOP_SECONDS)
         self.process.stdout.close()
@@ -78,7 +78,7 @@ class Postern:
 
 
 def run(*arguments, directory, stdin="", **settings):
-    """One command of the program, with what it said and how it ended."""
+    """Runs one command of the program; has its output and exit code."""
     return subprocess.run(
         [str(BINARY), *map(str, arguments)], cwd=directory, env=environment(**settings),
         input=stdin, text=True, capture_output=True, timeout=120)

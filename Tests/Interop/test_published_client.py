@@ -1,4 +1,4 @@
-"""The client that the service publishes on PyPI, unmodified, pointed here by its own variables."""
+"""The client that the service publishes on PyPI, unmodified, pointed here by its variables."""
 
 import json
 import os
@@ -10,7 +10,7 @@ import pytest
 
 @pytest.fixture
 def directory(postern, tmp_path, monkeypatch):
-    """A credentials directory of the client's, and the environment that leads it to this server."""
+    """A credentials directory of the client, and the environment that points it at this server."""
     for variable in [name for name in os.environ if name.startswith("ATOMIC_MAIL_")]:
         monkeypatch.delenv(variable)
     monkeypatch.setenv("ATOMIC_MAIL_AUTH_URL", postern.url)
@@ -44,7 +44,7 @@ def test_it_finds_its_registration_again(directory, name):
     assert again.idempotent and again.accountId == made.accountId
 
 
-def test_it_shows_our_hint_when_the_name_is_taken(directory, name, monkeypatch):
+def test_it_shows_the_servers_hint_when_the_name_is_taken(directory, name, monkeypatch):
     username = name()
     atomicmail.register(username)
     monkeypatch.setenv("ATOMIC_MAIL_CREDENTIALS_DIR", str(directory / "second"))
@@ -52,7 +52,7 @@ def test_it_shows_our_hint_when_the_name_is_taken(directory, name, monkeypatch):
         atomicmail.register(username)
 
 
-def test_its_mail_calls_reach_us_and_get_our_hint(directory, name):
+def test_its_mail_calls_get_the_servers_hint(directory, name):
     atomicmail.register(name())
     result = atomicmail.jmap_request(
         ops='{"methodCalls": [["Mailbox/get", {"accountId": "$ACCOUNT_ID"}, "0"]]}')

@@ -1,4 +1,4 @@
-"""Clients that drip, stay silent or never read: each has its deadline, and costs little before."""
+"""Clients that send slowly, stay silent or never read: each has a deadline and bounded memory."""
 
 import itertools
 import pathlib
@@ -53,7 +53,7 @@ def test_dripping_bytes_does_not_extend_the_deadline(hasty, beginning):
     assert DEADLINE * 0.9 <= took < LATE
 
 
-def test_a_silent_connection_is_closed_in_silence(hasty):
+def test_a_silent_connection_is_closed_without_a_response(hasty):
     with Wire(hasty, timeout=LATE) as wire:
         wire.send(HEALTH)
         assert wire.answer().status == 200
@@ -65,7 +65,7 @@ def resident_mib(server):
     return int(re.search(r"VmRSS:\s+(\d+) kB", status)[1]) / 1024
 
 
-def test_all_who_stop_in_the_middle_of_a_body_cost_bounded_memory_together(start):
+def test_clients_that_stop_in_a_body_use_bounded_memory_together(start):
     server = start(POSTERN_SERVER_BUFFER_LIMIT=str(4 * 1024 * 1024))
     ask = b"POST /api/token HTTP/1.1\r\n" + HOST + b"Content-Length: 60000\r\n\r\n"
     before = resident_mib(server)
@@ -93,7 +93,7 @@ def test_all_who_stop_in_the_middle_of_a_body_cost_bounded_memory_together(start
             assert late._more()
 
 
-def test_clients_that_never_read_cost_bounded_memory_and_are_dropped(hasty):
+def test_clients_that_never_read_use_bounded_memory_and_are_disconnected(hasty):
     ask = b"GET /llms.txt HTTP/1.1\r\n" + HOST + b"\r\n"
     before = resident_mib(hasty)
     wires = [Wire(hasty) for _ in range(40)]
@@ -110,7 +110,7 @@ def test_clients_that_never_read_cost_bounded_memory_and_are_dropped(hasty):
         assert fast.answer().status == 200
     for wire in wires:
         wire.socket.settimeout(LATE)
-        # What the kernel holds is still read; then comes the end, and no further answer.
+        # What the kernel has buffered is still read; then the connection ends.
         while wire._more():
             wire.buffer = b""
         wire.socket.close()

@@ -9,7 +9,7 @@ from mailboxes import Mailboxes, failed, fresh, solve
 from test_capability_token import encoded, signed
 from test_accounts_flow import claims, header
 
-# Each place, and the kinds of token that open it.
+# Each endpoint, and the kinds of token that it accepts.
 ACCOUNT, USER = {"email", "pro", "api"}, {"pro", "api"}
 PLACES = {
     "POST /api/v1/session": {"challenge"},
@@ -39,7 +39,7 @@ KINDS = ["challenge", "session", "capability", "api key", "work", "email", "pro"
 
 @pytest.fixture(scope="module")
 def tokens(postern):
-    """One genuine token of each kind, and the account that the last three may open."""
+    """One valid token of each kind, and the account that the last three give access to."""
     agent, boxes = Agent(postern.url), Mailboxes(postern.url)
     signup = agent.session(username="confused-agent")
     user = boxes.user()
@@ -54,7 +54,7 @@ def tokens(postern):
 
 
 def knock(boxes, place, token, account, **options):
-    """Goes to a place with a body that harms nothing there."""
+    """Calls an endpoint with a body that changes nothing there."""
     method, path = place.split()
     body = {"powHex": "0" * 128, "nonce": "0", "username": "stranger"}
     return boxes.call(
@@ -82,7 +82,7 @@ def test_a_foreign_token_does_not_make_accounts(boxes, tokens, kind):
     failed(answer, 401, "invalid_or_expired_token")
 
 
-def test_an_email_jwt_does_not_save_the_proof_of_work(boxes, tokens):
+def test_an_email_jwt_does_not_replace_the_proof_of_work(boxes, tokens):
     failed(boxes.create(fresh(), token=tokens["email"]), 400, "proof of work required")
     made = boxes.create(fresh(), token=tokens["email"], pow=boxes.proof())
     assert made.status_code == 201
@@ -90,14 +90,14 @@ def test_an_email_jwt_does_not_save_the_proof_of_work(boxes, tokens):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_no_token_is_a_challenge_for_an_account(boxes, tokens, kind):
+def test_no_other_token_is_accepted_as_a_challenge(boxes, tokens, kind):
     if kind == "work":
         return
     answer = boxes.create(fresh(), pow={"id": tokens[kind], "nonce": "0"})
     failed(answer, 403, "challenge not found or expired")
 
 
-def test_the_agents_do_not_take_a_challenge_for_an_account(boxes, postern):
+def test_the_agent_api_refuses_a_challenge_of_the_accounts_api(boxes, postern):
     work = boxes.challenge()
     answer = Agent(postern.url).post("/api/v1/session", work["id"], {
         "powHex": "0" * 128, "nonce": solve(work), "username": "stranger"})
@@ -105,7 +105,7 @@ def test_the_agents_do_not_take_a_challenge_for_an_account(boxes, postern):
     assert answer.json()["error"]["message"] == "Invalid or expired challenge"
 
 
-def test_another_servers_tokens_and_challenges_open_nothing(boxes, tokens, start):
+def test_another_servers_tokens_and_challenges_are_refused(boxes, tokens, start):
     foreign = Mailboxes(start(POSTERN_USERS_REGISTRATION="open").url)
     user = foreign.user()
     box, theirs = foreign.mailbox(user.token), foreign.proof()
@@ -116,7 +116,7 @@ def test_another_servers_tokens_and_challenges_open_nothing(boxes, tokens, start
 
 
 def forgeries(token):
-    """The token with its claims untouched, and every other trick."""
+    """Forgeries of the token; its claims stay the same."""
     head, payload, signature = token.split(".")
     named, known = header(token), claims(token)
     return {
@@ -154,14 +154,14 @@ def test_an_altered_api_token_is_refused(boxes, tokens, change):
     (None, "unauthorized"), ("Bearer", "unauthorized"), ("Bearer ", "unauthorized"),
     ("Bearer garbage", "invalid_or_expired_token"),
 ])
-def test_no_token_and_a_bad_one_are_told_apart(boxes, tokens, value, code):
+def test_a_missing_and_an_invalid_token_have_different_codes(boxes, tokens, value, code):
     for path in ["/api/user/me", f"/api/accounts/{tokens['account']}"]:
         headers = {} if value is None else {"Authorization": value}
         failed(boxes.call("GET", path, headers=headers), 401, code)
 
 
 OTHERS = {
-    # Who asks, about whose: what is answered.
+    # The kind of token and the account, and the status; none is success.
     ("email", "own"): None, ("email", "another's"): 403, ("email", "missing"): 403,
     ("pro", "own"): None, ("pro", "another's"): 404, ("pro", "missing"): 404,
     ("api", "own"): None, ("api", "another's"): 404, ("api", "missing"): 404,
@@ -170,7 +170,8 @@ OTHERS = {
 
 @pytest.mark.parametrize("kind, whose", OTHERS)
 @pytest.mark.parametrize("form", ["id", "address"])
-def test_access_is_to_ones_own_and_tells_nothing_of_the_rest(boxes, tokens, kind, whose, form):
+def test_other_accounts_are_refused_whether_they_exist_or_not(
+        boxes, tokens, kind, whose, form):
     another = boxes.mailbox()
     name = {
         "own": {"id": tokens["account"], "address": tokens["address"]},
@@ -221,7 +222,7 @@ OWN = [{}, {"Origin": "{url}"}, {"Sec-Fetch-Site": "same-origin"}, {"Sec-Fetch-S
 
 
 @pytest.mark.parametrize("headers", FOREIGN + OWN)
-def test_a_write_by_cookie_comes_from_our_own_pages(boxes, headers):
+def test_a_write_by_cookie_needs_the_servers_own_origin(boxes, headers):
     user = boxes.user()
     sent = {name: value.format(url=boxes.url) for name, value in headers.items()}
     cookie = {"Cookie": COOKIE + user.token}
@@ -252,7 +253,7 @@ def test_a_challenge_is_spent_by_a_false_proof_too(boxes):
 
 
 @pytest.mark.parametrize("nonce", ["", "x" * 129, "1\n", "１", "\0"])
-def test_a_nonce_that_is_none_proves_nothing(boxes, nonce):
+def test_an_invalid_nonce_is_a_wrong_proof(boxes, nonce):
     answer = boxes.create(fresh(), pow={"id": boxes.challenge()["id"], "nonce": nonce})
     assert answer.status_code in (400, 403), answer.text
     assert answer.json()["error"] in ("invalid proof of work", "invalid_request")

@@ -15,7 +15,7 @@ STARTED = re.compile(rb"started successfully on port (\d+)")
 
 
 class WebDriverError(Exception):
-    """What the driver would not do."""
+    """An error of the driver."""
 
 
 class Browser:

@@ -1,4 +1,4 @@
-"""A strict reader of HTTP/1.1 answers over a bare socket: what it does not expect, it fails on."""
+"""A strict reader of HTTP/1.1 responses over a bare socket; it fails on anything unexpected."""
 
 import dataclasses
 import re
@@ -73,7 +73,7 @@ class Wire:
 
 
 def exchange(server, data):
-    """The answers to what is sent, up to the server's close; the client closes its half."""
+    """The responses to `data` until the server closes; the client closes its half first."""
     with Wire(server) as wire:
         wire.send(data)
         wire.socket.shutdown(socket.SHUT_WR)
