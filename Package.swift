@@ -35,7 +35,7 @@ let package = Package(
             name: "postern",
             dependencies: [
                 "AuthAPI", "AuthStorage", "Fetching", "AuthCore", "HTTPEngine", "Cryptography",
-                "Scheduling", "StrictJSON", "CAllocator",
+                "Networking", "Scheduling", "StrictJSON", "CAllocator",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "TOMLKit", package: "TOMLKit"),

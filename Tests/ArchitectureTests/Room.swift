@@ -18,7 +18,8 @@ struct Room {
             "postern",
             [
                 "AuthAPI", "AuthStorage", "AuthCore", "Cryptography", "Fetching", "HTTPEngine",
-                "Scheduling", "StrictJSON", "CAllocator", "ArgumentParser", "Logging", "TOMLKit",
+                "Networking", "Scheduling", "StrictJSON", "CAllocator", "ArgumentParser", "Logging",
+                "TOMLKit",
             ],
             system: ["Dispatch", "Glibc", "SwiftOverlayShims", "Synchronization"]),
         Room("AuthAPI", ["AuthCore", "Cryptography", "HTTPEngine", "StrictJSON"]),

@@ -1,14 +1,14 @@
 internal import CSQLite
 internal import Testing
 
-@Outside
+@ProgramQueue
 struct BusyDatabaseTests {
     @Test func aDatabaseThatAnotherProgramHoldsIsBusyAndNothingIsSpent() throws {
-        let place = try Place()
-        let agent = Agent(try Program.serveData(in: place))
+        let directory = try TestDirectory()
+        let agent = Agent(try Program.serveData(in: directory))
         let solved = try agent.solve()
         var database: OpaquePointer?
-        #expect(sqlite3_open(place.file("data/postern.db"), &database) == SQLITE_OK)
+        #expect(sqlite3_open(directory.file("data/postern.db"), &database) == SQLITE_OK)
         defer { sqlite3_close(database) }
 
         #expect(sqlite3_exec(database, "BEGIN IMMEDIATE", nil, nil, nil) == SQLITE_OK)

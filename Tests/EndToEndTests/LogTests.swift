@@ -1,21 +1,21 @@
 internal import StrictJSON
 internal import Testing
 
-@Outside
+@ProgramQueue
 struct LogTests {
     private func lines(_ program: Program) throws -> [JSONObject] {
         #expect(try program.stop() == .exited(0))
         return try program.log.split(separator: "\n").map { line in
             guard let object = try JSONValue.parse(Array(line.utf8)).object else {
-                throw TestFault("not an object: \(line)")
+                throw TestError("not an object: \(line)")
             }
             return object
         }
     }
 
-    @Test func nothingThatAClientSendsForgesALine() throws {
-        let place = try Place()
-        let program = try Program.serve(in: place)
+    @Test func noClientInputForgesALine() throws {
+        let directory = try TestDirectory()
+        let program = try Program.serve(in: directory)
         let forged = #"{"level":"critical","message":"forged"}"#
         let requests = [
             "GET /nowhere%0a\(forged) HTTP/1.1\r\nHost: a\r\n\r\n",
@@ -28,9 +28,9 @@ struct LogTests {
             "forged\n\(forged)\n\r\n\r\n",
         ]
         for request in requests {
-            let wire = try Wire(port: program.port)
-            try wire.send(request)
-            #expect(try wire.answer().status < 500)
+            let connection = try TestConnection(port: program.port)
+            try connection.send(request)
+            #expect(try connection.response().status < 500)
         }
         let lines = try lines(program)
         #expect(!program.log.contains("forged"))
@@ -38,9 +38,9 @@ struct LogTests {
         #expect(lines.filter { $0["message"]?.string == "request" }.count == requests.count)
     }
 
-    @Test func eachRequestIsOneLineWithTheIdOfItsAnswerAndNoSecret() throws {
-        let place = try Place()
-        let program = try Program.serve(in: place)
+    @Test func eachRequestIsOneLineWithTheIDOfItsResponseAndNoSecret() throws {
+        let directory = try TestDirectory()
+        let program = try Program.serve(in: directory)
         let agent = Agent(program)
         let solved = try agent.solve()
         let signup = try agent.open(solved, "username", "discreet")
@@ -67,14 +67,14 @@ struct LogTests {
         #expect(mine.first?["client"]?.string == "127.0.0.1")
     }
 
-    @Test func behindATrustedProxyTheClientIsWhomItAsksFor() throws {
-        let place = try Place()
+    @Test func behindATrustedProxyTheClientIsTheOneThatItNames() throws {
+        let directory = try TestDirectory()
         let program = try Program.serve(
-            in: place, variables: ["POSTERN_SERVER_TRUSTED_PROXIES": "127.0.0.0/8,::1"])
-        let wire = try Wire(port: program.port)
+            in: directory, variables: ["POSTERN_SERVER_TRUSTED_PROXIES": "127.0.0.0/8,::1"])
+        let connection = try TestConnection(port: program.port)
         let list = "X-Forwarded-For: 198.51.100.7, 203.0.113.9"
-        try wire.send("GET /healthz HTTP/1.1\r\nHost: a\r\n\(list)\r\n\r\n")
-        #expect(try wire.answer().status == 200)
+        try connection.send("GET /healthz HTTP/1.1\r\nHost: a\r\n\(list)\r\n\r\n")
+        #expect(try connection.response().status == 200)
         let clients = try lines(program).compactMap { $0["client"]?.string }
         #expect(clients == ["203.0.113.9"])
     }

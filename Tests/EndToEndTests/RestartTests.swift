@@ -1,10 +1,10 @@
 internal import Testing
 
-@Outside
+@ProgramQueue
 struct RestartTests {
-    @Test func anAgentSignsUpAndReachesItsMailboxByHand() throws {
-        let place = try Place()
-        let agent = Agent(try Program.serve(in: place))
+    @Test func anAgentSignsUpAndFindsItsMailStore() throws {
+        let directory = try TestDirectory()
+        let agent = Agent(try Program.serve(in: directory))
         let signup = try agent.signup("by-hand")
         #expect(signup.status == 201)
         #expect(try signup.member("inbox") == "by-hand@mail.test")
@@ -20,9 +20,9 @@ struct RestartTests {
         #expect(try mailbox.member("apiUrl").hasPrefix("http://127.0.0.1:\(agent.port)/"))
     }
 
-    @Test func whatWasSpentAndWhatWasMadeOutliveTheProgram() throws {
-        let place = try Place()
-        let first = try Program.serveData(in: place)
+    @Test func spentChallengesAndAccountsSurviveARestart() throws {
+        let directory = try TestDirectory()
+        let first = try Program.serveData(in: directory)
         let before = Agent(first)
         let spent = try before.solve()
         let signup = try before.open(spent, "username", "durable")
@@ -30,11 +30,11 @@ struct RestartTests {
         let unspent = try before.solve()
         #expect(try first.stop() == .exited(0))
 
-        let after = Agent(try Program.serveData(in: place))
+        let after = Agent(try Program.serveData(in: directory))
         let replay = try after.open(spent, "apiKey", apiKey)
         #expect(replay.status == 401)
         #expect(try replay.member("error.message") == "Invalid or expired challenge")
-        // Of before as well, but not used: so it is the spend that was remembered.
+        // This challenge is older than the restart, too, so the first one failed as spent.
         let login = try after.open(unspent, "apiKey", apiKey)
         #expect(login.status == 200)
         #expect(try login.member("accountId") == signup.member("accountId"))
@@ -43,34 +43,36 @@ struct RestartTests {
     }
 
     @Test func everyAcknowledgedKeyLogsInAfterAPowerCut() throws {
-        let place = try Place()
-        let first = try Program.serveData(in: place)
+        let directory = try TestDirectory()
+        let first = try Program.serveData(in: directory)
         let before = Agent(first)
-        let wires = try (0..<8).map { number in
-            let wire = try Wire(port: first.port)
-            return (wire, Agent.opening(try before.solve(), "username", "cut-\(number)"))
+        let connections = try (0..<8).map { number in
+            let connection = try TestConnection(port: first.port)
+            return (connection, Agent.opening(try before.solve(), "username", "cut-\(number)"))
         }
-        for (wire, request) in wires { try wire.send(request) }
-        var keys = [try wires[0].0.answer().member("apiKey")]
+        for (connection, request) in connections { try connection.send(request) }
+        var keys = [try connections[0].0.response().member("apiKey")]
         try first.kill()
-        for (wire, _) in wires.dropFirst() {
-            // Cut off before its answer: then nothing was acknowledged.
-            if let answer = try? wire.answer() { keys.append(try answer.member("apiKey")) }
+        for (connection, _) in connections.dropFirst() {
+            // A connection without a response was not acknowledged.
+            if let response = try? connection.response() {
+                keys.append(try response.member("apiKey"))
+            }
         }
 
-        let after = Agent(try Program.serveData(in: place))
+        let after = Agent(try Program.serveData(in: directory))
         for key in keys { #expect(try after.login(key).status == 200) }
     }
 
-    @Test func ofFiftyUsesOfOneChallengeOneGetsPastTheSpend() throws {
-        let place = try Place()
-        let agent = Agent(try Program.serve(in: place))
+    @Test func aChallengeUsedFiftyTimesIsAcceptedOnce() throws {
+        let directory = try TestDirectory()
+        let agent = Agent(try Program.serve(in: directory))
         let solved = try agent.solve()
-        let wires = try (0..<50).map { _ in try Wire(port: agent.port) }
-        for (number, wire) in wires.enumerated() {
-            try wire.send(Agent.opening(solved, "username", "racer-\(number)"))
+        let connections = try (0..<50).map { _ in try TestConnection(port: agent.port) }
+        for (number, connection) in connections.enumerated() {
+            try connection.send(Agent.opening(solved, "username", "racer-\(number)"))
         }
-        let statuses = try wires.map { try $0.answer().status }
+        let statuses = try connections.map { try $0.response().status }
         #expect(statuses.filter { $0 == 201 }.count == 1)
         #expect(statuses.filter { $0 == 401 }.count == 49)
     }

@@ -1,27 +1,29 @@
 internal import Testing
 
-@Outside
+@ProgramQueue
 struct SharedDatabaseTests {
-    /// Two servers that begin on an empty directory at once: both make the database, the master
-    /// secret and the keys, and must come to the same ones.
-    private func pair(in place: Place) throws -> (one: Agent, other: Agent, programs: [Program]) {
+    /// Two servers that start at the same time on an empty directory. Both create the database, the
+    /// master secret and the keys, and must use the same ones.
+    private func pair(in directory: TestDirectory) throws -> (
+        one: Agent, other: Agent, programs: [Program]
+    ) {
         let arguments = [
-            "serve", "--profile", "test", "--port", "0", "--data", place.file("data"),
+            "serve", "--profile", "test", "--port", "0", "--data", directory.file("data"),
         ]
         let programs = try (0..<2).map { _ in
-            try Program(arguments, in: place, variables: Program.publicURL)
+            try Program(arguments, in: directory, variables: Program.publicURL)
         }
         for program in programs { try program.awaitReady() }
         return (Agent(programs[0]), Agent(programs[1]), programs)
     }
 
     @Test func serversOnOneDatabaseShareTheirKeys() throws {
-        let place = try Place()
-        let (one, other, programs) = try pair(in: place)
+        let directory = try TestDirectory()
+        let (one, other, programs) = try pair(in: directory)
         let published = "/.well-known/jwks.json"
         #expect(try one.call("GET", published).body == other.call("GET", published).body)
 
-        // The challenge of one, the session of the other, the capability of the first.
+        // The challenge and the capability are from one server, the session is from the other.
         let signup = try other.open(one.solve(), "username", "shared")
         #expect(signup.status == 201)
         let granted = try one.call(
@@ -33,9 +35,9 @@ struct SharedDatabaseTests {
         for program in programs { #expect(try program.stop() == .exited(0)) }
     }
 
-    @Test func whatOneServerTakesAwayIsGoneOnTheOther() throws {
-        let place = try Place()
-        let (one, other, _) = try pair(in: place)
+    @Test func whatOneServerDeletesIsGoneOnTheOther() throws {
+        let directory = try TestDirectory()
+        let (one, other, _) = try pair(in: directory)
         let solved = try one.solve()
         let signup = try one.open(solved, "username", "fleeting")
         let session = try Agent.token(in: signup)

@@ -1,40 +1,40 @@
 internal import Glibc
 internal import Testing
 
-@Outside
+@ProgramQueue
 struct StoppingTests {
     @Test func requestsInFlightAreAnsweredBeforeTheEnd() throws {
-        let place = try Place()
-        let program = try Program.serve(in: place)
+        let directory = try TestDirectory()
+        let program = try Program.serve(in: directory)
         let agent = Agent(program)
-        let wires = try (0..<6).map { number in
+        let connections = try (0..<6).map { number in
             let solved = try agent.solve()
-            let wire = try Wire(port: program.port)
-            return (wire, Agent.opening(solved, "username", "flight-\(number)"))
+            let connection = try TestConnection(port: program.port)
+            return (connection, Agent.opening(solved, "username", "flight-\(number)"))
         }
-        for (wire, request) in wires { try wire.send(request) }
-        // With the first answer the others are known to be on their way.
-        #expect(try wires[0].0.answer().status == 201)
+        for (connection, request) in connections { try connection.send(request) }
+        // After the first response the server has received the other requests, too.
+        #expect(try connections[0].0.response().status == 201)
         program.signal(SIGTERM)
-        for (wire, _) in wires.dropFirst() {
-            #expect(try wire.answer().status == 201)
-            #expect(try wire.ended())
+        for (connection, _) in connections.dropFirst() {
+            #expect(try connection.response().status == 201)
+            #expect(try connection.ended())
         }
         #expect(try program.awaitEnd() == .exited(0))
     }
 
-    @Test func aTerminalThatGoesAwayStopsItGracefully() throws {
-        let place = try Place()
-        let program = try Program.serve(in: place)
+    @Test func aClosedTerminalStopsItGracefully() throws {
+        let directory = try TestDirectory()
+        let program = try Program.serve(in: directory)
         program.signal(SIGHUP)
         #expect(try program.awaitEnd() == .exited(0))
         #expect(program.log.contains("SIGHUP"))
     }
 
     @Test func whileDrainingItIsHealthyAndNotReady() throws {
-        let place = try Place()
+        let directory = try TestDirectory()
         let program = try Program.serve(
-            in: place, variables: ["POSTERN_SERVER_DRAIN_DELAY": "60s"])
+            in: directory, variables: ["POSTERN_SERVER_DRAIN_DELAY": "60s"])
         let agent = Agent(program)
         #expect(try agent.call("GET", "/readyz").status == 200)
         program.signal(SIGTERM)
@@ -44,14 +44,14 @@ struct StoppingTests {
         #expect(health["connection"] == "close")
     }
 
-    /// Signals while it starts: each ends it, by default action or gracefully, and none is lost.
+    /// A signal while it starts ends it by its default action or gracefully, and is never lost.
     @Test func aSignalAtAnyMomentOfItsStartEndsIt() throws {
         for moment in 0..<24 {
-            let place = try Place()
+            let directory = try TestDirectory()
             let program = try Program(
-                ["serve", "--profile", "test", "--port", "0", "--data", place.file("data")],
-                in: place)
-            // Later by each turn: a start takes tens of milliseconds.
+                ["serve", "--profile", "test", "--port", "0", "--data", directory.file("data")],
+                in: directory)
+            // Later in each round; a start takes tens of milliseconds.
             let until = ContinuousClock.now + .milliseconds(moment * 4)
             while ContinuousClock.now < until { sched_yield() }
             let end = try program.stop()
@@ -60,14 +60,14 @@ struct StoppingTests {
     }
 
     @Test func aSecondSignalEndsItAtOnce() throws {
-        let place = try Place()
+        let directory = try TestDirectory()
         let program = try Program.serve(
-            in: place, variables: ["POSTERN_SERVER_DRAIN_DELAY": "300s"])
+            in: directory, variables: ["POSTERN_SERVER_DRAIN_DELAY": "300s"])
         program.signal(SIGTERM)
-        // Two signals of one kind that both wait are one to the kernel.
+        // The kernel merges two pending signals of one kind.
         #expect(try draining(Agent(program)))
         program.signal(SIGTERM)
-        #expect(try program.awaitEnd(seconds: 10) == .exited(128 + SIGTERM))
+        #expect(try program.awaitEnd() == .exited(128 + SIGTERM))
     }
 
     private func draining(_ agent: Agent) throws -> Bool {

@@ -25,7 +25,7 @@ def test_a_missing_directory_is_reported_and_not_created(tmp_path):
     for told in [True, False]:
         added = run("domain", "add", f"{told}.test", *words("typo"), directory=tmp_path)
         assert added.returncode == 0
-        assert ("made the database typo/postern.db" in added.stderr) == told
+        assert ("created the database typo/postern.db" in added.stderr) == told
 
 
 def test_output_that_cannot_be_written_is_an_error(start, tmp_path):

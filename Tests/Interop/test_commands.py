@@ -123,7 +123,7 @@ def test_an_invalid_password_adds_no_user(running, tmp_path, stdin):
     _, operate = running
     result = run("user", "add", "ada@example.test", "--password-stdin", "--profile", "test",
                  "--data", tmp_path / "data", directory=tmp_path, stdin=stdin)
-    assert result.returncode == 1 and "6 to 1024 octets" in result.stderr
+    assert result.returncode == 1 and "6 to 1024 bytes" in result.stderr
     assert operate("user", "list") == ""
 
 

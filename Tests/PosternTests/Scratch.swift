@@ -2,7 +2,7 @@ import Glibc
 
 @testable import postern
 
-/// A directory of one test's own, gone with it.
+/// A directory of one test, which is removed with this object.
 final class Scratch {
     let path: String
 
@@ -49,7 +49,7 @@ final class Scratch {
     }
 }
 
-/// A pipe whose reading end the test has.
+/// A pipe that the test reads from.
 final class Pipe {
     private(set) var reader: Int32
     let writer: Int32
@@ -60,7 +60,7 @@ final class Pipe {
         (reader, writer) = (ends[0], ends[1])
     }
 
-    /// Closes the writing end and reads all there is.
+    /// Closes the writing end and reads everything.
     func drained() -> String {
         close(writer)
         let bytes = (try? File.bytes(from: reader, atMost: 10_000_000)) ?? []

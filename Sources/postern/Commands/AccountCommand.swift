@@ -1,11 +1,12 @@
 internal import ArgumentParser
 internal import AuthCore
 
-/// `postern account`: the mailboxes.
+/// `postern account`: manages the accounts.
 struct AccountCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "account",
-        abstract: "Add, list, disable, enable, delete or free mailboxes, or note what they hold.",
+        abstract:
+            "Add, list, disable, enable, delete or free accounts, or record their usage.",
         discussion: """
             Examples:
               postern account add postmaster@mail.test
@@ -16,19 +17,20 @@ struct AccountCommand: AsyncParsableCommand {
               postern account usage demo@mail.test 1234567
             """,
         subcommands: [
-            Add.self, List.self, Disable.self, Enable.self, Delete.self, Free.self, Usage.self,
+            AccountAddCommand.self, List.self, Disable.self, Enable.self, Delete.self, Free.self,
+            AccountUsageCommand.self,
         ])
 
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "List the accounts: address, id, state, when made.")
+            abstract: "List the accounts: address, id, state, time of creation.")
 
         @OptionGroup var options: ConfigOptions
 
         func run() async throws {
             try await options.withStore { stores, _ in
-                try await forEach(by: \.address, in: stores.accountDirectory.accounts(after:limit:))
-                { account in
+                let accounts = stores.accountDirectory
+                try await forEach(by: \.address, in: accounts.accounts(after:limit:)) { account in
                     try Output.deliver(
                         "\(account.address)  \(account.id)  \(account.state.rawValue)  "
                             + account.created.rfc3339)
@@ -39,7 +41,7 @@ struct AccountCommand: AsyncParsableCommand {
 
     struct Disable: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Lock an account: its API key and every session are refused from now on.")
+            abstract: "Lock an account: its API key and its sessions are rejected from now on.")
 
         @OptionGroup var options: ConfigOptions
         @Argument(help: "name@domain", transform: parseAddress) var address: Address
@@ -51,7 +53,8 @@ struct AccountCommand: AsyncParsableCommand {
 
     struct Enable: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Unlock an account: its API key logs in again; old sessions stay dead.")
+            abstract:
+                "Unlock an account: its API key is accepted again, sessions from before are not.")
 
         @OptionGroup var options: ConfigOptions
         @Argument(help: "name@domain", transform: parseAddress) var address: Address
@@ -63,7 +66,7 @@ struct AccountCommand: AsyncParsableCommand {
 
     struct Delete: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Delete an account. Its address is not given out again until it is freed.")
+            abstract: "Delete an account. Nobody can have its address again until it is freed.")
 
         @OptionGroup var options: ConfigOptions
         @Argument(help: "name@domain", transform: parseAddress) var address: Address
@@ -82,18 +85,17 @@ struct AccountCommand: AsyncParsableCommand {
 
     struct Free: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Let the address of a deleted account be given out again.")
+            abstract: "Let the address of a deleted account be used again.")
 
         @OptionGroup var options: ConfigOptions
         @Argument(help: "name@domain", transform: parseAddress) var address: Address
 
         func run() async throws {
             try await options.withStore { stores, _ in
-                guard
-                    try await stores.accountDirectory.free(
-                        address, recording: .byOperator(.addressFreed, address))
+                let event = AuditEvent.byOperator(.addressFreed, address)
+                guard try await stores.accountDirectory.free(address, recording: event)
                 else {
-                    Output.complain("\(address) is not the address of a deleted account")
+                    Output.message("\(address) is not the address of a deleted account")
                     throw ExitCode.failure
                 }
                 Output.print("freed \(address)")
@@ -103,7 +105,7 @@ struct AccountCommand: AsyncParsableCommand {
 }
 
 extension AuditEvent {
-    /// What the operator did on the command line, now.
+    /// An event that the operator has caused with a command, at the present time.
     static func byOperator(_ kind: Kind, _ subject: some CustomStringConvertible) -> AuditEvent {
         AuditEvent(kind, time: SystemClock.now(), actor: "operator", subject: subject.description)
     }
@@ -122,18 +124,15 @@ extension ConfigOptions {
     ) async throws {
         try await withAccount(address) { stores, account in
             let event = AuditEvent.byOperator(kind, address)
-            guard
-                try await stores.accountDirectory.setState(
-                    of: account.id, to: state, recording: event)
-            else {
-                return false
-            }
+            let isChanged = try await stores.accountDirectory.setState(
+                of: account.id, to: state, recording: event)
+            guard isChanged else { return false }
             Output.print("\(state == .active ? "enabled" : "disabled") \(address)")
             return true
         }
     }
 
-    /// - Parameter change: `false` when the account went away meanwhile.
+    /// - Parameter change: returns `false` when the account was deleted meanwhile.
     fileprivate func withAccount(
         _ address: Address, change: (Stores, Account) async throws -> Bool
     ) async throws {
@@ -143,7 +142,7 @@ extension ConfigOptions {
             {
                 return
             }
-            Output.complain("there is no account \(address)")
+            Output.message("there is no account \(address)")
             throw ExitCode.failure
         }
     }

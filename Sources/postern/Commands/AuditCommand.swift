@@ -1,16 +1,17 @@
 internal import ArgumentParser
 internal import AuthCore
 internal import Glibc
+internal import Scheduling
 internal import StrictJSON
 
-/// `postern audit`: the record of credential events.
+/// `postern audit`: shows the audit log.
 struct AuditCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "audit",
-        abstract: "Show or export the record of credential events.",
+        abstract: "Show or export the audit log of credential events.",
         discussion: """
-            Each line is one event: time, kind, who did it, to what, from which client address, \
-            in which request. No password, key or token is in it.
+            Each line is one event: time, kind, actor, subject, client address and request id. \
+            It contains no password, key or token.
 
             Examples:
               postern audit tail -n 50 --follow
@@ -25,10 +26,10 @@ struct AuditCommand: AsyncParsableCommand {
 
         @OptionGroup var options: ConfigOptions
 
-        @Option(name: [.customShort("n"), .long], help: "How many, at most 10,000.")
+        @Option(name: [.customShort("n"), .long], help: "The number of events, at most 10,000.")
         var lines = 20
 
-        @Flag(name: .shortAndLong, help: "Go on with new ones as they come, until interrupted.")
+        @Flag(name: .shortAndLong, help: "Continue with new events until interrupted.")
         var follow = false
 
         func validate() throws {
@@ -39,7 +40,7 @@ struct AuditCommand: AsyncParsableCommand {
 
         func run() async throws {
             try await options.withStore { stores, _ in
-                // The latest is needed to go on from, also where none is to be shown.
+                // Following continues after the latest event, also when none is shown.
                 let latest = try await stores.audit.latestEvents(limit: max(1, lines))
                 var last = latest.last?.sequence
                 try AuditOutput.show(latest.suffix(lines))
@@ -55,7 +56,8 @@ struct AuditCommand: AsyncParsableCommand {
 
     struct Export: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Write events to standard output, oldest first, one JSON object a line.")
+            abstract:
+                "Write events to standard output, the oldest first, one JSON object on each line.")
         private static let page = 1000
 
         enum Format: String, CaseIterable, ExpressibleByArgument { case json }
@@ -64,7 +66,7 @@ struct AuditCommand: AsyncParsableCommand {
 
         @Option(
             help: ArgumentHelp(
-                "From then on: 2026-01-15, 2026-01-15T10:30:00Z, or 7d for seven days ago.",
+                "Only events since 2026-01-15, 2026-01-15T10:30:00Z, or 7d for seven days ago.",
                 valueName: "time"),
             transform: { text in
                 guard let since = Instant(since: text, now: SystemClock.now()) else {
@@ -75,7 +77,7 @@ struct AuditCommand: AsyncParsableCommand {
             })
         var since: Instant?
 
-        @Option(help: "How each event is written: json.")
+        @Option(help: "The format of each event: json.")
         var format = Format.json
 
         func run() async throws {
@@ -91,9 +93,9 @@ struct AuditCommand: AsyncParsableCommand {
                         since.map { record.event.time >= $0 } ?? true
                     }
                     try AuditOutput.write(wanted)
-                    // What is written meanwhile is the next export's.
+                    // Events that are recorded meanwhile belong to the next export.
                     guard page.count == Self.page, let last, last < end else { break }
-                    // On the terminal that the events go to it would be in their way.
+                    // On a terminal the progress would be mixed with the events.
                     guard isatty(STDOUT_FILENO) == 0 else { continue }
                     line.show("\(last) of \(end) events, \(last * 100 / end) %")
                 }
@@ -102,15 +104,15 @@ struct AuditCommand: AsyncParsableCommand {
     }
 }
 
-/// Events on standard output, a page at a time.
+/// Writes events to standard output, one page at a time.
 enum AuditOutput {
     /// For people.
-    static func show(_ records: ArraySlice<AuditRecord>) throws(OutputFault) {
+    static func show(_ records: ArraySlice<AuditRecord>) throws(OutputError) {
         try Output.deliver(records.map { line($0.event) + "\n" }.joined())
     }
 
     /// For programs.
-    static func write(_ records: [AuditRecord]) throws(OutputFault) {
+    static func write(_ records: [AuditRecord]) throws(OutputError) {
         var text: [UInt8] = []
         for record in records { text += json(record) + [0x0a] }
         try Output.deliver(String(decoding: text, as: UTF8.self))
@@ -132,6 +134,22 @@ enum AuditOutput {
             members.member("subject", record.event.subject)
             members.member("client", record.event.client)
             members.member("request_id", record.event.requestID)
+        }
+    }
+}
+
+extension Instant {
+    /// Reads a time as an operator writes it: `2026-01-15T10:30:00Z` (RFC 3339, UTC), `2026-01-15`
+    /// for the beginning of that day, or an age such as `90m` or `7d`.
+    init?(since text: String, now: Instant) {
+        if let date = UTCDate(rfc3339: text) {
+            self.init(seconds: date.secondsSince1970)
+        } else if let age = Syntax.duration(.zero ... .seconds(100 * 365 * 86_400))
+            .parse(.string(text))
+        {
+            self = now.advanced(by: .zero - age)
+        } else {
+            return nil
         }
     }
 }

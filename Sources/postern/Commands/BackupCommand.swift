@@ -2,18 +2,18 @@ internal import ArgumentParser
 internal import AuthStorage
 internal import Glibc
 
-/// `postern backup`: a copy of the database that servers may be using meanwhile.
+/// `postern backup`: copies the database while servers use it.
 struct BackupCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "backup",
         abstract: "Copy the database to a file, while servers use it.",
         discussion: """
-            The copy holds the database as it was when the command began, has been looked \
-            through and is readable by its owner only (0600). A file that exists is never \
-            overwritten. Nothing is migrated, so this is what to run before an upgrade.
+            The copy holds the database as it was when the command began. It is checked for \
+            damage, and only its owner can read it (0600). A file that exists is never \
+            overwritten. The command does not migrate the database: run it before an upgrade.
 
             The master secret is NOT in the copy, and without it the signing keys in the copy \
-            cannot be opened. Keep a copy of the master secret in another place.
+            cannot be used. Keep a copy of the master secret in another place.
 
             Examples:
               postern backup /backup/postern-$(date +%F).db
@@ -22,62 +22,63 @@ struct BackupCommand: AsyncParsableCommand {
 
     @OptionGroup var options: ConfigOptions
 
-    @Argument(help: "The file to make.") var file: String
+    @Argument(help: "The file to create.") var file: String
 
     func run() async throws {
         let config = try options.load().config
         let database = try config.databaseOnDisk()
         guard access(file, F_OK) != 0 else {
-            Output.complain("\(file) exists, and a backup overwrites nothing; name another file")
+            Output.message("\(file) exists, and a backup overwrites nothing; name another file")
             throw ExitCode.failure
         }
-        let stopped = Latch()
+        let stopped = AtomicFlag()
         let signals = StopSignals()
         Task {
             _ = await signals.wait()
-            stopped.close()
+            stopped.set()
         }
         do {
-            let octets = try copy(database, until: stopped)
+            let bytes = try copy(database, until: stopped)
             Output.print(
-                "backed up \(octets) bytes to \(file); the master secret is not in it"
-                    + " (\(MasterSecret.place(for: config)))")
+                "backed up \(bytes) bytes to \(file); the master secret is not in it"
+                    + " (\(MasterSecret.path(for: config)))")
         } catch StorageError.inaccessible(_, let code) {
-            // Of the name that the file has until it is whole, which nobody knows.
-            Output.complain("\(file) cannot be made: \(FileFault.system(code))")
+            // The error names the temporary file, which the user does not know.
+            Output.message("\(file) cannot be made: \(FileError.system(code))")
             throw ExitCode.failure
         } catch {
-            Output.complain("there is no backup: \(error)")
+            Output.message("no backup was made: \(error)")
             throw Exit.code(for: error)
         }
     }
 
-    /// - Returns: how long the copy is.
-    private func copy(_ database: Database, until stopped: Latch) throws -> Int {
-        var octets = 0
+    /// - Returns: the size of the copy in bytes.
+    private func copy(_ database: Database, until stopped: AtomicFlag) throws -> Int {
+        var bytes = 0
         var line = StatusLine.onStandardError()
         defer { line.end() }
         try File.create(file) { temporary in
             try database.backUp(to: temporary) { progress in
-                guard !stopped.isClosed else { throw BackupFault.stopped }
-                octets = progress.totalBytes
+                guard !stopped.isSet else { throw BackupError.stopped }
+                bytes = progress.totalBytes
                 line.show(Self.status(progress))
             }
         }
-        return octets
+        return bytes
     }
 
     static func status(_ progress: BackupProgress) -> String {
         let percent =
             progress.totalBytes > 0 ? progress.copiedBytes * 100 / progress.totalBytes : 100
-        let mebi = 1 << 20
-        return "\(progress.copiedBytes / mebi) of \(progress.totalBytes / mebi) MiB, \(percent) %"
-            + (percent == 100 ? ", looking it through" : "")
+        let (copied, total) = (progress.copiedBytes >> 20, progress.totalBytes >> 20)
+        return
+            "\(copied) of \(total) MiB, \(percent) %"
+            + (percent == 100 ? ", checking the copy" : "")
     }
 }
 
-/// Why a backup ended before its end.
-enum BackupFault: Error, CustomStringConvertible {
+/// Why a backup was not completed.
+enum BackupError: Error, CustomStringConvertible {
     case stopped
 
     var description: String { "stopped by a signal" }

@@ -1,13 +1,16 @@
 internal import ArgumentParser
+internal import AuthCore
+internal import AuthStorage
 
-/// The flags that every command with a configuration takes.
+/// The options of every command that reads the configuration.
 ///
-/// They are text here, so that a wrong value is reported together with all other faults.
+/// Their values stay text here, so that a wrong value is reported together with all other faults of
+/// the configuration.
 struct ConfigOptions: ParsableArguments {
     @Option(
         name: .long,
         help: ArgumentHelp(
-            "The configuration file (default: \(ConfigFile.standardPath), if there is one).",
+            "The configuration file (default: \(ConfigFile.standardPath), if it exists).",
             valueName: "file"))
     var config: String?
 
@@ -18,13 +21,14 @@ struct ConfigOptions: ParsableArguments {
 
     @Option(
         name: .long,
-        help: ArgumentHelp("Where the database and master secret are.", valueName: "directory"))
+        help: ArgumentHelp(
+            "The directory of the database and the master secret.", valueName: "directory"))
     var data: String?
 
-    /// - Parameter more: flags that only some commands have.
-    /// - Throws: `ExitCode` 78 (EX_CONFIG) once all faults have been printed.
+    /// - Parameter more: the options that only this command has.
+    /// - Throws: `ExitCode` 78 (EX_CONFIG) after all faults have been printed.
     func load(_ more: [ConfigLoader.Flag] = []) throws -> LoadedConfig {
-        var loader = ConfigLoader(path: config, environment: ProcessEnvironment.variables)
+        var loader = ConfigLoader(path: config, environment: Process.environment)
         loader.flags = more
         if let profile {
             loader.flags.append(.init(key: "profile", name: "--profile", value: profile))
@@ -35,8 +39,86 @@ struct ConfigOptions: ParsableArguments {
         do {
             return try loader.load()
         } catch {
-            Output.complain(error.description)
+            Output.message(error.description)
             throw Exit.misconfigured
         }
+    }
+
+    /// Checks that a command can use the configured database, before it asks for a password.
+    func checkDatabase(creating: Bool = false) throws {
+        _ = try load().config.databaseOnDisk(mayBeMissing: creating)
+    }
+
+    /// Opens the configured database for a command, whether or not a server uses it, and closes it
+    /// after `body`. An error is printed once and ends the command.
+    /// - Parameter creating: `true` for commands that may run before the first start of the server.
+    ///   The user is told when a database was created.
+    func withStore(
+        creating: Bool = false, _ body: (Stores, Config) async throws -> Void
+    ) async throws {
+        let config = try load().config
+        let database = try config.databaseOnDisk(mayBeMissing: creating)
+        let isNew = database.isMissing
+        do {
+            let stores = try await database.open(at: SystemClock.now())
+            if isNew { Output.message("created the database \(database.name)") }
+            do {
+                try await body(stores, config)
+            } catch {
+                await stores.close()
+                throw error
+            }
+            await stores.close()
+        } catch let code as ExitCode {
+            throw code
+        } catch {
+            Output.message("\(error)")
+            throw Exit.code(for: error)
+        }
+    }
+}
+
+extension Config {
+    /// The database of a command that runs in another process than the server.
+    /// - Parameter mayBeMissing: `false` for commands that read or change what exists. With a
+    ///   misspelt directory they would find an empty database.
+    /// - Throws: `ExitCode` 78 after the reason has been printed.
+    func databaseOnDisk(mayBeMissing: Bool = false) throws -> Database {
+        guard !database.isInMemory else {
+            Output.message(
+                "storage.url is \"sqlite::memory:\" (the default of the test profile). Such a"
+                    + " database belongs to one process and ends with it: this command cannot reach"
+                    + " the database of a running server, and what it wrote would be lost. Use a"
+                    + " database file for the server and this command: --data <directory>, or"
+                    + " storage.url = \"sqlite:<path>\".")
+            throw Exit.misconfigured
+        }
+        guard mayBeMissing || !database.isMissing else {
+            Output.message(
+                "there is no database \(database.name); name its directory with --data,"
+                    + " or create it with `postern serve` or `postern migrate`")
+            throw Exit.misconfigured
+        }
+        return database
+    }
+}
+
+/// Calls `body` for every item of a list that a store returns in pages, so that a long list is
+/// never in memory as a whole.
+/// - Parameters:
+///   - key: the key that the list is ordered by.
+///   - page: returns the items after a key (from the first when it is `nil`), at most the given
+///     number.
+func forEach<Item, Key>(
+    by key: (Item) -> Key, in page: (Key?, Int) async throws -> [Item],
+    _ body: (Item) throws -> Void
+) async throws {
+    let size = 500
+    var last: Key?
+    while true {
+        let items = try await page(last, size)
+        for item in items { try body(item) }
+        last = items.last.map(key)
+        if items.count < size { return }
     }
 }

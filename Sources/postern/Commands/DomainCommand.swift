@@ -2,16 +2,16 @@ internal import ArgumentParser
 internal import AuthCore
 internal import Cryptography
 
-/// `postern domain`: the domains beside those of the configuration.
+/// `postern domain`: manages the domains that are not in the configuration.
 struct DomainCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "domain",
-        abstract: "Add, list or remove the domains that accounts can be made on.",
+        abstract: "Add, list or remove the domains that accounts can be created on.",
         discussion: """
-            A domain without an owner is for everybody, or with --pro-only for Pro users. One \
-            with an owner is that user's alone, and nothing can be made on it until the DNS \
-            records that are printed have been seen, or --verified vouches for them. Domains in \
-            mail.domains are listed but are added and removed in the configuration.
+            Everybody can create accounts on a domain without an owner; with --pro-only only Pro \
+            users can. A domain with --owner is for that user only, after the server has found \
+            the DNS records that this command prints. --verified skips that check. Domains in \
+            mail.domains are listed here, but are added and removed in the configuration.
 
             Examples:
               postern domain add mail.example.com --pro-only
@@ -28,14 +28,14 @@ struct DomainCommand: AsyncParsableCommand {
         @Argument(help: "The domain.", transform: parseDomain) var domain: Domain
 
         @Option(
-            help: ArgumentHelp("The Pro user whose it is.", valueName: "email"),
+            help: ArgumentHelp("The Pro user who owns it.", valueName: "email"),
             transform: parseEmail)
         var owner: Email?
 
-        @Flag(help: "Vouch that the owner controls it; nobody looks at the DNS.")
+        @Flag(help: "Skip the DNS check, because you know that the owner controls the domain.")
         var verified = false
 
-        @Flag(help: "Let only Pro users make accounts on it.")
+        @Flag(help: "Let only Pro users create accounts on it.")
         var proOnly = false
 
         func validate() throws {
@@ -48,18 +48,18 @@ struct DomainCommand: AsyncParsableCommand {
         }
 
         func run() async throws {
-            try await options.withStore(makesOne: true) { stores, config in
+            try await options.withStore(creating: true) { stores, config in
                 guard !config.mail.domains.contains(domain) else {
-                    throw DomainFault.configured(domain)
+                    throw DomainCommandError.configured(domain)
                 }
                 let new = try await domain(in: stores)
                 let insertion = try await stores.domains.insert(
                     new, limit: nil, recording: .byOperator(.domainAdded, domain))
-                guard insertion == .inserted else { throw DomainFault.alreadyThere(domain) }
+                guard insertion == .inserted else { throw DomainCommandError.alreadyThere(domain) }
                 Output.print("added \(domain)  \(new.id)")
                 guard new.verification == .pending else { return }
-                Output.print("to be published before accounts can be made on it:")
-                for record in new.records(exchanger: config.mail.mailExchanger) {
+                Output.print("publish these DNS records before accounts can be created on it:")
+                for record in new.records(exchanger: config.mail.effectiveExchanger) {
                     Output.print("  \(record.line)")
                 }
             }
@@ -74,10 +74,10 @@ struct DomainCommand: AsyncParsableCommand {
                     created: now)
             }
             guard let user = try await stores.users.user(email: owner) else {
-                throw DomainFault.noOwner(owner)
+                throw DomainCommandError.noOwner(owner)
             }
             let made = HostedDomain(domain, of: user.id, at: now, random: RandomBytes.make)
-            guard var made else { throw DomainFault.unusable(domain) }
+            guard var made else { throw DomainCommandError.unusable(domain) }
             if verified {
                 made.verification = .verified
                 made.verified = now
@@ -88,7 +88,7 @@ struct DomainCommand: AsyncParsableCommand {
 
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "List the domains: name, whose, state, who may make accounts, when added.")
+            abstract: "List the domains: name, owner, state, who may create accounts, time added.")
 
         @OptionGroup var options: ConfigOptions
 
@@ -97,9 +97,8 @@ struct DomainCommand: AsyncParsableCommand {
                 for name in config.mail.domains {
                     try Output.deliver("\(name)  configuration  verified  everybody  -")
                 }
-                try await forEach(
-                    by: \.domain.name, in: stores.domainDirectory.domains(after:limit:)
-                ) { listed in
+                let domains = stores.domainDirectory
+                try await forEach(by: \.domain.name, in: domains.domains(after:limit:)) { listed in
                     try Output.deliver(
                         listed.domain.line(owner: listed.owner?.text ?? "operator"))
                 }
@@ -109,7 +108,7 @@ struct DomainCommand: AsyncParsableCommand {
 
     struct Remove: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Remove a domain that no account is on, whoever's it is.")
+            abstract: "Remove a domain without accounts, with or without an owner.")
 
         @OptionGroup var options: ConfigOptions
         @Argument(help: "The domain.", transform: parseDomain) var domain: Domain
@@ -117,25 +116,25 @@ struct DomainCommand: AsyncParsableCommand {
         func run() async throws {
             try await options.withStore { stores, config in
                 guard !config.mail.domains.contains(domain) else {
-                    throw DomainFault.configured(domain)
+                    throw DomainCommandError.configured(domain)
                 }
                 guard let found = try await stores.domains.domain(named: domain) else {
-                    throw DomainFault.absent(domain)
+                    throw DomainCommandError.absent(domain)
                 }
                 let removal = try await stores.domains.removeDomain(
                     found.id, of: found.owner, recording: .byOperator(.domainRemoved, domain))
                 switch removal {
                 case .removed: Output.print("removed \(domain)")
-                case .inUse: throw DomainFault.inUse(domain)
-                case .absent: throw DomainFault.absent(domain)
+                case .inUse: throw DomainCommandError.inUse(domain)
+                case .absent: throw DomainCommandError.absent(domain)
                 }
             }
         }
     }
 }
 
-/// Why a domain is not added or removed.
-enum DomainFault: Error, Equatable, CustomStringConvertible {
+/// Why a domain was not added or removed.
+enum DomainCommandError: Error, Equatable, CustomStringConvertible {
     case configured(Domain)
     case alreadyThere(Domain)
     case unusable(Domain)
@@ -146,13 +145,13 @@ enum DomainFault: Error, Equatable, CustomStringConvertible {
     var description: String {
         switch self {
         case .configured(let domain):
-            "\(domain) is in mail.domains; it is added and removed in the configuration"
+            "\(domain) is in mail.domains: change it in the configuration"
         case .alreadyThere(let domain): "there is a domain \(domain) already"
         case .unusable(let domain):
-            "\(domain) can have no owner: it has no dot, or is too long for its TXT record"
+            "\(domain) cannot have an owner: it has no dot, or is too long for its TXT record"
         case .noOwner(let email): "there is no user \(email)"
         case .absent(let domain): "there is no domain \(domain)"
-        case .inUse(let domain): "accounts are on \(domain); delete them first"
+        case .inUse(let domain): "\(domain) has accounts; delete them first"
         }
     }
 }
@@ -166,13 +165,13 @@ private func parseDomain(_ text: String) throws -> Domain {
 
 extension HostedDomain {
     fileprivate func line(owner: String) -> String {
-        let makers = self.owner != nil ? "owner" : isProOnly ? "pro" : "everybody"
-        return "\(name)  \(owner)  \(verification.rawValue)  \(makers)  \(created.rfc3339)"
+        let creators = self.owner != nil ? "owner" : isProOnly ? "pro" : "everybody"
+        return "\(name)  \(owner)  \(verification.rawValue)  \(creators)  \(created.rfc3339)"
     }
 }
 
 extension DNSRecord {
-    /// As a zone file has it.
+    /// The record as a zone file writes it.
     fileprivate var line: String {
         switch kind {
         case .txt: "\(host). TXT \"\(value)\""

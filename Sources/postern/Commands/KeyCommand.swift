@@ -1,7 +1,7 @@
 internal import ArgumentParser
 internal import AuthCore
 
-/// `postern key`: the signing keys.
+/// `postern key`: manages the signing keys.
 struct KeyCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "key", abstract: "List or rotate the signing keys.",
@@ -9,7 +9,7 @@ struct KeyCommand: AsyncParsableCommand {
 
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "List the keys: use, id, when made, until when a retired one verifies.")
+            abstract: "List the keys: use, id, time of creation, and the end of a retired key.")
 
         @OptionGroup var options: ConfigOptions
 
@@ -26,15 +26,17 @@ struct KeyCommand: AsyncParsableCommand {
 
     struct Rotate: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Make a new signing key; the old one goes on verifying what it signed.",
+            abstract:
+                "Create a new signing key. Tokens of the old one stay valid until they expire.",
             discussion: """
-                Running servers on the same database take the new key up within a minute. A key \
-                that others verify with (capability, login) is published at once and signs six \
-                minutes later, when caches of the key set have it. The old one verifies as long \
-                as the longest-lived token that it may have signed.
+                Running servers on the same database use the new key within \
+                \(BackgroundTasks.keyRefresh.withUnit). A key that other programs verify with \
+                (capability, login) is published at once and signs six minutes later, when caches \
+                of the key set contain it. The old key is accepted until the last token that it \
+                has signed has expired.
 
-                A key that has leaked must not live on: --leaked ends it at once, and with it \
-                everything that it signed.
+                If a key has leaked, use --leaked: the old key and all tokens that it has signed \
+                are rejected at once.
 
                 Examples:
                   postern key rotate --use capability
@@ -54,14 +56,15 @@ struct KeyCommand: AsyncParsableCommand {
             })
         var use: KeyUse
 
-        @Flag(help: "End the old key, and everything that it signed, at once.")
+        @Flag(help: "Reject the old key, and all tokens that it has signed, at once.")
         var leaked = false
 
         func run() async throws {
             try await options.withStore { stores, config in
                 let secret = try MasterSecret.find(for: config)
                 let keys = try KeyRing(stores, secret: secret, workers: Pools().signing)
-                // A key that the other secret cannot open must not be retired by one that it can.
+                // Stops when the master secret does not fit the stored keys: a key that cannot be
+                // opened must not be replaced.
                 try await keys.refresh()
                 let grace = leaked ? .zero : config.longestLifetime(of: use)
                 let id = try await keys.rotate(use, grace: grace)
@@ -72,8 +75,8 @@ struct KeyCommand: AsyncParsableCommand {
 }
 
 extension Config {
-    /// How long after its retirement a key may still be asked to verify: the longest life of what
-    /// it signs, counted from when the slowest server has stopped signing with it.
+    /// How long a retired key must still verify: the longest lifetime of the tokens that it signs,
+    /// and the time after which every server has stopped signing with it.
     func longestLifetime(of use: KeyUse) -> Duration {
         let lifetime =
             switch use {
@@ -82,6 +85,6 @@ extension Config {
             case .capability: tokens.capabilityLifetime
             case .login: HashLoginAuth.Settings(hashLogin).tokenLifetime
             }
-        return lifetime + Duties.keyRefresh * 2
+        return lifetime + BackgroundTasks.keyRefresh * 2
     }
 }

@@ -1,12 +1,14 @@
 // postern: the program.
 //
-// Owns: the commands, the settings, the wiring of the rooms, and what the rooms are handed from
-// outside: the clock, randomness, signals, files, the log. Never decides what an account, a
-// challenge or a token means.
+// Owns the commands, the configuration, the assembly of the modules into a server, and what the
+// modules get from outside: clock, random numbers, signals, files and the log. Never decides what
+// an account, a challenge or a token means.
 
 internal import ArgumentParser
+internal import AuthCore
+internal import AuthStorage
 
-/// The program: one subcommand per thing an operator or an agent does.
+/// The program, with one subcommand for each task of an operator or an agent.
 @main
 struct Postern: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -18,19 +20,58 @@ struct Postern: AsyncParsableCommand {
               postern signup --server http://127.0.0.1:8080 --username myagent
 
             Settings come from the command line, the environment (POSTERN_SERVER_PORT for \
-            server.port), config/postern.toml and the defaults, in that order. `postern \
-            check-config` shows them all.
+            server.port), config/postern.toml and the defaults, in this order. `postern \
+            check-config` prints all of them.
             """,
-        version: Version.text,
+        version: Process.version,
         subcommands: [
-            Serve.self, CheckConfig.self, Migrate.self, BackupCommand.self, KeyCommand.self,
-            AccountCommand.self,
-            UserCommand.self, DomainCommand.self, AuditCommand.self, Signup.self, Solve.self,
-            Healthcheck.self,
+            ServeCommand.self, CheckConfigCommand.self, MigrateCommand.self, BackupCommand.self,
+            KeyCommand.self, AccountCommand.self, UserCommand.self, DomainCommand.self,
+            AuditCommand.self, SignupCommand.self, SolveCommand.self, HealthcheckCommand.self,
         ])
+
+    static func main() async {
+        let arguments = Array(CommandLine.arguments.dropFirst())
+        if let error = unknownSubcommand(in: arguments) { exit(withError: error) }
+        await main(arguments)
+    }
+
+    /// A usage error when the first arguments name a subcommand that does not exist. ArgumentParser
+    /// alone would answer `postern nosuch --help` with the help of `postern` and exit code 0.
+    static func unknownSubcommand(in arguments: [String]) -> ValidationError? {
+        var command: any ParsableCommand.Type = Postern.self
+        var path = "postern"
+        for argument in arguments.first == "help" ? arguments.dropFirst() : arguments[...] {
+            let subcommands = command.configuration.subcommands
+            if subcommands.isEmpty || argument.hasPrefix("-") { return nil }
+            guard let next = subcommands.first(where: { $0._commandName == argument }) else {
+                let near = argument.nearest(among: subcommands.map { $0._commandName })
+                return ValidationError(
+                    "\(path) has no subcommand '\(argument.printable(limit: 100))'"
+                        + (near.map { "; did you mean '\($0)'?" } ?? "."))
+            }
+            command = next
+            path += " \(argument)"
+        }
+        return nil
+    }
 }
 
-/// What this build is.
-enum Version {
-    static let text = "0.1.0"
+/// The exit codes, for scripts; the numbers are those of `sysexits.h`. 0 is success, 1 a command
+/// that could not do its task, 64 a wrong command line.
+enum Exit {
+    /// EX_UNAVAILABLE: the server, or a service that it needs, is not available.
+    static let unavailable = ExitCode(69)
+    /// EX_CONFIG: the configuration or the data directory is not valid.
+    static let misconfigured = ExitCode(78)
+
+    static func code(for error: any Error) -> ExitCode {
+        switch error {
+        case is ErrorResponse, is SignupError, is ChallengeError, is DomainCommandError,
+            is BackupError:
+            .failure
+        case is MasterSecretError, is UnreadableKey, is MigrationError: misconfigured
+        default: unavailable
+        }
+    }
 }

@@ -2,15 +2,15 @@ internal import ArgumentParser
 internal import AuthCore
 internal import Cryptography
 
-/// `postern user`: the Pro users.
+/// `postern user`: manages the Pro users.
 struct UserCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "user",
-        abstract: "Add, list, disable or enable Pro users, or give one a new password.",
+        abstract: "Add, list, disable or enable Pro users, or change a password.",
         discussion: """
-            A password is asked for twice on a terminal; with --password-stdin it is the first \
-            line of standard input. It never stands on a command line, where others could read \
-            it.
+            On a terminal the command asks for a password twice. With --password-stdin the \
+            password is the first line of standard input. No option takes a password, because \
+            other users of the machine can read command lines.
 
             Examples:
               postern user add ada@example.com
@@ -28,14 +28,15 @@ struct UserCommand: AsyncParsableCommand {
         @Argument(help: "The user's email address.", transform: parseEmail) var email: Email
 
         func run() async throws {
+            try options.checkDatabase(creating: true)
             let secret = try password.read()
-            try await options.withStore(makesOne: true) { stores, config in
+            try await options.withStore(creating: true) { stores, config in
                 do {
                     let user = try await UserRegistrar(stores, config).add(
                         email, password: secret, recording: .byOperator(.userCreated, email))
                     Output.print("added \(email)  \(user.id)")
                 } catch Refusal.emailTaken {
-                    Output.complain("there is a user \(email) already")
+                    Output.message("there is a user \(email) already")
                     throw ExitCode.failure
                 }
             }
@@ -44,14 +45,14 @@ struct UserCommand: AsyncParsableCommand {
 
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "List the users: email, id, state, when added.")
+            abstract: "List the users: email, id, state, time added.")
 
         @OptionGroup var options: ConfigOptions
 
         func run() async throws {
             try await options.withStore { stores, _ in
-                try await forEach(by: \.email, in: stores.userDirectory.users(after:limit:)) {
-                    user in
+                let users = stores.userDirectory
+                try await forEach(by: \.email, in: users.users(after:limit:)) { user in
                     try Output.deliver(
                         "\(user.email)  \(user.id)  \(user.state.rawValue)  \(user.created.rfc3339)"
                     )
@@ -62,7 +63,7 @@ struct UserCommand: AsyncParsableCommand {
 
     struct Disable: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Lock a user: password, Pro JWTs and API tokens are refused from now on.")
+            abstract: "Lock a user: password, Pro JWTs and API tokens are rejected from now on.")
 
         @OptionGroup var options: ConfigOptions
         @Argument(help: "The user's email address.", transform: parseEmail) var email: Email
@@ -74,7 +75,8 @@ struct UserCommand: AsyncParsableCommand {
 
     struct Enable: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Unlock a user: password and API tokens are good again, old JWTs stay dead.")
+            abstract: "Unlock a user: password and API tokens are accepted again, old JWTs are not."
+        )
 
         @OptionGroup var options: ConfigOptions
         @Argument(help: "The user's email address.", transform: parseEmail) var email: Email
@@ -87,23 +89,25 @@ struct UserCommand: AsyncParsableCommand {
     struct Password: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "passwd",
-            abstract: "Give a user a new password; every Pro JWT is dead, API tokens stay.")
+            abstract:
+                "Change a user's password. All Pro JWTs become invalid; API tokens stay valid.")
 
         @OptionGroup var options: ConfigOptions
         @OptionGroup var password: PasswordOptions
         @Argument(help: "The user's email address.", transform: parseEmail) var email: Email
 
         func run() async throws {
+            try options.checkDatabase()
             let secret = try password.read()
             try await options.withUser(email) { stores, user, config in
                 guard user.state == .active else {
-                    Output.complain("\(email) is disabled; enable it first")
+                    Output.message("\(email) is disabled; enable it first")
                     throw ExitCode.failure
                 }
                 let changed = try await UserRegistrar(stores, config).setPassword(
                     of: user, to: secret, recording: .byOperator(.credentialReset, email))
                 guard changed else {
-                    Output.complain("\(email) was changed by somebody else meanwhile; try again")
+                    Output.message("\(email) was changed by another process meanwhile; try again")
                     throw ExitCode.failure
                 }
                 Output.print("changed the password of \(email)")
@@ -135,16 +139,15 @@ extension ConfigOptions {
     ) async throws {
         try await withUser(email) { stores, user, _ in
             let event = AuditEvent.byOperator(kind, email)
-            guard try await stores.userDirectory.setState(of: user.id, to: state, recording: event)
-            else {
-                return false
-            }
+            let isChanged = try await stores.userDirectory.setState(
+                of: user.id, to: state, recording: event)
+            guard isChanged else { return false }
             Output.print("\(state == .active ? "enabled" : "disabled") \(email)")
             return true
         }
     }
 
-    /// - Parameter change: `false` when the user went away meanwhile.
+    /// - Parameter change: returns `false` when the user was removed meanwhile.
     fileprivate func withUser(
         _ email: Email, change: (Stores, User, Config) async throws -> Bool
     ) async throws {
@@ -154,7 +157,7 @@ extension ConfigOptions {
             {
                 return
             }
-            Output.complain("there is no user \(email)")
+            Output.message("there is no user \(email)")
             throw ExitCode.failure
         }
     }

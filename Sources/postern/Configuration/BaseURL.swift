@@ -1,8 +1,8 @@
 internal import AuthCore
-internal import Glibc
+internal import Networking
 
-/// An `http` or `https` URL that paths are appended to: scheme, host, optional port and path;
-/// without user info, query, fragment or trailing slash.
+/// An `http` or `https` URL that paths are appended to: scheme, host, optional port and path,
+/// without user information, query, fragment or trailing slash.
 struct BaseURL: Equatable, Sendable {
     let text: String
 
@@ -15,11 +15,15 @@ struct BaseURL: Equatable, Sendable {
         let authority = rest.prefix { $0 != "/" }
         var path = rest.dropFirst(authority.count)
         while path.hasSuffix("/") { path = path.dropLast() }
-        guard Self.isAuthority(authority), path.utf8.allSatisfy(Self.isPathOctet) else {
+        guard Self.isAuthority(authority), path.utf8.allSatisfy(Self.isPathByte) else {
             return nil
         }
         self.text = "\(scheme)\(authority.lowercased())\(path)"
     }
+
+    static let syntax = Syntax<BaseURL>.string(
+        "an http or https URL without query, such as \"https://auth.example.com\"",
+        read: { BaseURL($0) }, write: \.text)
 
     private static func isAuthority(_ text: Substring) -> Bool {
         var host = text
@@ -32,13 +36,13 @@ struct BaseURL: Equatable, Sendable {
             host = text[..<colon]
         }
         if host.hasPrefix("[") && host.hasSuffix("]") {
-            return isAddress(String(host.dropFirst().dropLast()), family: AF_INET6)
+            return IPAddress(host.dropFirst().dropLast()).map { !$0.isIPv4 } ?? false
         }
         return Domain(parsing: String(host)) != nil
     }
 
-    /// RFC 3986 §3.3 `pchar` and `/`, percent sign included.
-    private static func isPathOctet(_ byte: UInt8) -> Bool {
+    /// RFC 3986 §3.3: `pchar` and `/`, with the percent sign.
+    private static func isPathByte(_ byte: UInt8) -> Bool {
         switch byte {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
             UInt8(ascii: "0")...UInt8(ascii: "9"):
@@ -46,29 +50,4 @@ struct BaseURL: Equatable, Sendable {
         default: "/-._~!$&'()*+,;=:@%".utf8.contains(byte)
         }
     }
-}
-
-/// Whether `text` is a numeric address of the family, as `inet_pton` reads it.
-func isAddress(_ text: String, family: Int32) -> Bool {
-    withUnsafeTemporaryAllocation(byteCount: 16, alignment: 8) { buffer in
-        inet_pton(family, text, buffer.baseAddress) == 1
-    }
-}
-
-extension Syntax<BaseURL> {
-    static let baseURL = Syntax.string(
-        "an http or https URL without query, such as \"https://auth.example.com\"",
-        read: { BaseURL($0) }, write: \.text)
-}
-
-extension Syntax<String> {
-    /// Where to listen: a numeric address, so that no name service decides who can reach us.
-    static let host = Syntax.string(
-        "an IPv4 or IPv6 address, or \"*\" for all of both",
-        read: { text in
-            let isHost =
-                text == "*" || isAddress(text, family: AF_INET)
-                || isAddress(text, family: AF_INET6)
-            return isHost ? text : nil
-        }, write: { $0 })
 }

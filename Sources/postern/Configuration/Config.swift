@@ -2,34 +2,35 @@ internal import AuthCore
 internal import AuthStorage
 internal import HTTPEngine
 
-/// Everything an operator can set, already checked: built once at start, then only read.
+/// Everything that an operator can set. It is built and checked once at start.
 ///
-/// Promises: a value in here is one that its ``Setting`` accepts, and the values fit together. To
-/// add a setting, add a documented field to its section, its line to the section's table, and its
-/// line to `config/postern.toml`; tests hold the three together.
+/// Each value is one that its ``Setting`` accepts, and the values are consistent with each other.
+/// To add a setting, add a documented field to its section, a line to the table of the section, and
+/// a line to `config/postern.toml`. Tests keep the three consistent.
 struct Config: Sendable {
-    /// `profile`: `development`, `test` or `production`; changes defaults, never what was set.
+    /// Changes defaults, never a value that was set.
     var profile: Profile
-    var server = Server()
-    var storage = Storage()
-    var mail = Mail()
-    var pow = ProofOfWork()
-    var tokens = Tokens()
-    var passwords = Passwords()
-    var accounts = Accounts()
-    var users = Users()
-    var limits = Limits()
-    var hashLogin = HashLogin()
-    var dns = DNS()
-    var audit = Audit()
+    var server = ServerSection()
+    var storage = StorageSection()
+    var mail = MailSection()
+    var pow = ProofOfWorkSection()
+    var tokens = TokenSection()
+    /// The cost of Argon2id; AuthCore owns the defaults.
+    var passwords = PasswordHasher.Settings()
+    var accounts = AccountSection()
+    var users = UserSection()
+    var limits = LimitSection()
+    var hashLogin = HashLoginSection()
+    var dns = DNSSection()
+    var audit = AuditSection()
 
-    /// Every setting there is.
+    /// All settings.
     static let settings: [Setting] =
-        [Setting("profile", \.profile, .oneOf)] + Server.settings + Storage.settings
-        + Mail.settings + ProofOfWork.settings + Tokens.settings + Passwords.settings
-        + Accounts.settings + Users.settings + Limits.settings + HashLogin.settings
-        + DNS.settings
-        + Audit.settings
+        [Setting("profile", \.profile, .oneOf)] + ServerSection.settings + StorageSection.settings
+        + MailSection.settings + ProofOfWorkSection.settings + TokenSection.settings
+        + PasswordSection.settings + AccountSection.settings + UserSection.settings
+        + LimitSection.settings + HashLoginSection.settings + DNSSection.settings
+        + AuditSection.settings
 
     /// The defaults of a profile.
     init(profile: Profile = .development) {
@@ -39,7 +40,7 @@ struct Config: Sendable {
         case .production: server.drainDelay = .seconds(5)
         case .test:
             pow.agentDifficulty = 1
-            // A suite that signs up a hundred agents must not find the last ones slower.
+            // The difficulty must not rise when a test suite signs up a hundred agents.
             pow.agentMaxDifficulty = 1
             pow.accountsDifficulty = 8
             limits.enabled = false
@@ -52,19 +53,12 @@ struct Config: Sendable {
             storage.url = .inMemory
         }
     }
-}
 
-/// What the server is run for.
-enum Profile: String, CaseIterable, Sendable {
-    case development, test, production
-}
-
-extension Config {
-    /// The database of `storage.url`; a file in the storage directory when that is not set.
+    /// The database of `storage.url`; without one a file in the storage directory.
     var database: Database { storage.url ?? .inDirectory(storage.directory) }
 
-    /// The same with everything filled in that follows from other settings, for showing. The public
-    /// URL stays open while the port is: it is known once the server listens.
+    /// The configuration with the values that follow from other settings, for showing. The public
+    /// URL stays empty while the port is 0, because the port is known only when the server listens.
     var effective: Config {
         var config = self
         config.storage.url = database
@@ -74,78 +68,14 @@ extension Config {
         return config
     }
 
-    /// The URL that this server is known by when it listens on `port`.
-    func publicURL(port: Int) -> BaseURL? {
+    /// The URL that clients use for this server when it listens on `port`.
+    func publicURL(port: UInt16) -> BaseURL? {
         server.publicURL ?? BaseURL("http://127.0.0.1:\(port)")
     }
 
-    /// Rules between settings, checked once every single value is known to be good.
-    /// - Parameter sources: where each key that was set came from.
-    func conflicts(sources: [String: Source]) -> [Fault] {
-        var faults: [Fault] = []
-        func add(_ key: String, _ problem: String, _ remedy: String) {
-            let source = sources[key] ?? .standard
-            faults.append(Fault(source: source, key: key, problem: problem, remedy: remedy))
-        }
-        if profile == .production && server.publicURL == nil {
-            add(
-                "server.public_url", "is required in the production profile",
-                "set it to the URL that clients reach this server by, such as"
-                    + " \"https://auth.example.com\"")
-        }
-        if profile == .production && hashLogin.issuer == nil {
-            add(
-                "hash_login.issuer", "is required in the production profile",
-                "set it, or JWT_ISSUER, to what verifiers of login tokens expect as `iss`")
-        }
-        for (key, isOn) in [
-            ("hash_login.allow_http", hashLogin.allowHTTP),
-            ("hash_login.allow_private_networks", hashLogin.allowPrivateNetworks),
-        ] where profile == .production && isOn {
-            add(
-                key, "is for tests, and this is the production profile",
-                "leave it out, or try things out in the development profile")
-        }
-        if hashLogin.failureFloor <= hashLogin.loginTimeout {
-            add(
-                "hash_login.failure_floor",
-                "is not longer than hash_login.login_timeout, so a slow host would show",
-                "raise it or lower hash_login.login_timeout")
-        }
-        if server.proxyProtocol == .required && server.trustedProxies.isEmpty {
-            add(
-                "server.proxy_protocol", "is required of nobody: no proxy is trusted",
-                "name the proxies in server.trusted_proxies")
-        }
-        let fewRequests = 4 * (server.bodyLimit + server.headLimit)
-        if server.bufferLimit < fewRequests {
-            add(
-                "server.buffer_limit", "has no room for four of the largest requests",
-                "raise it to \(fewRequests) or more, or lower server.body_limit")
-        }
-        if pow.agentMaxDifficulty < pow.agentDifficulty {
-            add(
-                "pow.agent_max_difficulty",
-                "\(pow.agentMaxDifficulty) is less than pow.agent_difficulty"
-                    + " (\(pow.agentDifficulty))",
-                "raise it or lower pow.agent_difficulty")
-        }
-        let leastMemory = 8 * passwords.parallelism
-        if passwords.memoryKiB < leastMemory {
-            add(
-                "passwords.memory_kib",
-                "\(passwords.memoryKiB) is less than 8 for each lane"
-                    + " (passwords.parallelism is \(passwords.parallelism))",
-                "raise it to \(leastMemory) or more, or lower passwords.parallelism")
-        }
-        if Set(mail.domains).count != mail.domains.count {
-            add("mail.domains", "names a domain twice", "name each domain once")
-        }
-        return faults
-    }
-
-    /// Defaults that follow another setting, put in place where nobody set them.
-    mutating func settle(sources: [String: Source]) {
+    /// Sets the defaults that follow from other settings.
+    /// - Parameter sources: the source of each key that was set.
+    mutating func completeDefaults(sources: [String: ConfigSource]) {
         if sources["pow.agent_max_difficulty"] == nil {
             pow.agentMaxDifficulty = max(pow.agentMaxDifficulty, pow.agentDifficulty)
         }
@@ -153,4 +83,9 @@ extension Config {
             storage.url = nil
         }
     }
+}
+
+/// What the server is run for.
+enum Profile: String, CaseIterable, Sendable {
+    case development, test, production
 }

@@ -1,36 +1,36 @@
 internal import TOMLKit
 
-/// The settings of a TOML file: tables for the sections, keys for the settings.
+/// Reads the settings of a TOML file, in which tables are the sections.
 ///
-/// Promises: every key of the file is either a setting or a fault. The file is read whole, at most
-/// ``maximumOctets`` of it.
+/// Every key of the file is either a setting or a fault.
 struct ConfigFile {
-    static let maximumOctets = 1_048_576
-    /// Used when no other is named, if it exists.
+    static let maximumBytes = 1_048_576
+    /// Read when no other file is named, if it exists.
     static let standardPath = "config/postern.toml"
 
     private let path: String
     private let lines: [String: Int]
-    private var layer = Layer()
+    private var layer = ConfigLayer()
 
     /// - Parameters:
-    ///   - text: the file's content.
-    ///   - path: for faults.
-    static func layer(of text: String, path: String) -> Layer {
+    ///   - text: the content of the file.
+    ///   - path: the path for faults.
+    static func layer(of text: String, path: String) -> ConfigLayer {
         var file = ConfigFile(path: path, lines: keyLines(of: text))
-        // The parser underneath takes a C string and would stop at a NUL without a word.
+        // The TOML parser takes a C string and would stop at a NUL without an error.
         guard !text.utf8.contains(0) else {
-            file.refuse(line: nil, "contains a NUL character", "give TOML text (https://toml.io)")
+            file.addFault(line: nil, "contains a NUL character", "give TOML text (https://toml.io)")
             return file.layer
         }
         do {
             file.add(try TOMLTable(string: text), below: [])
         } catch let error as TOMLParseError {
-            file.refuse(
+            file.addFault(
                 line: error.source.begin.line, "is not TOML: \(error.description)",
                 "see https://toml.io for the syntax")
         } catch {
-            file.refuse(line: nil, "cannot be read: \(error)", "see https://toml.io for the syntax")
+            file.addFault(
+                line: nil, "cannot be read: \(error)", "see https://toml.io for the syntax")
         }
         return file.layer
     }
@@ -40,26 +40,26 @@ struct ConfigFile {
         self.lines = lines
     }
 
-    private mutating func refuse(line: Int?, _ problem: String, _ remedy: String) {
-        layer.refuse("file", at: .file(path: path, line: line), problem, remedy)
+    private mutating func addFault(line: Int?, _ problem: String, _ remedy: String) {
+        layer.addFault("file", at: .file(path: path, line: line), problem, remedy)
     }
 
     private mutating func add(_ table: TOMLTable, below parents: [String]) {
         for key in table.keys.sorted() {
             guard let value = table[key] else { continue }
             let dotted = (parents + [key]).joined(separator: ".")
-            let source = Source.file(path: path, line: lines[dotted])
+            let source = ConfigSource.file(path: path, line: lines[dotted])
             let isSection = Self.sections.contains(dotted)
             if let inner = value.table, isSection {
                 add(inner, below: parents + [key])
             } else if isSection {
-                layer.refuse(
+                layer.addFault(
                     dotted, at: source, "is a section, not a setting",
                     "write [\(dotted)] and its settings below it")
             } else if Config.settings.contains(where: { $0.key == dotted }) {
-                layer.entries[dotted] = Layer.Entry(raw: RawValue(value), source: source)
+                layer.entries[dotted] = ConfigLayer.Entry(raw: RawValue(value), source: source)
             } else {
-                layer.refuse(dotted, at: source, "no such setting", Self.suggestion(for: dotted))
+                layer.addFault(dotted, at: source, "no such setting", Self.suggestion(for: dotted))
             }
         }
     }
@@ -81,8 +81,8 @@ struct ConfigFile {
                 + siblings.map { $0.dropFirst(section.count + 1) }.joined(separator: ", ")
     }
 
-    /// The line on which each dotted key is written. The TOML parser does not tell; this reading
-    /// is only for faults, so what it cannot follow (keys in inline tables) just has no line.
+    /// The line on which each key is written, for faults: the TOML parser does not report it. Keys
+    /// that this simple reading does not find (in inline tables) have no line.
     private static func keyLines(of text: String) -> [String: Int] {
         var lines: [String: Int] = [:]
         var table = ""

@@ -1,17 +1,17 @@
-/// Puts the sources together: defaults, then the file, then the environment, then the command line.
+/// Combines the sources: defaults, then the file, then the environment, then the command line.
 ///
-/// Promises: either a whole ``Config`` with the source of each value, or every fault of every
-/// source. A bad value is a fault even where another source overrides it.
+/// The result is a complete ``Config`` with the source of each value, or all faults of all sources.
+/// A value that is not accepted is a fault also where another source overrides it.
 struct ConfigLoader {
-    /// `--config`; `nil` uses ``ConfigFile/standardPath`` if it exists.
+    /// The value of `--config`; `nil` reads ``ConfigFile/standardPath`` if it exists.
     var path: String?
     /// The environment, as names and values.
     var environment: [String: String] = [:]
-    /// Flags that were given: key, flag, value.
+    /// The options of the command line that are settings.
     var flags: [Flag] = []
-    /// A file's text; the tests have their own.
-    var readFile: @Sendable (String) throws(FileFault) -> String = { path throws(FileFault) in
-        try File.text(at: path, atMost: ConfigFile.maximumOctets)
+    /// Returns the text of a file. Tests replace it.
+    var readFile: @Sendable (String) throws(FileError) -> String = { path throws(FileError) in
+        try File.text(at: path, atMost: ConfigFile.maximumBytes)
     }
 
     struct Flag: Sendable {
@@ -20,54 +20,54 @@ struct ConfigLoader {
         let value: String
     }
 
-    func load() throws(ConfigurationFaults) -> LoadedConfig {
+    func load() throws(ConfigFaults) -> LoadedConfig {
         let layers = [
             fileLayer(), Environment.layer(of: environment, readFile: readFile), flagLayer(),
         ]
         var faults = layers.flatMap(\.faults)
         var config = Config(profile: profile(from: layers))
-        var sources: [String: Source] = [:]
+        var sources: [String: ConfigSource] = [:]
         for layer in layers {
             for setting in Config.settings {
                 guard let entry = layer.entries[setting.key] else { continue }
                 guard setting.assign(entry.raw, &config) else {
-                    faults.append(Self.refusal(of: entry, setting))
+                    faults.append(Self.notAccepted(entry, setting))
                     continue
                 }
                 sources[setting.key] = entry.source
             }
         }
-        config.settle(sources: sources)
-        faults += config.conflicts(sources: sources)
-        guard faults.isEmpty else { throw ConfigurationFaults(faults: faults) }
+        config.completeDefaults(sources: sources)
+        faults += ConfigRules.faults(in: config, sources: sources)
+        guard faults.isEmpty else { throw ConfigFaults(faults: faults) }
         return LoadedConfig(config: config, sources: sources)
     }
 
-    private func fileLayer() -> Layer {
+    private func fileLayer() -> ConfigLayer {
         let name = path ?? ConfigFile.standardPath
-        do throws(FileFault) {
+        do throws(FileError) {
             return ConfigFile.layer(of: try readFile(name), path: name)
         } catch {
-            var layer = Layer()
+            var layer = ConfigLayer()
             if error == .missing && path == nil { return layer }
-            layer.refuse(
+            layer.addFault(
                 "file", at: .file(path: name, line: nil), "cannot be read: \(error)",
                 "name a readable file with --config")
             return layer
         }
     }
 
-    private func flagLayer() -> Layer {
-        var layer = Layer()
+    private func flagLayer() -> ConfigLayer {
+        var layer = ConfigLayer()
         for flag in flags {
-            layer.entries[flag.key] = Layer.Entry(
+            layer.entries[flag.key] = ConfigLayer.Entry(
                 raw: .untyped(flag.value), source: .flag(flag.name))
         }
         return layer
     }
 
-    /// The profile decides the defaults, so it is known before anything else.
-    private func profile(from layers: [Layer]) -> Profile {
+    /// The profile is read before all other settings, because it decides their defaults.
+    private func profile(from layers: [ConfigLayer]) -> Profile {
         for layer in layers.reversed() {
             if let raw = layer.entries["profile"]?.raw,
                 let profile = Syntax<Profile>.oneOf.parse(raw)
@@ -78,16 +78,46 @@ struct ConfigLoader {
         return .development
     }
 
-    private static func refusal(of entry: Layer.Entry, _ setting: Setting) -> Fault {
+    private static func notAccepted(_ entry: ConfigLayer.Entry, _ setting: Setting) -> ConfigFault {
         let value = entry.source.isSecret ? "the value in it" : entry.raw.shown
-        return Fault(
+        return ConfigFault(
             source: entry.source, key: setting.key, problem: "\(value) is not accepted",
             remedy: "expected \(setting.accepts)")
     }
 }
 
-/// A configuration, and where each value that is not a default came from.
+/// A configuration with the source of each value that is not a default.
 struct LoadedConfig: Sendable {
     let config: Config
-    let sources: [String: Source]
+    let sources: [String: ConfigSource]
+
+    /// Every setting as TOML with its source as a comment. The value from a `…_FILE` variable is
+    /// not shown. The text can be used as a configuration file.
+    var listing: String {
+        var out = ""
+        var section: Substring = ""
+        for setting in Config.settings {
+            let name: Substring
+            if let dot = setting.key.firstIndex(of: ".") {
+                if setting.key[..<dot] != section {
+                    section = setting.key[..<dot]
+                    out += "\n[\(section)]\n"
+                }
+                name = setting.key[setting.key.index(after: dot)...]
+            } else {
+                name = setting.key[...]
+            }
+            out += line(for: setting, name: name) + "\n"
+        }
+        return out
+    }
+
+    private func line(for setting: Setting, name: Substring) -> String {
+        let source = sources[setting.key] ?? .defaultValue
+        let value = source.isSecret ? nil : setting.show(config.effective)
+        let text = value.map { "\(name) = \($0)" } ?? "# \(name) ="
+        let remark = source.isSecret ? "redacted, from \(source.shown)" : source.shown
+        let padding = String(repeating: " ", count: max(0, 40 - text.count))
+        return "\(text)\(padding)  # \(value == nil && !source.isSecret ? "unset" : remark)"
+    }
 }

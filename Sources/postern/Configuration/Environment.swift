@@ -1,38 +1,41 @@
-/// The settings of the environment: `POSTERN_SERVER_PORT` for `server.port`, and
-/// `POSTERN_SERVER_PORT_FILE` for a file that the value is read from.
+/// Reads the settings from the environment: `POSTERN_SERVER_PORT` for `server.port`, and
+/// `POSTERN_SERVER_PORT_FILE` for a file that holds the value.
 ///
-/// Promises: every variable that begins with `POSTERN_` is either known or a fault.
+/// Every variable that begins with `POSTERN_` is known, injected by a container platform, or a
+/// fault.
 enum Environment {
-    /// Names the file of the master secret; not a setting, because its content is no setting.
+    /// Names the file of the master secret. It has no setting, because the secret is not part of
+    /// the configuration.
     static let masterSecretFile = "POSTERN_MASTER_SECRET_FILE"
+    /// The name that the hash-login API documents for `hash_login.issuer`.
     private static let documentedIssuer = "JWT_ISSUER"
     private static let issuerVariable = "POSTERN_HASH_LOGIN_ISSUER"
     private static let fileSuffix = "_FILE"
 
     /// - Parameters:
     ///   - variables: the whole environment.
-    ///   - readFile: a file's text, or why there is none.
+    ///   - readFile: returns the text of a file.
     static func layer(
-        of variables: [String: String], readFile: (String) throws(FileFault) -> String
-    ) -> Layer {
-        var layer = Layer()
+        of variables: [String: String], readFile: (String) throws(FileError) -> String
+    ) -> ConfigLayer {
+        var layer = ConfigLayer()
         let keys = Dictionary(uniqueKeysWithValues: Config.settings.map { ($0.variable, $0.key) })
-        // The name under which the hash-login surface is documented.
         if let issuer = variables[documentedIssuer], variables[issuerVariable] == nil {
-            layer.entries["hash_login.issuer"] = Layer.Entry(
+            layer.entries["hash_login.issuer"] = ConfigLayer.Entry(
                 raw: .untyped(issuer), source: .variable(documentedIssuer))
         }
         for name in variables.keys.sorted() where name.hasPrefix(Setting.variablePrefix) {
             guard let value = variables[name], name != masterSecretFile else { continue }
             if let key = keys[name] {
-                layer.entries[key] = Layer.Entry(raw: .untyped(value), source: .variable(name))
+                layer.entries[key] = ConfigLayer.Entry(
+                    raw: .untyped(value), source: .variable(name))
             } else if name.hasSuffix(fileSuffix),
                 let key = keys[String(name.dropLast(fileSuffix.count))]
             {
                 add(key, fileVariable: name, path: value, to: &layer, readFile)
-            } else {
+            } else if !isInjected(name) {
                 let near = name.nearest(among: Array(keys.keys) + [masterSecretFile])
-                layer.refuse(
+                layer.addFault(
                     name, at: .variable(name), "no such setting",
                     near.map { "did you mean \($0)?" }
                         ?? "`postern check-config` lists the settings")
@@ -41,22 +44,32 @@ enum Environment {
         return layer
     }
 
+    /// Whether Kubernetes or Docker sets the variable in every container beside a service (or
+    /// linked container) named `postern`: `POSTERN_PORT=tcp://10.0.0.7:8080`,
+    /// `POSTERN_PORT_8080_TCP_ADDR`, `POSTERN_SERVICE_HOST`, `POSTERN_SERVICE_PORT_HTTP`. No
+    /// setting has such a name.
+    private static func isInjected(_ name: String) -> Bool {
+        name == "POSTERN_PORT" || name.hasPrefix("POSTERN_PORT_")
+            || name.hasPrefix("POSTERN_SERVICE_")
+    }
+
     private static func add(
-        _ key: String, fileVariable: String, path: String, to layer: inout Layer,
-        _ readFile: (String) throws(FileFault) -> String
+        _ key: String, fileVariable: String, path: String, to layer: inout ConfigLayer,
+        _ readFile: (String) throws(FileError) -> String
     ) {
-        let source = Source.secretFile(variable: fileVariable, path: path)
+        let source = ConfigSource.secretFile(variable: fileVariable, path: path)
         if let other = layer.entries[key] {
-            layer.refuse(key, at: source, "is also set by \(other.source.shown)", "set one of them")
+            layer.addFault(
+                key, at: source, "is also set by \(other.source.shown)", "set one of them")
             return
         }
-        do throws(FileFault) {
+        do throws(FileError) {
             var text = try readFile(path)
-            // Editors and `echo` end a file with a newline that nobody means.
+            // Editors and `echo` end a file with a newline that is not part of the value.
             if text.hasSuffix("\r\n") || text.hasSuffix("\n") { text.removeLast() }
-            layer.entries[key] = Layer.Entry(raw: .untyped(text), source: source)
+            layer.entries[key] = ConfigLayer.Entry(raw: .untyped(text), source: source)
         } catch {
-            layer.refuse(key, at: source, "cannot be read: \(error)", "give a readable file")
+            layer.addFault(key, at: source, "cannot be read: \(error)", "give a readable file")
         }
     }
 }

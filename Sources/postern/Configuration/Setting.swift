@@ -1,15 +1,17 @@
-/// One setting: its key, and how it gets into ``Config`` and out again.
+/// One setting: its key, what it accepts, and its field in ``Config``.
 ///
-/// The table of these (``Config/settings``) is the only place where a key is written down. The
-/// file, the environment, `check-config` and the reference file's test all read it.
+/// The table ``Config/settings`` is the only place where a key is written. The configuration file,
+/// the environment, `check-config` and the tests read it.
 struct Setting: Sendable {
-    /// Dotted, as in the file: `server.port`.
+    static let variablePrefix = "POSTERN_"
+
+    /// The key with its section, as in the file: `server.port`.
     let key: String
-    /// What is accepted, for faults.
+    /// The accepted values, for faults.
     let accepts: String
-    /// Puts the value in its field; `false` when it is not accepted.
+    /// Assigns the value to its field; `false` when it is not accepted.
     let assign: @Sendable (RawValue, inout Config) -> Bool
-    /// The field as TOML; `nil` while it is unset.
+    /// The field as TOML; `nil` while it has no value.
     let show: @Sendable (Config) -> String?
 
     init<Value: Sendable>(
@@ -26,18 +28,15 @@ struct Setting: Sendable {
         show = { syntax.show($0[keyPath: field]) }
     }
 
-    /// `POSTERN_SERVER_PORT` for `server.port`.
+    /// The environment variable: `POSTERN_SERVER_PORT` for `server.port`.
     var variable: String {
-        Self.variablePrefix
-            + String(
-                decoding: key.utf8.map { byte in
-                    switch byte {
-                    case UInt8(ascii: "."): UInt8(ascii: "_")
-                    case UInt8(ascii: "a")...UInt8(ascii: "z"): byte & 0xdf
-                    default: byte
-                    }
-                }, as: UTF8.self)
+        let name = key.utf8.map { byte in
+            switch byte {
+            case UInt8(ascii: "."): UInt8(ascii: "_")
+            case UInt8(ascii: "a")...UInt8(ascii: "z"): byte & 0xdf
+            default: byte
+            }
+        }
+        return Self.variablePrefix + String(decoding: name, as: UTF8.self)
     }
-
-    static let variablePrefix = "POSTERN_"
 }

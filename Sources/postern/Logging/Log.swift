@@ -3,7 +3,8 @@ internal import Glibc
 internal import HTTPEngine
 internal import Logging
 
-/// The program's log: one writer to standard error, one format, for messages and for requests.
+/// The log of the program: messages, requests and audit events in one format, written to standard
+/// error.
 struct Log: Sendable {
     let writer: LogWriter
     let format: LogLine.Format
@@ -28,12 +29,12 @@ struct Log: Sendable {
         Logger(label: "postern") { _ in LineLogHandler(log: self) }
     }
 
-    /// Of a method that is none of ours; nothing is learnt from the rest of it, and a request line
-    /// full of it would push other lines out of a full log.
+    /// The logged length of an unknown method. Longer ones would fill the log with text that a
+    /// client chooses.
     private static let methodCharacters = 32
 
-    /// One line per request. Runs on the loops: no allocation beyond the line, no lock but the
-    /// writer's.
+    /// Logs one line for a request. Runs on the event loops: it allocates only the line and takes
+    /// only the lock of the writer.
     func access(_ record: AccessRecord) {
         var line = LogLine(format, time: SystemClock.now(), level: "info", message: "request")
         line.add(
@@ -47,7 +48,7 @@ struct Log: Sendable {
         writer.append(line.finish())
     }
 
-    /// One line per credential event. Runs on the database's writer: waits for nothing.
+    /// Logs one line for an audit event. Runs on the writer of the database and does not block.
     func event(_ event: AuditEvent) {
         var line = LogLine(format, time: event.time, level: "info", message: "credential event")
         line.add("kind", event.kind.rawValue)
@@ -59,7 +60,7 @@ struct Log: Sendable {
     }
 }
 
-/// Gives what comes through swift-log the program's format.
+/// Writes the messages of swift-log in the format of the program.
 struct LineLogHandler: LogHandler {
     let log: Log
     var metadata: Logger.Metadata = [:]

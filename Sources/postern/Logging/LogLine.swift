@@ -1,10 +1,10 @@
 internal import AuthCore
-internal import Glibc
+internal import Scheduling
 
-/// One line of the log, built as octets.
+/// One line of the log, as bytes.
 ///
-/// Promises: whatever goes in, what comes out is one line: control characters and line separators
-/// in values are escaped, so nothing that a client sends can forge a line or a member.
+/// The result is always one line: control characters and line separators are escaped, so no value
+/// that a client sends can forge a line or a member.
 struct LogLine {
     enum Format: Sendable {
         /// For people at a terminal: time, level, message, `name=value`.
@@ -54,7 +54,7 @@ struct LogLine {
         append(value)
     }
 
-    /// The line with its end.
+    /// The line with its newline.
     consuming func finish() -> [UInt8] {
         if format == .json { bytes.append(UInt8(ascii: "}")) }
         bytes.append(0x0a)
@@ -92,27 +92,25 @@ struct LogLine {
 
     /// RFC 3339 in UTC with milliseconds.
     private mutating func append(_ time: Instant) {
-        var seconds = time_t(time.seconds)
-        var parts = tm()
-        gmtime_r(&seconds, &parts)
-        append(Int(parts.tm_year) + 1900, width: 4)
+        let date = UTCDate(secondsSince1970: time.seconds)
+        append(date.year, width: 4)
         append("-")
-        append(Int(parts.tm_mon) + 1, width: 2)
+        append(date.month, width: 2)
         append("-")
-        append(Int(parts.tm_mday), width: 2)
+        append(date.day, width: 2)
         append("T")
-        append(Int(parts.tm_hour), width: 2)
+        append(date.hour, width: 2)
         append(":")
-        append(Int(parts.tm_min), width: 2)
+        append(date.minute, width: 2)
         append(":")
-        append(Int(parts.tm_sec), width: 2)
+        append(date.second, width: 2)
         append(".")
         append(Int(time.milliseconds - time.seconds * 1000), width: 3)
         append("Z")
     }
 
     private mutating func escape(_ text: String, quotes: Bool) {
-        // Nearly everything is plain, and a copy costs a tenth of looking at scalars.
+        // Nearly all text is plain, and copying it costs a tenth of looking at each scalar.
         if appendPlain(text) { return }
         for scalar in text.unicodeScalars {
             switch scalar {
@@ -120,7 +118,7 @@ struct LogLine {
                 if quotes { bytes.append(UInt8(ascii: "\\")) }
                 bytes.append(UInt8(ascii: scalar))
             case " "..."~": bytes.append(UInt8(ascii: scalar))
-            case _ where scalar.isHarmless: bytes += UTF8.encode(scalar).map { Array($0) } ?? []
+            case _ where scalar.isPrintable: bytes += UTF8.encode(scalar).map { Array($0) } ?? []
             default: bytes += Array(scalar.escape.utf8)
             }
         }
@@ -129,11 +127,12 @@ struct LogLine {
     /// - Returns: whether `text` was visible ASCII without quotes, and has been appended.
     private mutating func appendPlain(_ text: String) -> Bool {
         var text = text
-        return text.withUTF8 { octets in
-            let isPlain = octets.allSatisfy { octet in
-                (0x20...0x7e).contains(octet) && octet != 0x22 && octet != 0x5c
+        return text.withUTF8 { utf8 in
+            let isPlain = utf8.allSatisfy { byte in
+                (0x20...0x7e).contains(byte) && byte != UInt8(ascii: "\"")
+                    && byte != UInt8(ascii: "\\")
             }
-            if isPlain { bytes += octets }
+            if isPlain { bytes += utf8 }
             return isPlain
         }
     }

@@ -2,24 +2,26 @@ internal import Dispatch
 internal import Glibc
 internal import Synchronization
 
-/// Takes whole log lines from any thread and writes them to a descriptor from a queue of its own.
+/// Accepts log lines from any thread and writes them to a descriptor on its own queue.
 ///
-/// Promises: `append` neither blocks nor makes a system call, whatever the reader of the log does.
-/// At most `capacity` octets wait; beyond that lines are dropped, and how many is said as soon as
-/// there is room again. A line waits at most ``delay``, so a crash can lose that much.
+/// `append` neither blocks nor makes a system call, whatever the reader of the log does. At most
+/// `capacity` bytes wait. Further lines are dropped, and a line with their number follows as soon
+/// as there is space. A line waits at most ``delay``, so a crash can lose the lines of that time.
 final class LogWriter: Sendable {
     static let delay = DispatchTimeInterval.milliseconds(50)
-    /// How long a reader may leave the pipe full before what waits is given up.
-    private static let patience: Int32 = 1000
-    /// PIPE_BUF: when a pipe is writable, so much goes without blocking (POSIX write, O_NONBLOCK
-    /// being a property that we would force on everybody who shares standard error).
-    private static let pipeOctets = 4096
-    /// A buffer that a burst has grown beyond this is given back.
-    private static let keptOctets = 65_536
+    /// How long, in milliseconds, the reader may leave the pipe full before waiting lines are
+    /// dropped.
+    private static let writeTimeout: Int32 = 1000
+    /// PIPE_BUF: a pipe that is writable takes this much without blocking (POSIX `write`).
+    /// O_NONBLOCK is no alternative: it would change standard error for every process that shares
+    /// it.
+    private static let pipeBytes = 4096
+    /// The buffer is kept for the next lines unless it has grown beyond this.
+    private static let keptBytes = 65_536
 
     private struct State {
         var waiting: [UInt8] = []
-        /// Emptied and swapped in again, so that steady logging allocates nothing.
+        /// The empty buffer that is used next, so that steady logging does not allocate.
         var spare: [UInt8] = []
         var dropped = 0
         var isScheduled = false
@@ -27,7 +29,7 @@ final class LogWriter: Sendable {
 
     private let descriptor: Int32
     private let capacity: Int
-    /// Makes the line that reports dropped ones.
+    /// Makes the line that reports the number of dropped lines.
     private let report: @Sendable (Int) -> [UInt8]
     private let queue = DispatchQueue(label: "log")
     private let state = Mutex(State())
@@ -55,7 +57,7 @@ final class LogWriter: Sendable {
         if schedules { queue.asyncAfter(deadline: .now() + Self.delay) { self.flush() } }
     }
 
-    /// Returns when everything that was appended before is written, or given up.
+    /// Returns after all lines that were appended before are written or dropped.
     func drain() async {
         await withCheckedContinuation { continuation in
             queue.async {
@@ -77,22 +79,22 @@ final class LogWriter: Sendable {
         }
         if dropped > 0 { batch += report(dropped) }
         let lost = write(batch) ? 0 : batch.count { $0 == 0x0a }
-        batch.removeAll(keepingCapacity: batch.capacity <= Self.keptOctets)
+        batch.removeAll(keepingCapacity: batch.capacity <= Self.keptBytes)
         state.withLock { state in
             state.dropped += lost
             state.spare = batch
         }
     }
 
-    /// - Returns: whether all of it went.
+    /// - Returns: whether everything was written.
     private func write(_ bytes: [UInt8]) -> Bool {
         var rest = bytes[...]
         while !rest.isEmpty {
             var poll = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
-            let ready = Glibc.poll(&poll, 1, Self.patience)
+            let ready = Glibc.poll(&poll, 1, Self.writeTimeout)
             if ready < 0 && errno == EINTR { continue }
             guard ready > 0 else { return false }
-            let count = rest.prefix(Self.pipeOctets).withUnsafeBytes {
+            let count = rest.prefix(Self.pipeBytes).withUnsafeBytes {
                 Glibc.write(descriptor, $0.baseAddress, $0.count)
             }
             if count < 0 && (errno == EINTR || errno == EAGAIN) { continue }

@@ -2,7 +2,7 @@ internal import Cryptography
 internal import Glibc
 
 /// Why a file could not be read or written.
-enum FileFault: Error, Equatable, CustomStringConvertible {
+enum FileError: Error, Equatable, CustomStringConvertible {
     case missing
     case exists
     case tooLong(limit: Int)
@@ -10,8 +10,8 @@ enum FileFault: Error, Equatable, CustomStringConvertible {
     /// Any other failure, by its `errno`.
     case system(Int32)
 
-    /// From the `errno` of a call that just failed.
-    static var last: FileFault {
+    /// The error of the system call that has just failed, from `errno`.
+    static var last: FileError {
         switch errno {
         case ENOENT: .missing
         case EEXIST: .exists
@@ -23,16 +23,17 @@ enum FileFault: Error, Equatable, CustomStringConvertible {
         switch self {
         case .missing: "no such file"
         case .exists: "the file exists"
-        case .tooLong(let limit): "longer than \(limit) octets"
+        case .tooLong(let limit): "longer than \(limit) bytes"
         case .notText: "not UTF-8 text"
         case .system(let code): String(cString: strerror(code))
         }
     }
 }
 
-/// Small whole files: read with a limit, written so that a crash leaves the old or the new.
+/// Reads small files with a limit, and writes files so that after a crash either the old or the new
+/// content is there.
 enum File {
-    static func text(at path: String, atMost limit: Int) throws(FileFault) -> String {
+    static func text(at path: String, atMost limit: Int) throws(FileError) -> String {
         guard let text = String(validating: try bytes(at: path, atMost: limit), as: UTF8.self)
         else {
             throw .notText
@@ -40,15 +41,15 @@ enum File {
         return text
     }
 
-    static func bytes(at path: String, atMost limit: Int) throws(FileFault) -> [UInt8] {
+    static func bytes(at path: String, atMost limit: Int) throws(FileError) -> [UInt8] {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { throw .last }
         defer { close(descriptor) }
         return try bytes(from: descriptor, atMost: limit)
     }
 
-    /// Everything up to the end of `descriptor`, which stays open.
-    static func bytes(from descriptor: Int32, atMost limit: Int) throws(FileFault) -> [UInt8] {
+    /// Reads up to the end of `descriptor` and leaves it open.
+    static func bytes(from descriptor: Int32, atMost limit: Int) throws(FileError) -> [UInt8] {
         var content: [UInt8] = []
         var chunk = [UInt8](repeating: 0, count: 16_384)
         while true {
@@ -61,25 +62,26 @@ enum File {
         }
     }
 
-    /// Makes the file with `content` and mode 0600, durably, or leaves nothing of that name.
+    /// Creates the file with `content` and mode 0600. It is durable when the function returns.
     ///
-    /// The content is whole before the name exists: a crash in between leaves no half secret.
-    /// - Throws: ``FileFault/exists`` when there is one already, which is left as it is.
-    static func create(_ path: String, content: [UInt8]) throws(FileFault) {
-        try install(content, at: path) { temporary throws(FileFault) in
+    /// The file gets its name after its content is complete, so a crash leaves no partial file.
+    /// - Throws: ``FileError/exists`` when there is a file; it is not changed.
+    static func create(_ path: String, content: [UInt8]) throws(FileError) {
+        try install(content, at: path) { temporary throws(FileError) in
             try giveName(path, to: temporary)
         }
     }
 
-    /// Like ``create(_:content:)``, but takes the place of a file that exists.
-    static func replace(_ path: String, content: [UInt8]) throws(FileFault) {
-        try install(content, at: path) { temporary throws(FileFault) in
+    /// Like ``create(_:content:)``, but replaces a file that exists.
+    static func replace(_ path: String, content: [UInt8]) throws(FileError) {
+        try install(content, at: path) { temporary throws(FileError) in
             guard rename(temporary, path) == 0 else { throw .last }
         }
     }
 
-    /// Makes the file of what `write` puts where it is told to, durably, or leaves nothing.
-    /// - Throws: ``FileFault/exists`` when there is one already, which is left as it is.
+    /// Creates the file from what `write` writes to the temporary path that it is given. It is
+    /// durable when the function returns; after an error nothing is left.
+    /// - Throws: ``FileError/exists`` when there is a file; it is not changed.
     static func create(_ path: String, by write: (String) throws -> Void) throws {
         let temporary = newName(beside: path)
         do {
@@ -92,8 +94,8 @@ enum File {
         }
     }
 
-    /// Makes the directory, and those above it, with mode 0700; one that exists stays as it is.
-    static func makeDirectory(_ path: String) throws(FileFault) {
+    /// Creates the directory, and those above it, with mode 0700. One that exists is not changed.
+    static func makeDirectory(_ path: String) throws(FileError) {
         if mkdir(path, 0o700) == 0 { return }
         switch errno {
         case EEXIST: return
@@ -106,10 +108,10 @@ enum File {
     }
 
     private static func install(
-        _ content: [UInt8], at path: String, name: (String) throws(FileFault) -> Void
-    ) throws(FileFault) {
+        _ content: [UInt8], at path: String, name: (String) throws(FileError) -> Void
+    ) throws(FileError) {
         let temporary = newName(beside: path)
-        do throws(FileFault) {
+        do throws(FileError) {
             try writeNew(temporary, content: content)
             try name(temporary)
             try synchronizeDirectory(of: path)
@@ -119,24 +121,24 @@ enum File {
         }
     }
 
-    /// Random, because in containers that share a volume every process may be number 1.
+    /// Random, because process numbers are not unique among containers that share a volume.
     private static func newName(beside path: String) -> String {
         "\(path).\(Hex.encode(RandomBytes.make(8))).new"
     }
 
-    /// Takes no other file's place, not even that of one that comes at this moment.
-    private static func giveName(_ path: String, to temporary: String) throws(FileFault) {
+    /// Never replaces a file, not even one that is created at the same moment.
+    private static func giveName(_ path: String, to temporary: String) throws(FileError) {
         if link(temporary, path) == 0 {
             unlink(temporary)
             return
         }
-        // File systems without links (FAT, some that are mounted over a network).
+        // File systems without links: FAT and some network file systems.
         guard [EPERM, EOPNOTSUPP, ENOSYS].contains(errno) else { throw .last }
         guard access(path, F_OK) != 0 else { throw .exists }
         guard rename(temporary, path) == 0 else { throw .last }
     }
 
-    private static func writeNew(_ path: String, content: [UInt8]) throws(FileFault) {
+    private static func writeNew(_ path: String, content: [UInt8]) throws(FileError) {
         let flags = O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW
         let descriptor = open(path, flags, 0o600)
         guard descriptor >= 0 else { throw .last }
@@ -153,8 +155,8 @@ enum File {
         guard fsync(descriptor) == 0 else { throw .last }
     }
 
-    /// A name is durable once its directory is.
-    private static func synchronizeDirectory(of path: String) throws(FileFault) {
+    /// A new name is durable after its directory was synchronized.
+    private static func synchronizeDirectory(of path: String) throws(FileError) {
         let parent = path.lastIndex(of: "/").map { String(path[...$0]) } ?? "."
         let descriptor = open(parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard descriptor >= 0 else { throw .last }

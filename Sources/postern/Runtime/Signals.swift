@@ -2,13 +2,14 @@ internal import Dispatch
 internal import Glibc
 internal import Synchronization
 
-/// Turns SIGTERM, SIGINT and SIGHUP (the terminal went away) into one event: somebody wants us to
-/// stop. The second one ends the process at once. What nohup(1) had ignored stays ignored.
+/// Receives SIGTERM, SIGINT and SIGHUP (the terminal was closed) as requests to stop. A second
+/// signal ends the process at once. A SIGHUP that nohup(1) has set to be ignored stays ignored.
 ///
-/// Promises: until `init` a signal has its default action and ends the process; from then on it is
-/// kept until somebody waits. There is no moment between: the handler writes to a pipe that is
-/// there before it, while a Dispatch source of signals is in place only some time after it is
-/// activated. SIGPIPE is ignored: a client that hung up is an error of one write.
+/// Before `init` a signal has its default action and ends the process. After it every signal is
+/// kept until ``wait()``, without a gap: the handler writes to a pipe that exists before the
+/// handler is installed. (A Dispatch source for signals becomes active only some time after
+/// `activate()`.)
+/// SIGPIPE is ignored, so that writing to a closed connection is an error of that write.
 actor StopSignals {
     private let source: any DispatchSourceRead
     private let stream: AsyncStream<Int32>
@@ -25,7 +26,7 @@ actor StopSignals {
             while read(reader, &number, 1) == 1 { continuation.yield(Int32(number)) }
         }
         source.activate()
-        for number in [SIGTERM, SIGINT, SIGHUP] { Self.keep(number) }
+        for number in [SIGTERM, SIGINT, SIGHUP] { Self.installHandler(for: number) }
     }
 
     /// Returns the first signal; the next one ends the process with 128 and its number.
@@ -47,33 +48,34 @@ actor StopSignals {
         }
     }
 
-    /// The end to read signals from. Neither end is ever closed: a handler may always run.
+    /// Returns the end to read signals from. Neither end is ever closed, because a handler may run
+    /// at any time.
     private static func openPipe() -> Int32 {
         var ends: [Int32] = [-1, -1]
         let result = pipe(&ends)
-        precondition(result == 0, "a process that has only begun has descriptors left")
+        precondition(result == 0, "a process that has just started has free descriptors")
         for end in ends {
             _ = fcntl(end, F_SETFD, FD_CLOEXEC)
-            // A handler that waits for room would wait for the thread it interrupted.
+            // A handler that blocks on a full pipe would block the thread that it interrupted.
             _ = fcntl(end, F_SETFL, O_NONBLOCK)
         }
         signalWriter.store(ends[1], ordering: .releasing)
         return ends[0]
     }
 
-    private static func keep(_ number: Int32) {
+    private static func installHandler(for number: Int32) {
         var before = sigaction()
         sigaction(number, nil, &before)
-        // SIG_IGN is a cast, which Swift cannot compare; its bits are those of 1.
+        // SIG_IGN is 1 cast to a function pointer, which Swift cannot compare.
         let isIgnored = unsafeBitCast(before.__sigaction_handler.sa_handler, to: Int.self) == 1
         if number == SIGHUP && isIgnored { return }
         var action = sigaction()
         action.__sigaction_handler.sa_handler = { number in
-            // Whatever was interrupted looks at its own errno (signal-safety(7)).
+            // The interrupted code must find its errno unchanged (signal-safety(7)).
             let code = errno
-            var octet = UInt8(truncatingIfNeeded: number)
-            // A full pipe holds thousands of signals already.
-            _ = write(signalWriter.load(ordering: .acquiring), &octet, 1)
+            var byte = UInt8(truncatingIfNeeded: number)
+            // A full pipe holds thousands of signals, and one more makes no difference.
+            _ = write(signalWriter.load(ordering: .acquiring), &byte, 1)
             errno = code
         }
         action.sa_flags = SA_RESTART
@@ -81,5 +83,5 @@ actor StopSignals {
     }
 }
 
-/// Where the handler writes; it is a C function and can be handed nothing.
+/// The pipe end that the handler writes to. The handler is a C function and cannot capture it.
 private let signalWriter = Atomic<Int32>(-1)

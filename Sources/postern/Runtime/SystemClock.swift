@@ -1,9 +1,9 @@
 internal import AuthCore
 internal import Glibc
-// Where the toolchain declares `timeval`, the struct that `gettimeofday` fills.
+// Declares `timeval` in this toolchain.
 internal import SwiftOverlayShims
 
-/// The one place where the time of day is read.
+/// The wall clock; the only place that reads it.
 enum SystemClock {
     static let now: @Sendable () -> Instant = {
         var time = timeval()

@@ -10,7 +10,7 @@ struct GuardedHashFetcher: HashFetcher {
 
     /// - Parameter log: told why a host could not be fetched from, which the client is not.
     init(
-        _ settings: Config.HashLogin, limits: FetchLimits = FetchLimits(),
+        _ settings: HashLoginSection, limits: FetchLimits = FetchLimits(),
         log: @escaping @Sendable (_ cause: String, _ origin: String) -> Void
     ) {
         let ports = Set(settings.ports.compactMap { UInt16(exactly: $0) })
@@ -19,7 +19,7 @@ struct GuardedHashFetcher: HashFetcher {
                 allowsHTTP: settings.allowHTTP,
                 allowsPrivateNetworks: settings.allowPrivateNetworks,
                 ports: ports.isEmpty ? .any : .only(ports), certificateFile: settings.caFile,
-                userAgent: "postern/\(Version.text)", limits: limits))
+                userAgent: "postern/\(Process.version)", limits: limits))
         self.log = log
     }
 

@@ -1,7 +1,7 @@
 internal import Cryptography
 internal import StrictJSON
 
-/// An agent that does by hand what the documents say, one connection per request.
+/// A client of the agent API that builds its requests itself, with one connection for each request.
 struct Agent {
     /// A challenge with its solution.
     struct Solved {
@@ -10,7 +10,7 @@ struct Agent {
         let digest: [UInt8]
     }
 
-    /// Kept, so that the program runs as long as somebody talks to it.
+    /// Kept, so that the program runs as long as its client exists.
     private let program: Program
 
     init(_ program: Program) { self.program = program }
@@ -19,10 +19,10 @@ struct Agent {
 
     func call(
         _ method: String, _ path: String, bearer: String? = nil, body: [UInt8]? = nil
-    ) throws -> Answer {
-        let wire = try Wire(port: port)
-        try wire.send(Self.request(method, path, bearer: bearer, body: body))
-        return try wire.answer()
+    ) throws -> Response {
+        let connection = try TestConnection(port: port)
+        try connection.send(Self.request(method, path, bearer: bearer, body: body))
+        return try connection.response()
     }
 
     static func request(
@@ -37,12 +37,12 @@ struct Agent {
     }
 
     func solve() throws -> Solved {
-        let answer = try call("POST", "/api/v1/challenge")
-        let challenge = try Self.token(in: answer)
-        let pow = try answer.json()["pow"]?.object
-        guard let difficulty = try answer.json()["difficulty"]?.integer,
+        let response = try call("POST", "/api/v1/challenge")
+        let challenge = try Self.token(in: response)
+        let pow = try response.json()["pow"]?.object
+        guard let difficulty = try response.json()["difficulty"]?.integer,
             let salt = pow?["salt"]?.string, let input = pow?["input"]?.string
-        else { throw TestFault("not a challenge: \(answer.text)") }
+        else { throw TestError("not a challenge: \(response.text)") }
         let parameters = try Scrypt.Parameters(n: 16_384, r: 8, p: 1, outputBytes: 64)
         var nonce = 0
         while true {
@@ -66,20 +66,20 @@ struct Agent {
         return request("POST", "/api/v1/session", bearer: solved.challenge, body: body)
     }
 
-    func open(_ solved: Solved, _ member: String, _ value: String) throws -> Answer {
-        let wire = try Wire(port: port)
-        try wire.send(Self.opening(solved, member, value))
-        return try wire.answer()
+    func open(_ solved: Solved, _ member: String, _ value: String) throws -> Response {
+        let connection = try TestConnection(port: port)
+        try connection.send(Self.opening(solved, member, value))
+        return try connection.response()
     }
 
-    func signup(_ username: String) throws -> Answer { try open(solve(), "username", username) }
+    func signup(_ username: String) throws -> Response { try open(solve(), "username", username) }
 
-    func login(_ apiKey: String) throws -> Answer { try open(solve(), "apiKey", apiKey) }
+    func login(_ apiKey: String) throws -> Response { try open(solve(), "apiKey", apiKey) }
 
-    /// The token that an answer hands over in its header.
-    static func token(in answer: Answer) throws -> String {
-        guard let value = answer["authorization"], value.hasPrefix("Bearer ") else {
-            throw TestFault("no token in \(answer.status) \(answer.text)")
+    /// The token in the header of a response.
+    static func token(in response: Response) throws -> String {
+        guard let value = response["authorization"], value.hasPrefix("Bearer ") else {
+            throw TestError("no token in \(response.status) \(response.text)")
         }
         return String(value.dropFirst(7))
     }

@@ -1,32 +1,35 @@
 internal import Glibc
+internal import Scheduling
 
-/// The built program in a process of its own.
+/// The built program in its own process.
 ///
-/// Owns the process: whatever becomes of the test, the process ends with this object. What it logs
-/// goes to a file, so that a full pipe never holds it up.
+/// Owns the process, which ends with this object. Its standard error goes to a file, so that a full
+/// pipe never blocks it.
 final class Program {
-    /// How it ended.
+    /// How the process ended.
     enum End: Equatable {
         case exited(Int32)
         case signalled(Int32)
     }
 
     private let process: pid_t
-    private let output: Int32
+    private let outputEnd: Int32
     private let logPath: String
-    private var said: [UInt8] = []
+    private var output: [UInt8] = []
     private var end: End?
-    /// Where it listens; 0 before ``awaitReady()``.
+    /// The port that it listens on; 0 before ``awaitReady()``.
     private(set) var port = 0
 
-    /// - Parameter variables: its whole environment beyond `PATH`.
-    init(_ arguments: [String], in place: Place, variables: [String: String] = [:]) throws {
-        logPath = place.file("log")
+    /// - Parameter variables: its environment, to which `PATH` is added.
+    init(_ arguments: [String], in directory: TestDirectory, variables: [String: String] = [:])
+        throws
+    {
+        logPath = directory.file("log")
         var ends: [Int32] = [-1, -1]
         guard pipe(&ends) == 0, fcntl(ends[0], F_SETFD, FD_CLOEXEC) == 0,
             fcntl(ends[1], F_SETFD, FD_CLOEXEC) == 0
-        else { throw TestFault("no pipe: errno \(errno)") }
-        output = ends[0]
+        else { throw TestError("no pipe: errno \(errno)") }
+        outputEnd = ends[0]
         defer { close(ends[1]) }
         process = try Self.spawn(
             arguments, environment: variables, output: ends[1], log: logPath)
@@ -38,39 +41,42 @@ final class Program {
             var status: Int32 = 0
             waitpid(process, &status, 0)
         }
-        close(output)
+        close(outputEnd)
     }
 
     /// A server of the test profile on a free port, ready.
     static func serve(
-        _ flags: [String] = [], in place: Place, variables: [String: String] = [:]
+        _ flags: [String] = [], in directory: TestDirectory, variables: [String: String] = [:]
     ) throws -> Program {
         let program = try Program(
-            ["serve", "--profile", "test", "--port", "0"] + flags, in: place, variables: variables)
+            ["serve", "--profile", "test", "--port", "0"] + flags, in: directory,
+            variables: variables)
         try program.awaitReady()
         return program
     }
 
-    /// A server on the place's database, under a name that outlives its port.
-    static func serveData(in place: Place, _ variables: [String: String] = [:]) throws -> Program {
+    /// A server on the database of the directory. Its public URL does not depend on its port.
+    static func serveData(in directory: TestDirectory, _ variables: [String: String] = [:]) throws
+        -> Program
+    {
         try serve(
-            ["--data", place.file("data")], in: place,
+            ["--data", directory.file("data")], in: directory,
             variables: variables.merging(publicURL) { given, _ in given })
     }
 
-    /// A restart takes another port; with a URL of its own the issuer stays the same.
+    /// After a restart the port is another one. With this setting the issuer stays the same.
     static let publicURL = ["POSTERN_SERVER_PUBLIC_URL": "http://postern.test"]
 
-    /// Reads the line that says where it listens.
+    /// Reads the line with the address that it listens on.
     func awaitReady() throws {
-        let deadline = Deadline(seconds: 30)
-        while !said.contains(UInt8(ascii: "\n")) {
-            guard try readSome(until: deadline) else { throw TestFault("not ready: \(log)") }
+        let deadline = Deadline()
+        while !output.contains(UInt8(ascii: "\n")) {
+            guard try readSome(until: deadline) else { throw TestError("not ready: \(log)") }
         }
-        let line = String(decoding: said, as: UTF8.self)
+        let line = String(decoding: output, as: UTF8.self)
         guard line.hasPrefix("listening on http://"), line.hasSuffix("\n"),
             let digits = line.dropLast().split(separator: ":").last, let port = Int(digits)
-        else { throw TestFault("not the documented line: \(line)") }
+        else { throw TestError("not the documented line: \(line)") }
         self.port = port
     }
 
@@ -78,52 +84,52 @@ final class Program {
         if end == nil { Glibc.kill(process, number) }
     }
 
-    /// SIGTERM and the end that it leads to.
+    /// Sends SIGTERM and waits for the end.
     func stop() throws -> End {
         signal(SIGTERM)
         return try awaitEnd()
     }
 
-    /// The power cut.
+    /// Sends SIGKILL, which has the effect of a power cut on the process.
     func kill() throws {
         signal(SIGKILL)
-        guard try awaitEnd() == .signalled(SIGKILL) else { throw TestFault("not killed") }
+        guard try awaitEnd() == .signalled(SIGKILL) else { throw TestError("not killed") }
     }
 
-    /// - Throws: when it still runs after the time.
-    func awaitEnd(seconds: Int = 30) throws -> End {
+    /// - Throws: when it still runs after the deadline.
+    func awaitEnd() throws -> End {
         if let end { return end }
-        let deadline = Deadline(seconds: seconds)
-        // Its standard output ends when it does.
+        let deadline = Deadline()
+        // Its standard output ends with the process.
         while try readSome(until: deadline) {}
         var status: Int32 = 0
-        guard waitpid(process, &status, 0) == process else { throw TestFault("lost \(process)") }
+        guard waitpid(process, &status, 0) == process else { throw TestError("lost \(process)") }
         let signal = status & 0x7f
         let end = signal == 0 ? End.exited(status >> 8 & 0xff) : .signalled(signal)
         self.end = end
         return end
     }
 
-    /// Everything on its standard error so far; all of it once it has ended.
-    var log: String { (try? Place.read(logPath)) ?? "" }
+    /// Its standard error so far.
+    var log: String { (try? TestDirectory.read(logPath)) ?? "" }
 
-    var standardOutput: String { String(decoding: said, as: UTF8.self) }
+    var standardOutput: String { String(decoding: output, as: UTF8.self) }
 
     /// - Returns: `false` at the end of the output.
     private func readSome(until deadline: Deadline) throws -> Bool {
-        var waiting = pollfd(fd: output, events: Int16(POLLIN), revents: 0)
+        var waiting = pollfd(fd: outputEnd, events: Int16(POLLIN), revents: 0)
         guard poll(&waiting, 1, deadline.milliseconds) > 0 else {
-            throw TestFault("nothing happened in time; log: \(log)")
+            throw TestError("nothing happened in time; log: \(log)")
         }
         var piece = [UInt8](repeating: 0, count: 4096)
-        let count = read(output, &piece, piece.count)
-        if count > 0 { said += piece[..<count] }
+        let count = read(outputEnd, &piece, piece.count)
+        if count > 0 { output += piece[..<count] }
         return count > 0
     }
 }
 
 extension Program {
-    /// The program stands beside the tests' own binary.
+    /// The program is in the directory of the test binary.
     private static var path: String {
         var buffer = [CChar](repeating: 0, count: 4096)
         let count = readlink("/proc/self/exe", &buffer, buffer.count)
@@ -142,7 +148,7 @@ extension Program {
         posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO)
         posix_spawn_file_actions_addopen(
             &actions, STDERR_FILENO, log, O_WRONLY | O_CREAT | O_APPEND, 0o600)
-        // A crash is to end at once, not in the backtracer.
+        // After a crash the process must end at once, without a backtrace.
         let variables = environment.merging(
             ["PATH": "/usr/bin:/bin", "SWIFT_BACKTRACE": "enable=no"]) { given, _ in given }
         let path = Self.path
@@ -152,7 +158,20 @@ extension Program {
         defer { for text in words + pairs { free(text) } }
         var process: pid_t = 0
         let failure = posix_spawn(&process, path, &actions, nil, &words, &pairs)
-        guard failure == 0 else { throw TestFault("cannot start \(path): errno \(failure)") }
+        guard failure == 0 else { throw TestError("cannot start \(path): errno \(failure)") }
         return process
+    }
+}
+
+/// The queue on which the tests of the built program run one after the other. They block on sockets
+/// and processes and must not hold a thread that other tests need.
+@globalActor
+actor ProgramQueue {
+    static let shared = ProgramQueue()
+
+    private let executor = QueueExecutor(label: "program")
+
+    nonisolated var unownedExecutor: UnownedSerialExecutor {
+        executor.asUnownedSerialExecutor()
     }
 }

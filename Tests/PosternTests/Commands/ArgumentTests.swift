@@ -22,7 +22,7 @@ import Testing
         }
     }
 
-    @Test func operatorsCommandsTakeAddressesAndKeyUses() {
+    @Test func addressesAndKeyUsesAreChecked() {
         #expect(isAccepted("account", "delete", "a@mail.test"))
         #expect(!isAccepted("account", "delete", "no address"))
         #expect(isAccepted("key", "rotate", "--use", "capability"))
@@ -42,7 +42,7 @@ import Testing
         #expect(!isAccepted("domain", "add", "example.test", "--owner", "a@b.test", "--pro-only"))
     }
 
-    @Test func theRecordIsAskedForInNumbersAndTimes() {
+    @Test func numbersAndTimesOfAuditCommandsAreChecked() {
         #expect(isAccepted("audit", "tail", "-n", "0", "-f"))
         #expect(!isAccepted("audit", "tail", "-n", "-1"))
         #expect(!isAccepted("audit", "tail", "-n", "10001"))
@@ -51,11 +51,11 @@ import Testing
         #expect(!isAccepted("audit", "export", "--format", "xml"))
     }
 
-    @Test func badValuesOfServeAreLeftToTheConfiguration() {
+    @Test func theConfigurationChecksTheOptionsOfServe() {
         #expect(isAccepted("serve", "--port", "notanumber", "--profile", "nope"))
     }
 
-    /// A terminal breaks lines where it ends; lines that are broken already become ragged there.
+    /// The terminal wraps lines at its width. Lines that are already broken would become ragged.
     @Test func everyParagraphOfHelpIsOneLine() {
         func check(_ command: any ParsableCommand.Type) {
             let lines = command.configuration.discussion.split(
@@ -70,7 +70,7 @@ import Testing
         check(Postern.self)
     }
 
-    @Test func everyCommandTeaches() {
+    @Test func everyCommandHasAnAbstractAndExamples() {
         for command in Postern.configuration.subcommands {
             #expect(!command.configuration.abstract.isEmpty)
             #expect(command.helpMessage().contains("xample") || command == KeyCommand.self)

@@ -15,12 +15,12 @@ import Testing
         try await command.run()
     }
 
-    @Test func withoutADatabaseThereIsNoBackupAndNoDatabaseIsMade() async {
+    @Test func withoutADatabaseNothingIsCreated() async {
         await #expect(throws: Exit.misconfigured) { try await backup() }
         #expect(scratch.names.isEmpty)
     }
 
-    @Test func whatIsNoDatabaseLeavesNoCopy() async {
+    @Test func aFileThatIsNoDatabaseIsNotCopied() async {
         _ = scratch.write("postern.db", Array("a letter".utf8))
         await #expect(throws: Exit.misconfigured) { try await backup() }
         #expect(scratch.names == ["postern.db"])
@@ -40,7 +40,7 @@ import Testing
                 == "3 of 4 MiB, 75 %")
         #expect(
             BackupCommand.status(.init(copiedBytes: 4096, totalBytes: 4096))
-                == "0 of 0 MiB, 100 %, looking it through")
+                == "0 of 0 MiB, 100 %, checking the copy")
         #expect(BackupCommand.status(.init(copiedBytes: 0, totalBytes: 0)).hasPrefix("0 of 0 MiB"))
     }
 }

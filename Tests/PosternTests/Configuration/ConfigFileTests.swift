@@ -7,7 +7,7 @@ import Testing
         ConfigFile.layer(of: text, path: "f").faults.map(\.shown)
     }
 
-    @Test func whatIsNotTOMLIsReportedWithItsLine() {
+    @Test func aSyntaxErrorIsReportedWithItsLine() {
         let found = shown("[server]\nport = = 1\n")
         #expect(found.count == 1)
         #expect(found.first?.hasPrefix("f:2: file: is not TOML: ") == true)
@@ -25,7 +25,7 @@ import Testing
             ])
     }
 
-    @Test func aSectionIsNoSettingAndASettingNoSection() {
+    @Test func aSectionIsNotASettingAndASettingIsNotASection() {
         #expect(
             shown("server = 1") == [
                 "f:1: server: is a section, not a setting; write [server] and its settings below it"
@@ -33,18 +33,18 @@ import Testing
         #expect(faults(loader(file: "[server.port]\nx = 1")).count == 1)
     }
 
-    @Test func dottedKeysAndInlineTablesCount() {
+    @Test func dottedKeysAndInlineTablesAreRead() {
         let layer = ConfigFile.layer(
             of: "server.port = 1\nmail = { subject = \"address\" }", path: "")
         #expect(layer.entries["server.port"]?.raw == .integer(1))
         #expect(layer.entries["mail.subject"]?.raw == .string("address"))
     }
 
-    @Test func aNULDoesNotHideWhatFollows() {
+    @Test func aNULIsAFaultAndHidesNothing() {
         #expect(shown("[server]\n\u{0}\nport = 1").count == 1)
     }
 
-    @Test func valuesOfTypesThatNoSettingTakesAreRefusedNotDropped() {
+    @Test func aValueOfATypeThatNoSettingTakesIsAFault() {
         for value in ["2026-01-01", "{}", "[[1]]", "1e400", "nan", "12:00:00"] {
             #expect(faults(loader(file: "server.port = \(value)")).count == 1, "\(value)")
         }

@@ -1,8 +1,9 @@
+import HTTPEngine
 import Testing
 
 @testable import postern
 
-/// A loader that reads these files and no others.
+/// A loader that reads only these files.
 func loader(
     file: String? = nil, files: [String: String] = [:], environment: [String: String] = [:],
     flags: [(String, String, String)] = [], path: String? = nil
@@ -12,15 +13,15 @@ func loader(
     return ConfigLoader(
         path: path, environment: environment,
         flags: flags.map { ConfigLoader.Flag(key: $0.0, name: $0.1, value: $0.2) },
-        readFile: { [files] path throws(FileFault) in
+        readFile: { [files] path throws(FileError) in
             guard let text = files[path] else { throw .missing }
             return text
         })
 }
 
-/// The faults of a configuration that must have some.
+/// The faults of a configuration; none when it is valid.
 func faults(_ loader: ConfigLoader) -> [String] {
-    do throws(ConfigurationFaults) {
+    do throws(ConfigFaults) {
         _ = try loader.load()
         return []
     } catch {
@@ -29,14 +30,14 @@ func faults(_ loader: ConfigLoader) -> [String] {
 }
 
 @Suite struct ConfigLoaderTests {
-    @Test func withoutAnySourceTheDefaultsHold() throws {
+    @Test func withoutASourceTheDefaultsApply() throws {
         let loaded = try loader().load()
         #expect(loaded.config.server.port == 8080)
         #expect(loaded.config.profile == .development)
         #expect(loaded.sources.isEmpty)
     }
 
-    @Test func commandLineBeatsEnvironmentBeatsFileBeatsDefault() throws {
+    @Test func theCommandLineOverridesTheEnvironmentOverridesTheFile() throws {
         let file = """
             [server]
             port = 1
@@ -49,15 +50,15 @@ func faults(_ loader: ConfigLoader) -> [String] {
             flags: [("server.port", "--port", "3")]
         ).load()
         #expect(loaded.config.server.port == 3)
-        #expect(loaded.config.server.backlog == 2)
-        #expect(loaded.config.server.loops == 1)
-        #expect(loaded.config.server.headerCountLimit == 100)
+        #expect(loaded.config.server.engine.backlog == 2)
+        #expect(loaded.config.server.engine.loops == 1)
+        #expect(loaded.config.server.engine.headerCount == 100)
         #expect(loaded.sources["server.port"] == .flag("--port"))
         #expect(loaded.sources["server.backlog"] == .variable("POSTERN_SERVER_BACKLOG"))
         #expect(loaded.sources["server.loops"] == .file(path: "config/postern.toml", line: 4))
     }
 
-    @Test func theStandardFileMayBeMissingANamedOneMayNot() throws {
+    @Test func onlyTheStandardFileMayBeMissing() throws {
         _ = try loader().load()
         #expect(
             faults(loader(path: "no.toml")) == [
@@ -88,11 +89,11 @@ func faults(_ loader: ConfigLoader) -> [String] {
                 "POSTERN_POW_AGENT_DIFFICULTY: pow.agent_difficulty: \"+5\" is not accepted; "
                     + "expected a whole number from 1 to 24",
                 "--host: server.host: \"example.com\" is not accepted; "
-                    + "expected an IPv4 or IPv6 address, or \"*\" for all of both",
+                    + "expected an IPv4 or IPv6 address, or \"*\" for all addresses of both",
                 "server.public_url: is required in the production profile; set it to the URL that "
-                    + "clients reach this server by, such as \"https://auth.example.com\"",
+                    + "clients use for this server, such as \"https://auth.example.com\"",
                 "hash_login.issuer: is required in the production profile; set it, or JWT_ISSUER, "
-                    + "to what verifiers of login tokens expect as `iss`",
+                    + "to the `iss` that verifiers of login tokens expect",
             ])
     }
 
@@ -102,7 +103,7 @@ func faults(_ loader: ConfigLoader) -> [String] {
         #expect(found.count == 1)
     }
 
-    @Test func theProfileOfTheStrongestSourceCounts() throws {
+    @Test func theProfileComesFromTheSourceWithTheHighestPriority() throws {
         let loaded = try loader(
             file: "profile = \"production\"", environment: ["POSTERN_PROFILE": "development"],
             flags: [("profile", "--profile", "test")]

@@ -1,4 +1,5 @@
 import AuthCore
+import HTTPEngine
 import Testing
 
 @testable import postern
@@ -21,7 +22,7 @@ import Testing
         #expect(loaded.config.server.port == 81)
     }
 
-    @Test func whatIsReadFromAFileIsNeverShown() throws {
+    @Test func aValueFromAFileIsNeverShown() throws {
         let environment = ["POSTERN_POW_AGENT_SALT_FILE": "/run/salt"]
         let bad = faults(loader(files: ["/run/salt": "hunter2"], environment: environment))
         #expect(bad.count == 1)
@@ -51,12 +52,28 @@ import Testing
         #expect(found.first?.contains("is also set by POSTERN_SERVER_PORT") == true)
     }
 
-    @Test func theMasterSecretsFileIsKnown() throws {
+    @Test func theVariableOfTheMasterSecretIsKnown() throws {
         _ = try loader(environment: ["POSTERN_MASTER_SECRET_FILE": "/x"]).load()
     }
 
-    @Test func unknownVariablesOfOursAreFaultsOthersAreNot() {
+    @Test func onlyUnknownVariablesWithOurPrefixAreFaults() {
         #expect(faults(loader(environment: ["POSTERNISH": "1", "PATH": "/bin"])).isEmpty)
         #expect(faults(loader(environment: ["POSTERN_": "1", "POSTERN_XYZZY": "1"])).count == 2)
+    }
+
+    /// Kubernetes and Docker set these beside a service or a linked container named `postern`.
+    @Test func variablesThatContainerPlatformsInjectAreIgnored() throws {
+        let loaded = try loader(environment: [
+            "POSTERN_PORT": "tcp://10.0.0.7:8080", "POSTERN_PORT_8080_TCP": "tcp://10.0.0.7:8080",
+            "POSTERN_PORT_8080_TCP_ADDR": "10.0.0.7", "POSTERN_PORT_8080_TCP_PORT": "8080",
+            "POSTERN_PORT_8080_TCP_PROTO": "tcp", "POSTERN_SERVICE_HOST": "10.0.0.7",
+            "POSTERN_SERVICE_PORT": "8080", "POSTERN_SERVICE_PORT_HTTP": "8080",
+        ]).load()
+        #expect(loaded.sources.isEmpty)
+    }
+
+    @Test(arguments: ["POSTERN_PORTS", "POSTERN_SERVICE", "POSTERN_SERVICES_PORT", "POSTERN_HOST"])
+    func variablesLikeTheInjectedOnesAreFaults(name: String) {
+        #expect(faults(loader(environment: [name: "tcp://10.0.0.7:8080"])).count == 1)
     }
 }

@@ -15,13 +15,13 @@ import Testing
         return String(decoding: line.finish(), as: UTF8.self)
     }
 
-    @Test func textIsForPeople() {
+    @Test func aTextLineHasTimeLevelMessageAndValues() {
         #expect(
             line(.text, "started", [("port", "80")])
                 == "2026-01-15T10:30:00.007Z info     started port=80\n")
     }
 
-    @Test func jsonIsOneObjectALine() throws {
+    @Test func aJSONLineIsOneObject() throws {
         let text = line(.json, "started", [("port", "80")])
         #expect(
             text
@@ -37,11 +37,11 @@ import Testing
     ]
 
     @Test(arguments: hostile, [LogLine.Format.text, .json])
-    func noValueEndsItsLineOrSteersATerminal(value: String, format: LogLine.Format) {
+    func noValueEndsItsLineOrControlsATerminal(value: String, format: LogLine.Format) {
         let text = line(format, value, [(value, value)])
         #expect(text.utf8.count { $0 == 0x0a } == 1)
-        let isHarmless = text.unicodeScalars.dropLast().allSatisfy(\.isHarmless)
-        #expect(isHarmless)
+        let isPrintable = text.unicodeScalars.dropLast().allSatisfy(\.isPrintable)
+        #expect(isPrintable)
     }
 
     @Test(arguments: hostile) func noValueAddsAMember(value: String) throws {

@@ -32,7 +32,7 @@ import Testing
         #expect(object["id"] == .string("00000001-2"))
     }
 
-    @Test func aMethodAsLongAsARequestLineTakesNoMoreThanOthers() async throws {
+    @Test func aLongMethodIsShortened() async throws {
         let pipe = Pipe()
         let log = Log(descriptor: pipe.writer, format: .json)
         log.access(
@@ -44,7 +44,7 @@ import Testing
         #expect(object["method"] == .string(String(repeating: "M", count: 32)))
     }
 
-    @Test func aCredentialEventIsOneLineWithTheIdOfItsRequest() async throws {
+    @Test func anAuditEventIsOneLineWithTheIDOfItsRequest() async throws {
         let pipe = Pipe()
         let log = Log(descriptor: pipe.writer, format: .json)
         log.event(
@@ -63,7 +63,7 @@ import Testing
         #expect(object["subject"] == .string("a@b.test\n\""))
         #expect(object["client"] == .string("192.0.2.1"))
         #expect(object["id"] == .string("00000001-2"))
-        // The operator's own commands come from nowhere.
+        // Commands of the operator have no client address.
         #expect(!lines[1].contains("client"))
     }
 
@@ -82,7 +82,7 @@ import Testing
 }
 
 @Suite struct LogWriterTests {
-    @Test func linesComeOutWholeAndInOrder() async {
+    @Test func linesAreWrittenInOrder() async {
         let pipe = Pipe()
         let writer = LogWriter(descriptor: pipe.writer) { _ in [] }
         for number in 0..<100 { writer.append(Array("\(number)\n".utf8)) }
@@ -100,7 +100,7 @@ import Testing
         #expect(pipe.drained() == "12345\nlost 4\nafter\n")
     }
 
-    @Test func aReaderThatIsGoneCostsTheLinesOnly() async {
+    @Test func aClosedReaderLosesOnlyTheLines() async {
         let pipe = Pipe()
         signal(SIGPIPE, SIG_IGN)
         let writer = LogWriter(descriptor: pipe.writer) { _ in [] }

@@ -7,12 +7,12 @@ import Testing
         let scratch = Scratch()
         let path = "\(scratch.path)/f"
         try File.create(path, content: [1])
-        #expect(throws: FileFault.exists) { try File.create(path, content: [2]) }
+        #expect(throws: FileError.exists) { try File.create(path, content: [2]) }
         #expect(try File.bytes(at: path, atMost: 10) == [1])
         #expect(scratch.names == ["f"])
     }
 
-    @Test func whatIsMadeByAnotherIsWholeBeforeItHasItsName() throws {
+    @Test func aFileGetsItsNameWhenItIsComplete() throws {
         let scratch = Scratch()
         let path = "\(scratch.path)/f"
         try File.create(path) { temporary in
@@ -21,16 +21,16 @@ import Testing
             #expect(!scratch.names.contains("f"))
         }
         #expect(scratch.names == ["f"])
-        #expect(throws: FileFault.exists) {
+        #expect(throws: FileError.exists) {
             try File.create(path) { temporary in
                 _ = scratch.write(String(temporary.dropFirst(scratch.path.count + 1)), [8])
             }
         }
         #expect(try File.bytes(at: path, atMost: 10) == [7])
-        #expect(throws: FileFault.notText) {
+        #expect(throws: FileError.notText) {
             try File.create("\(scratch.path)/g") { temporary in
                 _ = scratch.write(String(temporary.dropFirst(scratch.path.count + 1)), [9])
-                throw FileFault.notText
+                throw FileError.notText
             }
         }
         #expect(scratch.names == ["f"])
@@ -45,19 +45,19 @@ import Testing
         #expect(scratch.names == ["f"])
     }
 
-    @Test func moreThanTheLimitIsRefused() {
+    @Test func aFileBeyondTheLimitIsAnError() {
         let scratch = Scratch()
         let path = scratch.write("f", [UInt8](repeating: 1, count: 11))
-        #expect(throws: FileFault.tooLong(limit: 10)) { try File.bytes(at: path, atMost: 10) }
+        #expect(throws: FileError.tooLong(limit: 10)) { try File.bytes(at: path, atMost: 10) }
     }
 
-    @Test func whatIsNotUTF8IsNoText() {
+    @Test func textMustBeUTF8() {
         let scratch = Scratch()
         let path = scratch.write("f", [0xff, 0xfe])
-        #expect(throws: FileFault.notText) { try File.text(at: path, atMost: 10) }
+        #expect(throws: FileError.notText) { try File.text(at: path, atMost: 10) }
     }
 
-    @Test func aFileInNoDirectoryIsMissing() {
-        #expect(throws: FileFault.missing) { try File.create("/no/such/f", content: []) }
+    @Test func aFileInAMissingDirectoryCannotBeCreated() {
+        #expect(throws: FileError.missing) { try File.create("/no/such/f", content: []) }
     }
 }

@@ -8,17 +8,17 @@ import Testing
         let signals = StopSignals()
         let pipe = Pipe()
         pipe.abandon()
-        let octet: [UInt8] = [0]
-        #expect(write(pipe.writer, octet, 1) == -1)
+        let byte: [UInt8] = [0]
+        #expect(write(pipe.writer, byte, 1) == -1)
         #expect(errno == EPIPE)
         close(pipe.writer)
         withExtendedLifetime(signals) {}
     }
 
     @Test(arguments: 0..<5)
-    func aSignalRightAfterTheBeginningIsKept(attempt: Int) async {
+    func aSignalRightAfterInitIsKept(attempt: Int) async {
         await #expect(processExitsWith: .exitCode(7)) {
-            // What is lost would be waited for without end.
+            // A lost signal would be waited for without end.
             alarm(20)
             let signals = StopSignals()
             kill(getpid(), SIGTERM)
@@ -26,7 +26,7 @@ import Testing
         }
     }
 
-    @Test func aTerminalThatGoesAwayIsKeptLikeAnyOther() async {
+    @Test func aHangupIsKeptLikeOtherSignals() async {
         await #expect(processExitsWith: .exitCode(7)) {
             alarm(20)
             let signals = StopSignals()
@@ -35,7 +35,7 @@ import Testing
         }
     }
 
-    @Test func whatNohupHasIgnoredStaysIgnored() async {
+    @Test func anIgnoredHangupStaysIgnored() async {
         await #expect(processExitsWith: .exitCode(7)) {
             alarm(20)
             signal(SIGHUP, SIG_IGN)
@@ -46,12 +46,12 @@ import Testing
         }
     }
 
-    @Test func signalsAreNamedAsTheLogHasThem() {
+    @Test func signalsHaveNamesForTheLog() {
         #expect(
             [SIGTERM, SIGINT, SIGHUP].map(StopSignals.name) == ["SIGTERM", "SIGINT", "SIGHUP"])
     }
 
-    @Test func ofTwoThatAreKeptTheSecondEndsTheProcess() async {
+    @Test func theSecondSignalEndsTheProcess() async {
         await #expect(processExitsWith: .exitCode(128 + SIGINT)) {
             alarm(20)
             let signals = StopSignals()
@@ -62,7 +62,7 @@ import Testing
         }
     }
 
-    @Test func beforeTheBeginningASignalHasItsDefaultAction() async {
+    @Test func beforeInitASignalHasItsDefaultAction() async {
         await #expect(processExitsWith: .signal(SIGTERM)) {
             kill(getpid(), SIGTERM)
             alarm(20)

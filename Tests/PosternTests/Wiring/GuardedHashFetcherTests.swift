@@ -8,8 +8,8 @@ import Testing
 @testable import postern
 
 @Suite(.timeLimit(.minutes(1))) struct GuardedHashFetcherTests {
-    private static let settings: Config.HashLogin = {
-        var settings = Config.HashLogin()
+    private static let settings: HashLoginSection = {
+        var settings = HashLoginSection()
         settings.allowHTTP = true
         settings.allowPrivateNetworks = true
         settings.ports = []
@@ -17,14 +17,14 @@ import Testing
     }()
 
     private func fetcher(
-        _ settings: Config.HashLogin = settings, limits: FetchLimits = FetchLimits(),
+        _ settings: HashLoginSection = settings, limits: FetchLimits = FetchLimits(),
         log: @escaping @Sendable (String, String) -> Void = { _, _ in }
     ) -> GuardedHashFetcher {
         GuardedHashFetcher(settings, limits: limits, log: log)
     }
 
-    @Test func aURLIsReadUnderTheOperatorsRules() {
-        let strict = fetcher(Config.HashLogin())
+    @Test func theRulesOfTheConfigurationApplyToAURL() {
+        let strict = fetcher(HashLoginSection())
         #expect(strict.url(parsing: "https://EXAMPLE.com:443")?.text == "https://example.com/")
         for text in ["http://example.com/", "https://example.com:8443/", "https://a@example.com/"] {
             #expect(strict.url(parsing: text) == nil)
@@ -32,55 +32,55 @@ import Testing
         #expect(fetcher().url(parsing: "http://localhost:8080/h") != nil)
     }
 
-    /// What was registered once may be refused by the rules of today.
+    /// The rules may have changed since the URL was registered.
     @Test func aURLThatTheRulesNoLongerAllowIsNotFetched() async {
         await #expect(throws: HashFetchFailure.self) {
-            try await fetcher(Config.HashLogin()).fetch(
+            try await fetcher(HashLoginSection()).fetch(
                 HashURL(text: "http://127.0.0.1/"), timeout: .seconds(5))
         }
     }
 
-    @Test func theLogIsToldTheCauseAndTheOriginAndNothingElseOfTheURL() async {
-        let told = Mutex<[String]>([])
-        let fetcher = fetcher(Config.HashLogin()) { cause, origin in
-            told.withLock { $0 += [cause, origin] }
+    @Test func theLogGetsTheCauseAndTheOriginOfTheURLOnly() async {
+        let logged = Mutex<[String]>([])
+        let fetcher = fetcher(HashLoginSection()) { cause, origin in
+            logged.withLock { $0 += [cause, origin] }
         }
         await #expect(throws: HashFetchFailure.self) {
             try await fetcher.fetch(
                 HashURL(text: "https://127.0.0.1/secret?key=1"), timeout: .seconds(5))
         }
         #expect(
-            told.withLock { $0 } == [
+            logged.withLock { $0 } == [
                 "the address 127.0.0.1 may not be connected to", "https://127.0.0.1",
             ])
     }
 
-    @Test func withoutRoomAFetchIsARefusalThatSaysWhenToComeBack() async throws {
+    @Test func aFetchBeyondTheLimitIsBusyWithATimeToRetry() async throws {
         let busy = Refusal.busy(retryAfter: .seconds(2))
-        let told = Mutex<[String]>([])
+        let logged = Mutex<[String]>([])
         var limits = FetchLimits()
         limits.transfers = 1
         limits.waiting = 0
-        let fetcher = fetcher(limits: limits) { cause, _ in told.withLock { $0.append(cause) } }
+        let fetcher = fetcher(limits: limits) { cause, _ in logged.withLock { $0.append(cause) } }
         try fetcher.demandRoom()
-        let host = try #require(SilentHost())
+        let host = try #require(SilentServer())
         let slow = Task {
             try await fetcher.fetch(
                 HashURL(text: "http://127.0.0.1:\(host.port)/"), timeout: .seconds(30))
         }
-        await host.awaitVisit()
+        await host.awaitConnection()
         #expect(throws: busy) { try fetcher.demandRoom() }
         await #expect(throws: busy) {
             try await fetcher.fetch(HashURL(text: "http://127.0.0.2/"), timeout: .seconds(5))
         }
-        #expect(told.withLock { $0 } == ["too many fetches are waiting"])
-        host.hangUp()
+        #expect(logged.withLock { $0 } == ["too many fetches are waiting"])
+        host.closeConnection()
         await #expect(throws: HashFetchFailure.self) { try await slow.value }
     }
 }
 
-/// Takes one connection on the loopback and says nothing.
-private final class SilentHost: Sendable {
+/// Accepts one connection on the loopback address and never answers.
+private final class SilentServer: Sendable {
     let port: UInt16
     private let descriptor: Int32
     private let connection = Mutex<Int32>(-1)
@@ -105,7 +105,7 @@ private final class SilentHost: Sendable {
         self.descriptor = descriptor
     }
 
-    func awaitVisit() async {
+    func awaitConnection() async {
         await withCheckedContinuation { continuation in
             DispatchQueue(label: "silent").async {
                 let taken = accept(self.descriptor, nil, nil)
@@ -115,7 +115,7 @@ private final class SilentHost: Sendable {
         }
     }
 
-    func hangUp() {
+    func closeConnection() {
         connection.withLock { taken in
             close(taken)
             taken = -1

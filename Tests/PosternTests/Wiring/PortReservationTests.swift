@@ -3,7 +3,8 @@ import Testing
 @testable import postern
 
 @Suite struct PortReservationTests {
-    @Test(arguments: ["127.0.0.1", "::1", "*"]) func aReservedPortIsNobodyElses(host: String) throws
+    @Test(arguments: ["127.0.0.1", "::1", "*"]) func aReservedPortIsNotAssignedAgain(host: String)
+        throws
     {
         let first = try #require(PortReservation(host: host))
         let second = try #require(PortReservation(host: host))
@@ -11,7 +12,7 @@ import Testing
         withExtendedLifetime((first, second)) { #expect(first.port != second.port) }
     }
 
-    @Test func whatIsNoAddressHereHasNoPort() {
+    @Test func anAddressOfAnotherMachineHasNoPort() {
         #expect(PortReservation(host: "192.0.2.1") == nil)
     }
 }

@@ -5,8 +5,8 @@ import Testing
 @testable import postern
 
 @Suite struct SystemResolverTests {
-    @Test func whatKeepsAnAnswerFromComingIsATimeoutToTheCaller() async throws {
-        // Nobody is there, and no time is left to find out.
+    @Test func everyDNSFailureIsATimeoutForTheCaller() async throws {
+        // No server listens there, and the time is too short to find out.
         let server = try #require(NameServer("127.0.0.1:9"))
         let resolver = SystemResolver(
             client: DNSClient(servers: [server], timeout: .milliseconds(1)))

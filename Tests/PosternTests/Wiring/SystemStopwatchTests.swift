@@ -11,15 +11,15 @@ import Testing
         SystemClock.now().advanced(by: wait)
     }
 
-    @Test func aWaitEndsNoSoonerThanItsInstant() async throws {
+    @Test func aWaitEndsNotBeforeItsInstant() async throws {
         let instant = soon()
         try await stopwatch.wait(until: instant)
         #expect(SystemClock.now() >= instant)
         try await stopwatch.wait(until: soon(.seconds(-60)))
     }
 
-    /// On the threads of tasks, two here, so many would take minutes one after the other.
-    @Test func thoseWhoWaitHoldNoThread() async throws {
+    /// The threads of tasks are few: waits that hold one would take minutes here.
+    @Test func aWaitHoldsNoThread() async throws {
         let stopwatch = stopwatch
         try await withThrowingTaskGroup(of: Void.self) { group in
             for _ in 0..<5000 {
@@ -30,14 +30,14 @@ import Testing
         }
     }
 
-    @Test func whatIsDoneInTimeIsHandedBack() async throws {
+    @Test func aResultInTimeIsReturned() async throws {
         #expect(try await stopwatch.run(until: soon(.seconds(60))) { 42 } == 42)
         await #expect(throws: CancellationError.self) {
             try await stopwatch.run(until: soon(.seconds(60))) { throw CancellationError() }
         }
     }
 
-    @Test func whatIsNotDoneInTimeIsNotWaitedFor() async throws {
+    @Test func workBeyondTheDeadlineIsNotWaitedFor() async throws {
         let level = Level()
         let outcome = try await stopwatch.run(until: soon()) { () -> Int in
             await onUncancelled(level)
@@ -47,7 +47,7 @@ import Testing
         level.raise()
     }
 
-    /// Work that does not listen to its cancellation, as a hash that is being computed.
+    /// Work that ignores its cancellation, as the computation of a hash does.
     private func onUncancelled(_ level: Level) async {
         await Task.detached { await level.reaches() }.value
     }

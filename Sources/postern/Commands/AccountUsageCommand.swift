@@ -1,0 +1,118 @@
+internal import ArgumentParser
+internal import AuthCore
+
+/// `postern account usage`: records how much mail accounts hold, as the mail store has counted it.
+struct AccountUsageCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "usage",
+        abstract:
+            "Record how many bytes of mail an account holds, as the mail store has counted them.",
+        discussion: """
+            Clients see the number as `used`. With --stdin each line of standard input is an \
+            address and a number of bytes. A line that cannot be recorded is reported, the others \
+            are recorded, and the exit code is 1.
+
+            Examples:
+              postern account usage demo@mail.test 1234567
+              list-mailbox-sizes | postern account usage --stdin
+            """)
+    /// The number of reports in one transaction. A running server waits for it.
+    private static let batch = 500
+
+    @OptionGroup var options: ConfigOptions
+    @Flag(help: "Read lines of ADDRESS BYTES from standard input.") var stdin = false
+    @Argument(help: "name@domain", transform: parseAddress) var address: Address?
+    @Argument(help: "The bytes of mail that it holds.", transform: parseBytes) var bytes: Int64?
+
+    func validate() throws {
+        let isGiven = address != nil && bytes != nil
+        guard stdin ? address == nil : isGiven else {
+            throw ValidationError("Give ADDRESS and BYTES, or --stdin and neither.")
+        }
+    }
+
+    func run() async throws {
+        try await options.withStore { stores, _ in
+            let accounts = stores.accountDirectory
+            var tally = Tally()
+            if let address, let bytes {
+                try await tally.record([UsageReport(address: address, used: bytes)], in: accounts)
+            } else {
+                try await recordLines(in: accounts, &tally)
+            }
+            Output.print("noted \(tally.recorded) report\(tally.recorded == 1 ? "" : "s")")
+            if tally.failed { throw ExitCode.failure }
+        }
+    }
+
+    private func recordLines(in accounts: any AccountDirectory, _ tally: inout Tally) async throws {
+        Output.explainWaiting(for: "lines of ADDRESS BYTES")
+        var reports: [UsageReport] = []
+        var number = 0
+        while let line = readLine() {
+            number += 1
+            guard !line.allSatisfy(\.isWhitespace) else { continue }
+            if let report = UsageReport(line: line) {
+                reports.append(report)
+            } else {
+                tally.fail("line \(number) is not an address and a number of bytes")
+            }
+            guard reports.count == Self.batch else { continue }
+            try await tally.record(reports, in: accounts)
+            reports = []
+            tally.line.show("\(number) lines read, \(tally.recorded) reports noted")
+        }
+        try await tally.record(reports, in: accounts)
+        tally.line.end()
+    }
+}
+
+/// The results of the reports.
+private struct Tally {
+    var recorded = 0
+    var failed = false
+    /// The progress, for long inputs.
+    var line = StatusLine.onStandardError()
+
+    mutating func record(_ reports: [UsageReport], in accounts: any AccountDirectory) async throws {
+        for (report, isThere) in zip(reports, try await accounts.note(reports)) {
+            if isThere {
+                recorded += 1
+            } else {
+                fail("there is no account \(report.address)")
+            }
+        }
+    }
+
+    mutating func fail(_ text: String) {
+        line.end()
+        Output.message(text)
+        failed = true
+    }
+}
+
+extension UsageReport {
+    /// - Returns: `nil` unless `line` is an address, spaces or tabs, and a number of bytes.
+    init?(line: String) {
+        let words = line.split { $0 == " " || $0 == "\t" }
+        guard words.count == 2, let address = Address(parsing: String(words[0])),
+            let used = Self.bytes(String(words[1]))
+        else { return nil }
+        self.init(address: address, used: used)
+    }
+
+    /// Digits only; `Int64` would also accept a sign.
+    static func bytes(_ text: String) -> Int64? {
+        guard text.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }) else {
+            return nil
+        }
+        return Int64(text)
+    }
+}
+
+private func parseBytes(_ text: String) throws -> Int64 {
+    guard let bytes = UsageReport.bytes(text) else {
+        throw ValidationError("\(text.printable()) is not a number of bytes.")
+    }
+    return bytes
+}

@@ -1,0 +1,42 @@
+internal import ArgumentParser
+internal import Glibc
+
+/// `postern serve`: runs the server.
+struct ServeCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "serve",
+        abstract: "Run the server.",
+        discussion: """
+            Prints "listening on http://HOST:PORT" to standard output when it is ready, and logs \
+            to standard error: text on a terminal, JSON lines otherwise. SIGTERM, SIGINT or \
+            SIGHUP stop it gracefully: /readyz answers 503, after server.drain_delay the \
+            listener closes, and requests in flight are completed. A second signal ends it at once.
+
+            Examples:
+              postern serve
+              postern serve --profile test --port 0
+              postern serve --config /etc/postern.toml --profile production
+            """)
+
+    @OptionGroup var options: ConfigOptions
+
+    @Option(help: ArgumentHelp("The address to listen on (server.host).", valueName: "host"))
+    var host: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "The TCP port to listen on, 0 for a free one (server.port).", valueName: "n"))
+    var port: String?
+
+    func run() async throws {
+        var flags: [ConfigLoader.Flag] = []
+        if let host { flags.append(.init(key: "server.host", name: "--host", value: host)) }
+        if let port { flags.append(.init(key: "server.port", name: "--port", value: port)) }
+        let config = try options.load(flags).config
+        let log = Log.toStandardError()
+        let error = await Service(config: config, log: log).run()
+        await log.writer.drain()
+        // Not exit(3): OpenSSL would free its locks while another thread creates a key.
+        _exit(error.map { Exit.code(for: $0).rawValue } ?? 0)
+    }
+}

@@ -1,0 +1,105 @@
+internal import AuthCore
+internal import Cryptography
+internal import Fetching
+
+// The sections about accounts with passwords and about their users.
+
+/// `[passwords]`: the cost of Argon2id. A login computes the hash again when the cost was raised.
+enum PasswordSection {
+    static let settings = [
+        Setting("passwords.memory_kib", \.passwords.memoryKiB, .integer(Argon2.memoryKiB)),
+        Setting("passwords.iterations", \.passwords.iterations, .integer(Argon2.iterations)),
+        Setting("passwords.parallelism", \.passwords.parallelism, .integer(Argon2.parallelism)),
+    ]
+}
+
+/// `[accounts]`: accounts with passwords.
+struct AccountSection: Sendable {
+    /// Bytes of mail for agents and for accounts without an owner.
+    var freeQuota = 41_943_040
+    /// Bytes of mail for an account that a Pro user owns.
+    var proQuota = 52_428_800
+    /// Accounts in one page of a user's list.
+    var pageSize = 30
+
+    static let settings = [
+        Setting("accounts.free_quota", \.accounts.freeQuota, .integer(0...(1 << 50))),
+        Setting("accounts.pro_quota", \.accounts.proQuota, .integer(0...(1 << 50))),
+        Setting("accounts.page_size", \.accounts.pageSize, .integer(1...1000)),
+    ]
+}
+
+/// `[users]`: Pro users.
+struct UserSection: Sendable {
+    /// Who may become a Pro user.
+    enum Registration: String, CaseIterable, Sendable {
+        /// Everybody.
+        case open
+        /// Only users that the operator adds.
+        case closed
+    }
+
+    var registration = Registration.closed
+    /// Accounts that one user may own.
+    var maxAccounts = 10
+    /// Domains that one user may add.
+    var maxDomains = 3
+
+    static let settings = [
+        Setting("users.registration", \.users.registration, .oneOf),
+        Setting("users.max_accounts", \.users.maxAccounts, .integer(0...1_000_000)),
+        Setting("users.max_domains", \.users.maxDomains, .integer(0...10_000)),
+    ]
+}
+
+/// `[limits]`: rate limits for one client network.
+struct LimitSection: Sendable {
+    /// `false` turns off the rate limits and the delay after failed logins.
+    var enabled = true
+    /// Requests per second without a verified Pro token.
+    var generalPerSecond = 8
+    /// Requests per second with a verified Pro token.
+    var proPerSecond = 20
+    /// The time in which one free account or agent may be created.
+    var creationInterval = Duration.seconds(8)
+    /// Accounts per second that Pro users may create.
+    var proCreationsPerSecond = 8
+    /// Registrations, logins and logouts of the hash-login API per second.
+    var hashLoginsPerSecond = 1
+    /// How many of them may arrive at once.
+    var hashLoginBurst = 5
+
+    static let settings = [
+        Setting("limits.enabled", \.limits.enabled, .boolean),
+        Setting("limits.general_per_second", \.limits.generalPerSecond, rate),
+        Setting("limits.pro_per_second", \.limits.proPerSecond, rate),
+        Setting(
+            "limits.creation_interval", \.limits.creationInterval,
+            .duration(.milliseconds(1) ... .seconds(86_400))),
+        Setting("limits.pro_creations_per_second", \.limits.proCreationsPerSecond, rate),
+        Setting("limits.hash_logins_per_second", \.limits.hashLoginsPerSecond, rate),
+        Setting("limits.hash_login_burst", \.limits.hashLoginBurst, rate),
+    ]
+
+    private static let rate = Syntax<Int>.integer(1...1_000_000)
+}
+
+/// `[dns]`: the look-up of users' domains.
+struct DNSSection: Sendable {
+    /// The time for one look-up as a whole.
+    var timeout = Duration.seconds(5)
+    /// The name servers to ask; those of the system when empty.
+    var servers: [NameServer] = []
+
+    static let settings = [
+        Setting("dns.timeout", \.dns.timeout, .duration(.milliseconds(100) ... .seconds(30))),
+        Setting(
+            "dns.servers", \.dns.servers,
+            .list(
+                of: nameServer, 0...8,
+                accepts: "at most 8 addresses (192.0.2.53, 192.0.2.53:5353, [::1]:53)")),
+    ]
+
+    private static let nameServer = Syntax<NameServer>.string(
+        "an address with or without a port", read: { NameServer($0) }, write: \.description)
+}

@@ -1,0 +1,97 @@
+internal import AuthCore
+internal import HTTPEngine
+
+/// The rules between settings, for values that are each accepted.
+struct ConfigRules {
+    private let config: Config
+    /// The source of each key that was set.
+    private let sources: [String: ConfigSource]
+    private var faults: [ConfigFault] = []
+
+    /// - Returns: the rules that the configuration breaks.
+    static func faults(in config: Config, sources: [String: ConfigSource]) -> [ConfigFault] {
+        var rules = ConfigRules(config: config, sources: sources)
+        rules.checkProduction()
+        rules.checkServer()
+        rules.checkAccounts()
+        return rules.faults
+    }
+
+    private init(config: Config, sources: [String: ConfigSource]) {
+        self.config = config
+        self.sources = sources
+    }
+
+    private mutating func add(_ key: String, _ problem: String, _ remedy: String) {
+        let source = sources[key] ?? .defaultValue
+        faults.append(ConfigFault(source: source, key: key, problem: problem, remedy: remedy))
+    }
+
+    private mutating func checkProduction() {
+        guard config.profile == .production else { return }
+        if config.server.publicURL == nil {
+            add(
+                "server.public_url", "is required in the production profile",
+                "set it to the URL that clients use for this server, such as"
+                    + " \"https://auth.example.com\"")
+        }
+        if config.hashLogin.issuer == nil {
+            add(
+                "hash_login.issuer", "is required in the production profile",
+                "set it, or JWT_ISSUER, to the `iss` that verifiers of login tokens expect")
+        }
+        for (key, isOn) in [
+            ("hash_login.allow_http", config.hashLogin.allowHTTP),
+            ("hash_login.allow_private_networks", config.hashLogin.allowPrivateNetworks),
+        ] where isOn {
+            add(
+                key, "is not allowed in the production profile",
+                "remove it, or use the development profile for tests")
+        }
+    }
+
+    private mutating func checkServer() {
+        let proxies = config.server.proxies
+        if proxies.proxyProtocol == .required && proxies.addresses.isEmpty {
+            add(
+                "server.proxy_protocol", "is required, but no proxy is trusted",
+                "name the proxies in server.trusted_proxies")
+        }
+        let engine = config.server.engine
+        let fourRequests = 4 * (engine.bodyBytes + engine.headBytes)
+        if engine.bufferBytes < fourRequests {
+            add(
+                "server.buffer_limit", "is too small for four requests of the largest size",
+                "raise it to \(fourRequests) or more, or lower server.body_limit")
+        }
+    }
+
+    private mutating func checkAccounts() {
+        if config.hashLogin.failureFloor <= config.hashLogin.loginTimeout {
+            add(
+                "hash_login.failure_floor",
+                "is not longer than hash_login.login_timeout, so answers would show slow hosts",
+                "raise it or lower hash_login.login_timeout")
+        }
+        let pow = config.pow
+        if pow.agentMaxDifficulty < pow.agentDifficulty {
+            add(
+                "pow.agent_max_difficulty",
+                "\(pow.agentMaxDifficulty) is less than pow.agent_difficulty"
+                    + " (\(pow.agentDifficulty))",
+                "raise it or lower pow.agent_difficulty")
+        }
+        let passwords = config.passwords
+        let leastMemory = 8 * passwords.parallelism
+        if passwords.memoryKiB < leastMemory {
+            add(
+                "passwords.memory_kib",
+                "\(passwords.memoryKiB) is less than 8 for each lane"
+                    + " (passwords.parallelism is \(passwords.parallelism))",
+                "raise it to \(leastMemory) or more, or lower passwords.parallelism")
+        }
+        if Set(config.mail.domains).count != config.mail.domains.count {
+            add("mail.domains", "names a domain twice", "name each domain once")
+        }
+    }
+}

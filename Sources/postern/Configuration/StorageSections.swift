@@ -1,0 +1,31 @@
+internal import AuthStorage
+
+// The sections about what is stored.
+
+/// `[storage]`: where the state is stored.
+struct StorageSection: Sendable {
+    /// The directory of the database and the master secret; created at the first start, mode 0700.
+    var directory = "data"
+    /// `sqlite:<path>` or `sqlite::memory:`. The default is `sqlite:<directory>/postern.db`; in the
+    /// test profile it is memory, unless this or the directory is set.
+    var url: Database?
+
+    static let settings = [
+        Setting("storage.directory", \.storage.directory, .path),
+        Setting("storage.url", \.storage.url, database.optional),
+    ]
+
+    private static let database = Syntax<Database>.string(
+        Database.acceptedURLs, read: { try? Database(url: $0) }, write: \.url)
+}
+
+/// `[audit]`: the audit log.
+struct AuditSection: Sendable {
+    /// How long events are kept; zero keeps them without end.
+    var retention = Duration.zero
+
+    static let settings = [
+        Setting(
+            "audit.retention", \.audit.retention, .duration(.zero ... .seconds(86_400 * 36_500)))
+    ]
+}

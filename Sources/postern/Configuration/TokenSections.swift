@@ -1,0 +1,69 @@
+internal import AuthCore
+
+// The sections about proof of work and about signed tokens.
+
+/// `[pow]`: the proof of work for agents and for accounts.
+struct ProofOfWorkSection: Sendable {
+    /// Leading zero bits for a client that has not asked for many challenges. Each bit more doubles
+    /// the work.
+    var agentDifficulty = DifficultyGovernor.Settings().base
+    /// The highest difficulty, whatever the number of challenges that are asked for.
+    var agentMaxDifficulty = DifficultyGovernor.Settings().maximum
+    /// The scrypt salt. It is public and is hashed as text. Published clients use the default.
+    var agentSalt = "0b980734412c292d6549110276b604ab1dea4883bd460d77d1b984adf8bca083"
+    /// The lifetime of an agent's challenge.
+    var agentLifetime = Duration.seconds(180)
+    /// Leading zero bits of the SHA-256 proof of work for accounts.
+    var accountsDifficulty = 20
+    /// The lifetime of a challenge for accounts.
+    var accountsLifetime = Duration.seconds(300)
+
+    static let settings = [
+        Setting("pow.agent_difficulty", \.pow.agentDifficulty, .integer(1...24)),
+        Setting("pow.agent_max_difficulty", \.pow.agentMaxDifficulty, .integer(1...24)),
+        Setting("pow.agent_salt", \.pow.agentSalt, salt),
+        Setting("pow.agent_lifetime", \.pow.agentLifetime, challengeLifetime),
+        Setting("pow.accounts_difficulty", \.pow.accountsDifficulty, .integer(1...40)),
+        Setting("pow.accounts_lifetime", \.pow.accountsLifetime, challengeLifetime),
+    ]
+
+    private static let challengeLifetime = Syntax.duration(.seconds(10) ... .seconds(86_400))
+
+    /// Hex text of at least 64 bits.
+    private static let salt = Syntax<String>.string(
+        "16 to 128 hexadecimal digits, an even number of them",
+        read: { text in
+            guard (16...128).contains(text.utf8.count), text.utf8.count % 2 == 0,
+                text.utf8.allSatisfy({ Character(Unicode.Scalar($0)).isHexDigit })
+            else { return nil }
+            return text
+        }, write: { $0 })
+}
+
+/// `[tokens]`: the tokens that this server signs.
+struct TokenSection: Sendable {
+    /// The `aud` of capability tokens, which mail stores check.
+    var capabilityAudience = "api-service"
+    /// Whether capability tokens name their key (`kid`). Cyrus IMAP rejects those that do.
+    var capabilityKeyID = true
+    /// The lifetime of a capability token. It cannot be revoked, so keep it short.
+    var capabilityLifetime = Duration.seconds(120)
+    /// The lifetime of an agent's session.
+    var sessionLifetime = Duration.seconds(3600)
+    /// The lifetime of Email JWTs and Pro JWTs.
+    var accountLifetime = Duration.seconds(604_800)
+
+    static let settings = [
+        Setting("tokens.capability_audience", \.tokens.capabilityAudience, .visible(1...200)),
+        Setting("tokens.capability_key_id", \.tokens.capabilityKeyID, .boolean),
+        Setting(
+            "tokens.capability_lifetime", \.tokens.capabilityLifetime,
+            .duration(.seconds(10) ... .seconds(3600))),
+        Setting(
+            "tokens.session_lifetime", \.tokens.sessionLifetime,
+            .duration(.seconds(60) ... .seconds(604_800))),
+        Setting(
+            "tokens.account_lifetime", \.tokens.accountLifetime,
+            .duration(.seconds(60) ... .seconds(31_536_000))),
+    ]
+}

@@ -1,0 +1,78 @@
+internal import AuthCore
+internal import Logging
+
+/// The tasks that run at intervals, independent of requests: remove expired challenges, refresh the
+/// signing keys, return free memory, remove old audit events.
+///
+/// A task that fails is logged and runs again after its interval. It never ends the server.
+struct BackgroundTasks: Sendable {
+    /// Challenges that one statement removes, few enough that a signup waits only a moment.
+    private static let sweepLimit = 1000
+    /// Audit events that one statement removes.
+    private static let trimLimit = 1000
+    /// How far the clocks of servers on one database may differ, and how far one may be set back. If
+    /// a spent challenge were removed earlier, a server with a slower clock would accept it again.
+    static let clockDifference: Duration = .seconds(600)
+
+    /// The time within which every server on a database uses a new signing key.
+    static let keyRefresh = Duration.seconds(60)
+
+    let ledger: any ChallengeLedger
+    let signingKeys: any SigningKeyStore
+    let keys: KeyRing
+    let audit: any AuditLog
+    /// How long audit events are kept; zero keeps them without end.
+    let retention: Duration
+    let logger: Logger
+    let clock: @Sendable () -> Instant
+
+    /// Runs until its task is cancelled.
+    func run() async {
+        await withDiscardingTaskGroup { group in
+            group.addTask { await repeatedly("sweep spent challenges", .seconds(60), sweep) }
+            group.addTask { await repeatedly("refresh keys", Self.keyRefresh, refreshKeys) }
+            group.addTask {
+                await repeatedly("release memory", .seconds(60)) { Process.releaseFreeHeap() }
+            }
+            group.addTask { await repeatedly("trim audit events", .seconds(600), trimAudit) }
+        }
+    }
+
+    /// Removes all challenges that have expired, a limited number at a time.
+    func sweep() async throws {
+        let past = clock().advanced(by: .zero - Self.clockDifference)
+        while try await ledger.sweep(before: past, limit: Self.sweepLimit) == Self.sweepLimit {
+            try Task.checkCancellation()
+        }
+    }
+
+    func refreshKeys() async throws {
+        _ = try await signingKeys.removeRetired(before: clock())
+        try await keys.refresh()
+    }
+
+    /// Removes all audit events that are older than the retention, a limited number at a time.
+    func trimAudit() async throws {
+        guard retention > .zero else { return }
+        let past = clock().advanced(by: .zero - retention)
+        while try await audit.trim(before: past, limit: Self.trimLimit) == Self.trimLimit {
+            try Task.checkCancellation()
+        }
+    }
+
+    private func repeatedly(
+        _ name: String, _ interval: Duration, _ task: () async throws -> Void
+    ) async {
+        while !Task.isCancelled {
+            do {
+                try await Task.sleep(for: interval)
+                try await task()
+            } catch is CancellationError {
+                return
+            } catch {
+                logger.error(
+                    "a background task failed", error: error, metadata: ["task": "\(name)"])
+            }
+        }
+    }
+}

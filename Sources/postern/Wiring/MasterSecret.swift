@@ -1,0 +1,114 @@
+internal import AuthStorage
+internal import Cryptography
+internal import Glibc
+
+/// The 32 bytes that encrypt the stored signing keys.
+///
+/// They are in `<storage.directory>/master.secret`, or in the file that the variable
+/// `POSTERN_MASTER_SECRET_FILE` names, as 32 bytes or as 64 hex digits. Without them the stored
+/// signing keys cannot be used.
+enum MasterSecret {
+    static let byteCount = 32
+    static let fileName = "master.secret"
+
+    /// The secret for this configuration. A database in memory needs no file, because its signing
+    /// keys end with the process.
+    static func find(for config: Config) throws(MasterSecretError) -> SecretBytes {
+        if let path = Process.environment[Environment.masterSecretFile] {
+            return try read(path, isOurs: false)
+        }
+        if config.database.isInMemory { return SecretBytes(RandomBytes.make(byteCount)) }
+        return try inDirectory(config.storage.directory)
+    }
+
+    /// The path of the file, whether or not it exists.
+    static func path(for config: Config) -> String {
+        Process.environment[Environment.masterSecretFile]
+            ?? "\(config.storage.directory)/\(fileName)"
+    }
+
+    /// Reads the secret, or creates one that is durable before its first use. Two servers that
+    /// start at the same time get the same secret.
+    static func inDirectory(_ directory: String) throws(MasterSecretError) -> SecretBytes {
+        let path = "\(directory)/\(fileName)"
+        do throws(MasterSecretError) {
+            return try read(path, isOurs: true)
+        } catch  where error.cause == .file(.missing) {
+            try create(path, in: directory)
+            return try read(path, isOurs: true)
+        }
+    }
+
+    /// - Parameter isOurs: whether this program creates the file, which then only its owner may
+    ///   read. A mounted secret has the mode that its orchestrator gave it.
+    static func read(_ path: String, isOurs: Bool) throws(MasterSecretError) -> SecretBytes {
+        if isOurs { try checkMode(of: path) }
+        let content: [UInt8]
+        do throws(FileError) {
+            content = try File.bytes(at: path, atMost: 4096)
+        } catch {
+            throw MasterSecretError(path: path, cause: isOurs ? .file(error) : .mounted(error))
+        }
+        if content.count == byteCount { return SecretBytes(content) }
+        let text = content.last == 0x0a ? content.dropLast() : content[...]
+        guard text.count == 2 * byteCount, let decoded = Hex.decode(text) else {
+            throw MasterSecretError(path: path, cause: .length(content.count))
+        }
+        return SecretBytes(decoded)
+    }
+
+    private static func create(
+        _ path: String, in directory: String
+    ) throws(MasterSecretError) {
+        do throws(FileError) {
+            try File.makeDirectory(directory)
+            try File.create(path, content: RandomBytes.make(byteCount))
+        } catch .exists {
+            // Another server was first, and its secret is used.
+        } catch {
+            throw MasterSecretError(path: path, cause: .notCreated(error))
+        }
+    }
+
+    private static func checkMode(of path: String) throws(MasterSecretError) {
+        var status = stat()
+        guard stat(path, &status) == 0 else {
+            throw MasterSecretError(path: path, cause: .file(.last))
+        }
+        guard status.st_mode & 0o077 == 0 else {
+            throw MasterSecretError(path: path, cause: .mode(status.st_mode & 0o777))
+        }
+    }
+}
+
+/// Why the master secret cannot be used.
+struct MasterSecretError: Error, Equatable, CustomStringConvertible {
+    enum Cause: Equatable, Sendable {
+        case file(FileError)
+        /// The file that `POSTERN_MASTER_SECRET_FILE` names, which is never created.
+        case mounted(FileError)
+        case notCreated(FileError)
+        case length(Int)
+        case mode(UInt32)
+    }
+
+    let path: String
+    let cause: Cause
+
+    var description: String {
+        switch cause {
+        case .file(let error): "the master secret \(path) cannot be read: \(error)"
+        case .mounted(let error):
+            "the master secret \"\(path)\", which POSTERN_MASTER_SECRET_FILE names, cannot be read:"
+                + " \(error)"
+        case .notCreated(let error):
+            "the master secret \(path) cannot be created: \(error); storage.directory (--data) must"
+                + " be a directory that this user may write to"
+        case .length(let count):
+            "the master secret \(path) has \(count) bytes; it must have 32 bytes or 64 hex digits"
+        case .mode(let mode):
+            "the master secret \(path) can be read by others (mode 0\(String(mode, radix: 8)));"
+                + " run: chmod 600 \(path)"
+        }
+    }
+}

@@ -1,0 +1,123 @@
+internal import AuthCore
+internal import HTTPEngine
+internal import Logging
+
+/// One run of the server, from its configuration to its graceful stop.
+struct Service: Sendable {
+    let config: Config
+    let log: Log
+
+    /// Serves until a signal stops it.
+    /// - Returns: why it could not serve, after it has been logged; `nil` after a graceful stop.
+    func run() async -> (any Error)? {
+        let signals = StopSignals()
+        Process.raiseDescriptorLimit()
+        let logger = log.logger
+        do {
+            try await serve(until: signals, logger)
+            return nil
+        } catch {
+            logger.critical("cannot serve", error: error)
+            return error
+        }
+    }
+
+    private func serve(until signals: StopSignals, _ logger: Logger) async throws {
+        var port = config.server.port
+        let reservation = reservePort()
+        if let reservation { port = reservation.port }
+        guard let publicURL = config.publicURL(port: port)?.text else {
+            throw ServiceError.noPort(host: config.server.host)
+        }
+        let draining = AtomicFlag()
+        let application = try await Application.open(
+            config, publicURL: publicURL, secret: try MasterSecret.find(for: config),
+            observers: StoreObservers(
+                event: { [log] in log.event($0) },
+                diskFull: { isFull in
+                    if isFull {
+                        logger.critical(
+                            "the disk is full: nothing is written until there is room again")
+                    } else {
+                        logger.notice("the database has room again")
+                    }
+                }),
+            isDraining: { draining.isSet },
+            logFetch: { cause, origin in
+                logger.info(
+                    "a hash URL could not be fetched",
+                    metadata: ["origin": "\(origin)", "cause": "\(cause)"])
+            })
+        let server = Server(
+            configuration: config.server.engine,
+            listeners: [
+                Listener(
+                    address: .tcp(host: config.server.host, port: port),
+                    router: application.router, proxies: config.server.proxies)
+            ], hooks: hooks(logger))
+        let addresses = try withExtendedLifetime(reservation) { try server.start() }
+        for address in addresses { Output.print("listening on http://\(address)") }
+        logger.info(
+            "started", metadata: ["profile": "\(config.profile)", "public_url": "\(publicURL)"])
+        let background = Task {
+            // After the first requests and the creation of keys, which still use the pages of code
+            // that starting has used. A cancelled sleep only makes the stop quicker.
+            try? await Task.sleep(for: .seconds(1))
+            Process.releaseCodePages()
+            await BackgroundTasks(
+                ledger: application.stores.challenges,
+                signingKeys: application.stores.signingKeys, keys: application.keys,
+                audit: application.stores.audit, retention: config.audit.retention, logger: logger,
+                clock: SystemClock.now
+            ).run()
+        }
+        let signal = await signals.wait()
+        logger.info("stopping", metadata: ["signal": "\(StopSignals.name(of: signal))"])
+        background.cancel()
+        await stop(server, draining)
+        await background.value
+        await application.close()
+        logger.info("stopped")
+    }
+
+    /// The graceful stop: report "not ready" to load balancers, close the listener, wait for the
+    /// requests in flight.
+    private func stop(_ server: Server, _ draining: AtomicFlag) async {
+        // Before `/readyz` answers 503: the client that reads it must not keep its connection.
+        await server.beginDraining()
+        draining.set()
+        // A cancelled sleep only makes the stop quicker.
+        try? await Task.sleep(for: config.server.drainDelay)
+        server.stopAccepting()
+        await server.drain()
+    }
+
+    private func hooks(_ logger: Logger) -> ServerHooks {
+        ServerHooks(
+            access: { [log] in log.access($0) },
+            error: { record in
+                let id = record.requestID.map { ["id": Logger.MetadataValue.string($0)] }
+                logger.error(
+                    id == nil ? "connection failed" : "request failed", error: record.error,
+                    metadata: id)
+            })
+    }
+
+    private func reservePort() -> PortReservation? {
+        guard config.server.port == 0, config.server.publicURL == nil else { return nil }
+        return PortReservation(host: config.server.host)
+    }
+}
+
+/// Why the server cannot start.
+enum ServiceError: Error, CustomStringConvertible {
+    /// Without a port there is no default public URL.
+    case noPort(host: String)
+
+    var description: String {
+        switch self {
+        case .noPort(let host):
+            "server.host \(host) is not an address of this machine, or it has no free port"
+        }
+    }
+}

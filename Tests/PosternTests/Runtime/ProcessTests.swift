@@ -1,0 +1,56 @@
+import Glibc
+import Testing
+
+@testable import postern
+
+@Suite struct ProcessTests {
+    @Test func theSoftDescriptorLimitBecomesTheHardLimit() {
+        let limit = Process.raiseDescriptorLimit()
+        #expect(limit >= 1024)
+        #expect(Process.raiseDescriptorLimit() == limit)
+    }
+
+    @Test func pagesOfCodeFromFilesAreReleased() {
+        let line = "55d0c0a00000-55d0c17f4000 r-xp 00000000 08:01 1234   /usr/bin/postern"
+        #expect(Process.codeRange(line[...]) == 0x55d0_c0a0_0000..<0x55d0_c17f_4000)
+        let spaces = "1000-2000 r-xp 00001000 08:01 1   /a path/with spaces (deleted)"
+        #expect(Process.codeRange(spaces[...]) == 0x1000..<0x2000)
+    }
+
+    @Test(arguments: [
+        "1000-2000 r--p 00000000 08:01 1  /lib/x.so", "1000-2000 rw-p 00000000 08:01 1  /lib/x.so",
+        "1000-2000 r-xp 00000000 00:00 0  [vdso]", "1000-2000 r-xp 00000000 00:00 0",
+        "1000-2000 rwxp 00000000 08:01 1  /lib/x.so", "2000-1000 r-xp 00000000 08:01 1  /x", "",
+        "x",
+        "zz-2000 r-xp 00000000 08:01 1  /x", "1000 r-xp 00000000 08:01 1  /x",
+    ])
+    func pagesThatMayHaveBeenWrittenToAreNotReleased(line: String) {
+        #expect(Process.codeRange(line[...]) == nil)
+    }
+
+    @Test func freePagesOfTheHeapAreReturnedToTheKernel() async {
+        await #expect(processExitsWith: .success) {
+            let size = 1_000
+            var blocks = try (0..<100_000).map { _ in try #require(malloc(size)) }
+            for block in blocks { memset(block, 1, size) }
+            // The last block stays, so that the allocator does not return the rest by itself.
+            let last = blocks.removeLast()
+            for block in blocks { free(block) }
+            let before = try residentPages()
+            Process.releaseFreeHeap()
+            let after = try residentPages()
+            free(last)
+            #expect((before - after) * sysconf(Int32(_SC_PAGESIZE)) > 50_000_000)
+        }
+    }
+
+    @Test func theProgramRunsOnWithoutItsCodePages() {
+        Process.releaseCodePages()
+        #expect((1...100).reduce(0, +) == 5050)
+    }
+}
+
+private func residentPages() throws -> Int {
+    let text = try File.text(at: "/proc/self/statm", atMost: 1_000)
+    return try #require(Int(text.split(separator: " ")[1]))
+}

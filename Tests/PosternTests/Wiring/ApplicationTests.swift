@@ -1,0 +1,80 @@
+import AuthCore
+import AuthStorage
+import Cryptography
+import HTTPEngine
+import StrictJSON
+import Testing
+
+@testable import postern
+
+@Suite struct ApplicationTests {
+    private let url = "http://auth.test"
+
+    private func secret(_ byte: UInt8 = 1) -> SecretBytes {
+        SecretBytes([UInt8](repeating: byte, count: MasterSecret.byteCount))
+    }
+
+    private func answer(
+        _ application: Application, _ method: Method, _ path: String
+    ) async throws -> (status: Int, body: JSONObject?) {
+        let response = await application.router.respond(to: Request(method: method, target: path))
+        return (response.status.code, (try? JSONValue.parse(response.body))?.object)
+    }
+
+    @Test func everyAPIHasItsRoutes() async throws {
+        let application = try await Application.open(
+            Config(profile: .test), publicURL: url, secret: secret(), isDraining: { false })
+        for path in ["/healthz", "/readyz", "/llms.txt", "/openapi.json"] {
+            #expect(try await answer(application, .get, path).status == 200, "\(path)")
+        }
+        let challenge = try await answer(application, .post, "/api/v1/challenge")
+        #expect(challenge.status == 200)
+        // The difficulty of the test profile.
+        #expect(challenge.body?["difficulty"] == .integer(1))
+        #expect(try await answer(application, .get, "/nowhere").status == 404)
+        await application.close()
+    }
+
+    @Test func whileDrainingItIsHealthyAndNotReady() async throws {
+        let draining = AtomicFlag()
+        let application = try await Application.open(
+            Config(profile: .test), publicURL: url, secret: secret(),
+            isDraining: { draining.isSet })
+        // On a busy machine the database may take longer than the readiness check waits.
+        var ready = false
+        for _ in 0..<30 where !ready {
+            ready = try await answer(application, .get, "/readyz").status == 200
+        }
+        #expect(ready)
+        draining.set()
+        #expect(try await answer(application, .get, "/readyz").status == 503)
+        #expect(try await answer(application, .get, "/healthz").status == 200)
+        await application.close()
+    }
+
+    @Test func withoutItsDatabaseItIsNotReady() async throws {
+        let application = try await Application.open(
+            Config(profile: .test), publicURL: url, secret: secret(), isDraining: { false })
+        await application.close()
+        #expect(try await answer(application, .get, "/readyz").status == 503)
+    }
+
+    @Test func anotherMasterSecretStopsTheStart() async throws {
+        let scratch = Scratch()
+        var config = Config()
+        config.storage.directory = scratch.path
+        let application = try await Application.open(
+            config, publicURL: url, secret: secret(1), isDraining: { false })
+        // The response is signed, so the key has been created and stored.
+        #expect(try await answer(application, .post, "/api/v1/challenge").status == 200)
+        await application.close()
+        do {
+            _ = try await Application.open(
+                config, publicURL: url, secret: secret(2), isDraining: { false })
+            Issue.record("started with a master secret that fits no key")
+        } catch {
+            #expect(error is UnreadableKey)
+            #expect(Exit.code(for: error) == Exit.misconfigured)
+        }
+    }
+}

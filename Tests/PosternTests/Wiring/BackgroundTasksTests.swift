@@ -1,0 +1,81 @@
+import AuthCore
+import AuthStorage
+import Cryptography
+import Logging
+import Testing
+
+@testable import postern
+
+@Suite struct BackgroundTasksTests {
+    private func tasks(
+        _ stores: Stores, retention: Duration = .zero, at now: Instant
+    ) throws -> BackgroundTasks {
+        let clock: @Sendable () -> Instant = { now }
+        let workers = Pools(cores: 1).signing
+        let sealer = try KeySealer(
+            masterSecret: [UInt8](repeating: 1, count: 32), random: RandomBytes.make)
+        return BackgroundTasks(
+            ledger: stores.challenges, signingKeys: stores.signingKeys,
+            keys: KeyRing(
+                store: stores.signingKeys, sealer: sealer, workers: workers,
+                random: RandomBytes.make,
+                clock: clock),
+            audit: stores.audit, retention: retention,
+            logger: Logger(label: "t") { _ in SwiftLogNoOpLogHandler() }, clock: clock)
+    }
+
+    @Test func aSweepRemovesExpiredChallengesAndNoOthers() async throws {
+        let stores = try Database.openInMemory()
+        for number in 0..<2500 {
+            _ = try await stores.challenges.spend("old \(number)", expiry: Instant(seconds: 10))
+        }
+        _ = try await stores.challenges.spend("young", expiry: Instant(seconds: 30))
+        let later = Instant(seconds: 20).advanced(by: BackgroundTasks.clockDifference)
+        try await tasks(stores, at: later).sweep()
+        #expect(try await stores.challenges.sweep(before: Instant(seconds: 20), limit: 10) == 0)
+        #expect(try await stores.challenges.sweep(before: Instant(seconds: 31), limit: 10) == 1)
+    }
+
+    @Test func aSweepKeepsChallengesThatASlowerClockStillAccepts() async throws {
+        let stores = try Database.openInMemory()
+        _ = try await stores.challenges.spend("spent", expiry: Instant(seconds: 100))
+        // It has expired by this clock, but not by a clock that is 59 s behind.
+        try await tasks(stores, at: Instant(seconds: 158)).sweep()
+        #expect(try await stores.challenges.spend("spent", expiry: Instant(seconds: 100)) == false)
+    }
+
+    @Test func retiredKeysAreRemovedAtTheirEnd() async throws {
+        let stores = try Database.openInMemory()
+        let key = SealedKey(
+            id: "k", use: .agent, sealed: [1], created: Instant(seconds: 1))
+        let next = SealedKey(
+            id: "n", use: .agent, sealed: [1], created: Instant(seconds: 2))
+        _ = try await stores.signingKeys.insertFirst(key)
+        try await stores.signingKeys.rotate(
+            to: next, retiring: Instant(seconds: 10),
+            recording: AuditEvent(
+                .keyRotated, time: Instant(seconds: 0), actor: "operator", subject: ""))
+        // These keys cannot be opened here, so the refresh fails after the removal.
+        try? await tasks(stores, at: Instant(seconds: 20)).refreshKeys()
+        #expect(try await stores.signingKeys.keys().map(\.id) == ["n"])
+    }
+
+    @Test func eventsOlderThanTheRetentionAreRemoved() async throws {
+        let stores = try Database.openInMemory()
+        for second in 1...2500 { try await stores.audit.append(event(at: Int64(second))) }
+        try await tasks(stores, retention: .seconds(100), at: Instant(seconds: 2550)).trimAudit()
+        let kept = try await stores.audit.events(after: nil, limit: 5000)
+        #expect(kept.map(\.event.time.seconds) == Array(2450...2500))
+    }
+
+    @Test func withoutARetentionAllEventsAreKept() async throws {
+        let stores = try Database.openInMemory()
+        try await stores.audit.append(event(at: 1))
+        try await tasks(stores, at: Instant(seconds: 4_000_000_000)).trimAudit()
+        #expect(try await stores.audit.events(after: nil, limit: 10).count == 1)
+    }
+
+    private func event(at second: Int64) -> AuditEvent {
+        AuditEvent(.loginFailed, time: Instant(seconds: second), actor: "a", subject: "b")
+    }
+}
