@@ -233,6 +233,7 @@ AVOIDED = re.compile(
 def test_pages_use_the_words_of_the_field(page):
     text = page.read_text()
     if page.name == "CHANGELOG.md":
-        text = text.partition("\n## 0.")[0]
+        # What older versions said stays, and so does a name that has changed.
+        text = re.sub(r"`[^`]*`", "", text.partition("\n## 0.")[0])
     found = AVOIDED.search(text)
     assert not found, f"{found[0]!r} in {text[max(0, found.start() - 40):found.end() + 40]!r}"
