@@ -1,7 +1,6 @@
-// AuthStorage: where accounts, users and what they own, spent challenges, signing keys and the
-// record of credential events are kept.
+// AuthStorage: the database of accounts, users, API tokens, domains, spent challenges, signing keys
+// and credential events.
 //
-// Owns: one folder per engine (SQLite, Memory), each conforming to the store protocols of AuthCore,
-// and the numbered migrations that bring a database to the shape this program knows. Never knows
-// what a token or a proof of work is, never opens a sealed key, never reads a clock, and never
-// reports trouble as an absence.
+// Owns: one folder per engine, which implements the store protocols of AuthCore, and the embedded
+// migrations. Does not know what a token or a proof of work is, does not open sealed keys, does not
+// read a clock, and never reports an error as an absence.

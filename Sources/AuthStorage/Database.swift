@@ -2,7 +2,7 @@ public import AuthCore
 
 /// The database that a URL names. Opens its stores, applies its migrations, backs it up.
 ///
-/// Another engine is another case of `Engine`, with a folder of its own beside SQLite.
+/// To add an engine, add a case to `Engine` and a folder beside SQLite.
 public struct Database: Equatable, Sendable {
     private enum Engine: Equatable {
         case sqlite(SQLiteLocation)
@@ -116,16 +116,5 @@ public struct DatabaseURLError: Error, Equatable, CustomStringConvertible {
 
     public var description: String {
         "\"\(url)\" names no database; expected \(Database.acceptedURLs)"
-    }
-}
-
-/// How far a backup is.
-public struct BackupProgress: Equatable, Sendable {
-    public let copiedBytes: Int
-    public let totalBytes: Int
-
-    public init(copiedBytes: Int, totalBytes: Int) {
-        self.copiedBytes = copiedBytes
-        self.totalBytes = totalBytes
     }
 }

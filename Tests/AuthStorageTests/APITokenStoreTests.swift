@@ -2,7 +2,7 @@ import AuthCore
 import AuthStorage
 import Testing
 
-/// What every engine promises about API tokens.
+/// What every engine guarantees about API tokens.
 @Suite struct APITokenStoreTests {
     private func withUsers(_ engine: Engine) async throws -> any EngineStore {
         let store = try await engine.open()
@@ -11,7 +11,7 @@ import Testing
     }
 
     @Test(arguments: Engine.allCases)
-    func everyFieldComesBackAsItWasGiven(engine: Engine) async throws {
+    func everyFieldIsStoredAndRead(engine: Engine) async throws {
         let store = try await withUsers(engine)
         let full = APIToken(
             id: tokenID(1), owner: userID(1), name: "caf\u{e9} \u{1f511}\0\n'", digest: digest(1),
@@ -25,7 +25,7 @@ import Testing
     }
 
     @Test(arguments: Engine.allCases)
-    func aTokenComesWithItsOwnerAsHeIsNow(engine: Engine) async throws {
+    func aTokenIsReadWithTheCurrentStateOfItsOwner(engine: Engine) async throws {
         let store = try await withUsers(engine)
         #expect(try await store.insert(token(1)))
         #expect(try await store.holder(digest: digest(1))?.owner == user(1))
@@ -36,7 +36,7 @@ import Testing
     }
 
     @Test(arguments: Engine.allCases)
-    func aTokenOfNobodyIsAFailure(engine: Engine) async throws {
+    func aTokenOfAnUnknownOwnerIsAnError(engine: Engine) async throws {
         let store = try await engine.open()
         await #expect(throws: StorageError.unknownOwner) { try await store.insert(token(1)) }
         #expect(try await store.token(digest: digest(1)) == nil)
@@ -73,7 +73,7 @@ import Testing
     }
 
     @Test(arguments: Engine.allCases)
-    func howeverManyRaceAnOwnerNeverGetsPastTheLimit(engine: Engine) async throws {
+    func concurrentInsertsCannotExceedTheLimit(engine: Engine) async throws {
         let store = try await withUsers(engine)
         let won = try await winners(of: 50) { number in
             try await store.insert(token(number), limit: 5, recording: event())
@@ -83,7 +83,7 @@ import Testing
     }
 
     @Test(arguments: Engine.allCases)
-    func aTokenIsRevokedOnceByItsOwnerAndStaysToBeFound(engine: Engine) async throws {
+    func aTokenIsRevokedOnceByItsOwnerAndCanStillBeRead(engine: Engine) async throws {
         let store = try await withUsers(engine)
         #expect(try await store.insert(token(1)))
         #expect(try await !store.revoke(tokenID(1), of: userID(2), at: 5))
@@ -119,7 +119,7 @@ import Testing
     }
 
     @Test(arguments: Engine.allCases)
-    func allThatLiveAreListedAndTheLatestHundredOfTheRevoked(engine: Engine) async throws {
+    func allActiveAndTheLatestHundredRevokedTokensAreListed(engine: Engine) async throws {
         let store = try await withUsers(engine)
         for number in 0..<105 {
             #expect(try await store.insert(token(number, revoked: Int64(1000 + number))))
@@ -127,7 +127,7 @@ import Testing
         for number in 200..<303 { #expect(try await store.insert(token(number))) }
         let listed = try await store.tokens(of: userID(1))
         #expect(listed.map(\.id) == (5..<105).map(tokenID) + (200..<303).map(tokenID))
-        // The oldest token of all, revoked just now, is among the latest.
+        // The oldest token is among the latest revoked ones when it was revoked last.
         #expect(try await store.insert(token(400, created: -1)))
         #expect(try await store.revoke(tokenID(400), of: userID(1), at: 5000))
         let after = try await store.tokens(of: userID(1))
@@ -136,7 +136,7 @@ import Testing
     }
 
     @Test(arguments: Engine.allCases)
-    func thoseThatHaveExpiredDoNotCountAgainstTheLimit(engine: Engine) async throws {
+    func expiredTokensDoNotCountAgainstTheLimit(engine: Engine) async throws {
         let store = try await withUsers(engine)
         func expiring(_ number: Int, created: Int64, expiry: Int64?) -> APIToken {
             APIToken(
@@ -157,7 +157,7 @@ import Testing
     }
 
     @Test(arguments: Engine.allCases)
-    func beyondTheLatestHundredThatEndedTokensAreForgotten(engine: Engine) async throws {
+    func onlyTheLatestHundredEndedTokensAreKept(engine: Engine) async throws {
         let store = try await withUsers(engine)
         #expect(try await store.insert(token(999, of: 2, revoked: 0)))
         for number in 0..<60 {
@@ -168,7 +168,7 @@ import Testing
                 expiry: Instant(milliseconds: Int64(1000 + number)))
             #expect(try await store.insert(expired))
         }
-        // All 120 have ended now, and the next one that is made sweeps the oldest away.
+        // All 120 have ended now, and the next insertion removes the oldest.
         let live = token(700, created: 5000)
         #expect(try await store.insert(live, limit: 1, recording: event()))
         for number in 0..<60 {
@@ -178,12 +178,12 @@ import Testing
             }
         }
         #expect(try await store.token(digest: digest(700)) == live)
-        // Another's are another's.
+        // Tokens of another owner are kept.
         #expect(try await store.token(digest: digest(999)) != nil)
     }
 
     @Test(arguments: Engine.allCases)
-    func aUseIsNotedUnlessOneWasNotedSince(engine: Engine) async throws {
+    func aUseIsRecordedUnlessOneWasRecordedSince(engine: Engine) async throws {
         let store = try await withUsers(engine)
         #expect(try await store.insert(token(1)))
         func use(at now: Int64, since: Int64) async throws -> Int64? {

@@ -1,10 +1,10 @@
 import AuthCore
 import Testing
 
-/// What every engine promises about deleting accounts and about listing what is left.
+/// What every engine guarantees about deleting accounts.
 @Suite struct AccountDeletionTests {
     @Test(arguments: Engine.allCases)
-    func aDeletedAccountIsGoneByEveryName(engine: Engine) async throws {
+    func aDeletedAccountIsFoundByNoKey(engine: Engine) async throws {
         let store = try await engine.open()
         let one = try account(1)
         #expect(try await store.insert(one))
@@ -17,7 +17,7 @@ import Testing
     }
 
     @Test(arguments: Engine.allCases)
-    func aDeletedAddressIsNotGivenOutAgainUntilItIsFreed(engine: Engine) async throws {
+    func aDeletedAddressCannotBeUsedUntilItIsFreed(engine: Engine) async throws {
         let store = try await engine.open()
         let one = try account(1)
         #expect(try await store.insert(one))
@@ -39,7 +39,7 @@ import Testing
     }
 
     @Test(arguments: Engine.allCases)
-    func aVersionGivenIsHeldTo(engine: Engine) async throws {
+    func aDeletionAtAnotherVersionDeletesNothing(engine: Engine) async throws {
         let store = try await engine.open()
         let one = try account(1)
         #expect(try await store.insert(one))
@@ -75,7 +75,7 @@ import Testing
     }
 
     @Test(arguments: Engine.allCases)
-    func ofADeletionAndAReplacementAtOneVersionExactlyOneWins(engine: Engine) async throws {
+    func ofADeletionAndAReplacementAtOneVersionOneSucceeds(engine: Engine) async throws {
         let store = try await engine.open()
         for round in 0..<20 {
             #expect(try await store.insert(account(round)))
@@ -89,14 +89,14 @@ import Testing
     }
 
     @Test(arguments: Engine.allCases)
-    func anAddressIsNeverLostBetweenDeletionAndInsertion(engine: Engine) async throws {
+    func anAddressIsNeverFreeBetweenDeletionAndInsertion(engine: Engine) async throws {
         let store = try await engine.open()
         for round in 0..<20 {
             let name = "round\(round)@mail.test"
             #expect(try await store.insert(account(2 * round, name)))
             _ = try await winners(of: 2) { side in
                 if side == 0 { return try await store.delete(accountID(2 * round), at: nil) }
-                // Taken before the deletion, retired after it: never free for an instant.
+                // In use before the deletion and retired after it, so never free.
                 let taken = try await store.insert(account(2 * round + 1, name))
                 #expect(!taken)
                 return taken
@@ -107,7 +107,7 @@ import Testing
 
 @Suite struct AccountDirectoryTests {
     @Test(arguments: Engine.allCases)
-    func pagesGoThroughAllAccountsInAddressOrder(engine: Engine) async throws {
+    func allAccountsAreListedInAddressOrderInPages(engine: Engine) async throws {
         let store = try await engine.open()
         let names = ["b@mail.test", "a@mail.test", "a.z@mail.test", "a-z@mail.test", "c@a.test"]
         for (number, name) in names.enumerated() {
@@ -126,7 +126,7 @@ import Testing
     }
 
     @Test(arguments: Engine.allCases)
-    func aPageMayStartAfterAnAddressThatIsNotThere(engine: Engine) async throws {
+    func aPageCanStartAfterAnUnknownAddress(engine: Engine) async throws {
         let store = try await engine.open()
         #expect(try await store.insert(account(1, "b@mail.test")))
         #expect(try await store.accounts(after: address("a@mail.test"), limit: 5).count == 1)
@@ -134,7 +134,7 @@ import Testing
     }
 
     @Test(arguments: Engine.allCases)
-    func aLimitOfNothingOrLessGivesNothing(engine: Engine) async throws {
+    func aLimitOfZeroOrLessReturnsNothing(engine: Engine) async throws {
         let store = try await engine.open()
         #expect(try await store.insert(account(1)))
         for limit in [0, -1, .min] {

@@ -1,10 +1,10 @@
 import AuthCore
 import Testing
 
-/// What every engine promises about accounts.
+/// What every engine guarantees about accounts.
 @Suite struct AccountStoreTests {
     @Test(arguments: Engine.allCases)
-    func anInsertedAccountIsFoundByEachOfItsNames(engine: Engine) async throws {
+    func anAccountIsFoundByIDAddressAndKey(engine: Engine) async throws {
         let store = try await engine.open()
         let one = try account(1)
         #expect(try await store.insert(one))
@@ -24,7 +24,7 @@ import Testing
     }
 
     @Test(arguments: Engine.allCases)
-    func everyFieldComesBackAsItWasGiven(engine: Engine) async throws {
+    func everyFieldIsStoredAndRead(engine: Engine) async throws {
         let store = try await engine.open()
         let strange = Account(
             id: accountID(7), address: try address("a.b_c-d+e@x.mail.test"), state: .disabled,
@@ -53,7 +53,7 @@ import Testing
     }
 
     @Test(arguments: Engine.allCases)
-    func ofConcurrentInsertsOfOneAddressExactlyOneWins(engine: Engine) async throws {
+    func ofConcurrentInsertsOfOneAddressOneSucceeds(engine: Engine) async throws {
         let store = try await engine.open()
         let won = try await winners(of: 64) { number in
             try await store.insert(account(number, "wanted@mail.test"))
@@ -64,7 +64,7 @@ import Testing
     }
 
     @Test(arguments: Engine.allCases)
-    func concurrentInsertsOfDifferentAddressesAllWin(engine: Engine) async throws {
+    func concurrentInsertsOfDifferentAddressesAllSucceed(engine: Engine) async throws {
         let store = try await engine.open()
         #expect(try await winners(of: 64) { try await store.insert(account($0)) } == 64)
         for number in 0..<64 {
@@ -73,7 +73,7 @@ import Testing
     }
 
     @Test(arguments: Engine.allCases)
-    func replacingTheCredentialMovesItsVersionAndEndsTheOldKey(engine: Engine) async throws {
+    func replacingTheCredentialIncreasesItsVersionAndEndsTheOldKey(engine: Engine) async throws {
         let store = try await engine.open()
         #expect(try await store.insert(account(1)))
         #expect(
@@ -125,7 +125,7 @@ import Testing
     }
 
     @Test(arguments: Engine.allCases)
-    func ofConcurrentReplacementsAtOneVersionExactlyOneWins(engine: Engine) async throws {
+    func ofConcurrentReplacementsAtOneVersionOneSucceeds(engine: Engine) async throws {
         let store = try await engine.open()
         #expect(try await store.insert(account(1)))
         let won = try await winners(of: 50) { number in
@@ -143,7 +143,7 @@ import Testing
     }
 
     @Test(arguments: Engine.allCases)
-    func disablingMovesTheVersionAndEnablingDoesNotMoveItBack(engine: Engine) async throws {
+    func disablingIncreasesTheVersionAndEnablingKeepsIt(engine: Engine) async throws {
         let store = try await engine.open()
         #expect(try await store.insert(account(1)))
         #expect(try await store.setState(of: accountID(1), to: .disabled))
@@ -163,10 +163,10 @@ import Testing
     }
 
     @Test(arguments: Engine.allCases)
-    func whatAMailStoreReportsIsNotedAndNothingElseChanges(engine: Engine) async throws {
+    func aUsageReportChangesOnlyTheUsage(engine: Engine) async throws {
         let store = try await engine.open()
         for number in 1...2 { #expect(try await store.insert(account(number))) }
-        let told = try await store.subjects
+        let reported = try await store.subjects
         func report(_ text: String, _ used: Int64) throws -> UsageReport {
             UsageReport(address: try address(text), used: used)
         }
@@ -181,6 +181,6 @@ import Testing
             #expect(try await store.account(id: accountID(number)) == expected)
         }
         #expect(try await store.note([]).isEmpty)
-        #expect(try await store.subjects == told)
+        #expect(try await store.subjects == reported)
     }
 }

@@ -1,7 +1,7 @@
 import AuthCore
 import Testing
 
-/// What every engine promises about the record of events.
+/// What every engine guarantees about recorded events.
 @Suite struct AuditLogTests {
     private func filled(_ engine: Engine, times: [Int64]) async throws -> any EngineStore {
         let store = try await engine.open()
@@ -12,7 +12,7 @@ import Testing
     }
 
     @Test(arguments: Engine.allCases)
-    func everyKindOfEventComesBackAsItWasGiven(engine: Engine) async throws {
+    func everyKindOfEventIsStoredAndRead(engine: Engine) async throws {
         let store = try await engine.open()
         var expected: [AuditRecord] = []
         for (index, kind) in AuditEvent.Kind.allCases.enumerated() {
@@ -26,7 +26,7 @@ import Testing
     }
 
     @Test(arguments: Engine.allCases)
-    func eventsAreReadOldestFirstPageByPage(engine: Engine) async throws {
+    func eventsAreReadOldestFirstInPages(engine: Engine) async throws {
         let store = try await filled(engine, times: [5, 1, 9, 1, 2])
         #expect(try await store.subjects == ["1", "2", "3", "4", "5"])
         var seen: [Int64] = []
@@ -41,14 +41,14 @@ import Testing
     }
 
     @Test(arguments: Engine.allCases)
-    func theLatestAreGivenOldestFirst(engine: Engine) async throws {
+    func theLatestEventsAreReturnedOldestFirst(engine: Engine) async throws {
         let store = try await filled(engine, times: [1, 2, 3, 4])
         #expect(try await store.latestEvents(limit: 2).map(\.sequence) == [3, 4])
         #expect(try await store.latestEvents(limit: .max).map(\.sequence) == [1, 2, 3, 4])
     }
 
     @Test(arguments: Engine.allCases)
-    func aLimitOfNothingOrLessGivesAndTrimsNothing(engine: Engine) async throws {
+    func aLimitOfZeroOrLessReturnsAndTrimsNothing(engine: Engine) async throws {
         let store = try await filled(engine, times: [1])
         for limit in [0, -1, .min] {
             #expect(try await store.events(after: nil, limit: limit).isEmpty)
@@ -59,7 +59,7 @@ import Testing
     }
 
     @Test(arguments: Engine.allCases)
-    func numbersRiseByOneHoweverManyAppendAtOnce(engine: Engine) async throws {
+    func numbersRiseByOneUnderConcurrentAppends(engine: Engine) async throws {
         let store = try await engine.open()
         _ = try await winners(of: 50) { number in
             try await store.append(event(.loginSucceeded, "\(number)"))
@@ -71,7 +71,7 @@ import Testing
     }
 
     @Test(arguments: Engine.allCases)
-    func trimmingTakesOnlyWhatIsOlder(engine: Engine) async throws {
+    func trimmingRemovesOnlyOlderEvents(engine: Engine) async throws {
         let store = try await filled(engine, times: [1, 2, 3, 4, 5])
         #expect(try await store.trim(before: Instant(milliseconds: 3), limit: 100) == 2)
         #expect(try await store.trim(before: Instant(milliseconds: 3), limit: 100) == 0)
@@ -79,7 +79,7 @@ import Testing
     }
 
     @Test(arguments: Engine.allCases)
-    func trimmingTakesNoMoreThanItsLimitAndTheOldestFirst(engine: Engine) async throws {
+    func trimmingRemovesAtMostItsLimitOldestFirst(engine: Engine) async throws {
         let store = try await filled(engine, times: [1, 1, 1, 1, 1])
         let later = Instant(milliseconds: 9)
         #expect(try await store.trim(before: later, limit: 2) == 2)
@@ -89,8 +89,8 @@ import Testing
     }
 
     @Test(arguments: Engine.allCases)
-    func trimmingLeavesNoGapInsideTheRecord(engine: Engine) async throws {
-        // The clock of one server was ahead when the third was written.
+    func trimmingLeavesNoGapBetweenEvents(engine: Engine) async throws {
+        // The third event was written by a server whose clock was ahead.
         let store = try await filled(engine, times: [1, 2, 9, 3, 4, 5])
         #expect(try await store.trim(before: Instant(milliseconds: 5), limit: 100) == 2)
         #expect(try await store.subjects == ["3", "4", "5", "6"])
@@ -98,7 +98,7 @@ import Testing
     }
 
     @Test(arguments: Engine.allCases)
-    func aNumberIsNotGivenOutAgain(engine: Engine) async throws {
+    func aNumberIsNotUsedAgain(engine: Engine) async throws {
         let store = try await filled(engine, times: [1, 2, 3])
         #expect(try await store.trim(before: Instant(milliseconds: 9), limit: 9) == 3)
         #expect(try await store.events(after: nil, limit: 9).isEmpty)

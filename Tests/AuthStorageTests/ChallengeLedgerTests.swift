@@ -1,7 +1,7 @@
 import AuthCore
 import Testing
 
-/// What every engine promises about spent challenges.
+/// What every engine guarantees about spent challenges.
 @Suite struct ChallengeLedgerTests {
     @Test(arguments: Engine.allCases)
     func aChallengeIsSpentOnce(engine: Engine) async throws {
@@ -13,7 +13,7 @@ import Testing
     }
 
     @Test(arguments: Engine.allCases)
-    func idsAreComparedOctetByOctet(engine: Engine) async throws {
+    func idsAreComparedByteByByte(engine: Engine) async throws {
         let store = try await engine.open()
         for id in ["", "a", "A", "a ", "1", "01", "1.0"] {
             #expect(try await store.spend(id, expiry: Instant(seconds: 1)))
@@ -21,7 +21,7 @@ import Testing
     }
 
     @Test(arguments: Engine.allCases)
-    func ofConcurrentSpendsOfOneChallengeExactlyOneWins(engine: Engine) async throws {
+    func ofConcurrentSpendsOfOneChallengeOneSucceeds(engine: Engine) async throws {
         let store = try await engine.open()
         for round in 0..<4 {
             let won = try await winners(of: 64) { _ in
@@ -32,7 +32,7 @@ import Testing
     }
 
     @Test(arguments: Engine.allCases)
-    func aMarkThatWasTakenBackCanBeSetOnceAgain(engine: Engine) async throws {
+    func aRestoredChallengeCanBeSpentAgain(engine: Engine) async throws {
         let store = try await engine.open()
         #expect(try await store.spend("one", expiry: Instant(seconds: 100)))
         #expect(try await store.spend("two", expiry: Instant(seconds: 100)))
@@ -44,7 +44,7 @@ import Testing
     }
 
     @Test(arguments: Engine.allCases)
-    func sweepingTakesOnlyWhatExpiredBefore(engine: Engine) async throws {
+    func sweepingRemovesOnlyExpiredChallenges(engine: Engine) async throws {
         let store = try await engine.open()
         for second: Int64 in 1...5 {
             #expect(try await store.spend("\(second)", expiry: Instant(seconds: second)))
@@ -57,7 +57,7 @@ import Testing
     }
 
     @Test(arguments: Engine.allCases)
-    func sweepingTakesNoMoreThanItsLimit(engine: Engine) async throws {
+    func sweepingRemovesAtMostItsLimit(engine: Engine) async throws {
         let store = try await engine.open()
         for number in 0..<10 {
             #expect(try await store.spend("\(number)", expiry: Instant(seconds: 1)))
@@ -71,7 +71,7 @@ import Testing
     }
 
     @Test(arguments: Engine.allCases)
-    func anExpiredMarkStandsUntilItIsSwept(engine: Engine) async throws {
+    func anExpiredChallengeStaysSpentUntilItIsSwept(engine: Engine) async throws {
         let store = try await engine.open()
         #expect(try await store.spend("old", expiry: Instant(milliseconds: .min)))
         #expect(try await !store.spend("old", expiry: Instant(seconds: 1)))

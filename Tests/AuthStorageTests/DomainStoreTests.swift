@@ -2,7 +2,7 @@ import AuthCore
 import AuthStorage
 import Testing
 
-/// What every engine promises about domains.
+/// What every engine guarantees about domains.
 @Suite struct DomainStoreTests {
     private func withUsers(_ engine: Engine) async throws -> any EngineStore {
         let store = try await engine.open()
@@ -17,7 +17,7 @@ import Testing
     }
 
     @Test(arguments: Engine.allCases)
-    func everyFieldComesBackAsItWasGiven(engine: Engine) async throws {
+    func everyFieldIsStoredAndRead(engine: Engine) async throws {
         let store = try await withUsers(engine)
         let full = HostedDomain(
             id: domainID(1), name: try domainName("x.y.test"), owner: userID(1), isProOnly: true,
@@ -33,7 +33,7 @@ import Testing
     }
 
     @Test(arguments: Engine.allCases)
-    func aDomainIsFoundByIdForItsOwnerOnly(engine: Engine) async throws {
+    func onlyTheOwnerFindsADomainByID(engine: Engine) async throws {
         let store = try await withUsers(engine)
         #expect(try await store.insert(domain(1)) == .inserted)
         #expect(try await store.insert(domain(2, of: nil)) == .inserted)
@@ -43,7 +43,7 @@ import Testing
     }
 
     @Test(arguments: Engine.allCases)
-    func aNameIsThereOnceWhoeversItIs(engine: Engine) async throws {
+    func aNameIsUniqueAmongAllOwners(engine: Engine) async throws {
         let store = try await withUsers(engine)
         #expect(try await store.insert(domain(1, "same.test")) == .inserted)
         #expect(try await store.insert(domain(2, "same.test")) == .alreadyExists)
@@ -54,21 +54,21 @@ import Testing
     }
 
     @Test(arguments: Engine.allCases)
-    func aClaimThatIsNotProvedGivesWayAfterAWeek(engine: Engine) async throws {
+    func anUnverifiedDomainIsReplacedAfterAWeek(engine: Engine) async throws {
         let store = try await withUsers(engine)
         let week: Int64 = 7 * 86_400_000
         #expect(try await store.insert(domain(1, "a.test", created: 0)) == .inserted)
         #expect(
             try await store.insert(domain(2, "a.test", of: 2, created: week - 1))
                 == .alreadyExists)
-        // One's own is not new for having been forgotten.
+        // The owner's own domain is not replaced by itself.
         #expect(try await store.insert(domain(2, "a.test", created: week)) == .alreadyExists)
         #expect(try await store.insert(domain(2, "a.test", of: 2, created: week)) == .inserted)
         #expect(
             try await store.domain(named: domainName("a.test"))
                 == domain(2, "a.test", of: 2, created: week))
         #expect(try await store.domains(of: userID(1)).isEmpty)
-        // What is proved, and what is the operator's, stays.
+        // Verified domains and the operator's are never replaced.
         _ = try await store.setVerification(
             of: domainID(2), to: .verified, hasMX: false, at: .epoch, recording: event())
         #expect(try await store.insert(domain(3, "b.test", of: nil, created: 0)) == .inserted)
@@ -79,7 +79,7 @@ import Testing
     }
 
     @Test(arguments: Engine.allCases)
-    func ofConcurrentInsertsOfOneNameExactlyOneWins(engine: Engine) async throws {
+    func ofConcurrentInsertsOfOneNameOneSucceeds(engine: Engine) async throws {
         let store = try await withUsers(engine)
         let won = try await winners(of: 50) { number in
             try await store.insert(domain(number, "wanted.test", of: 1 + number % 2)) == .inserted
@@ -88,13 +88,13 @@ import Testing
     }
 
     @Test(arguments: Engine.allCases)
-    func anOwnerGetsToTheLimitAndNotPastIt(engine: Engine) async throws {
+    func anOwnerCannotExceedTheLimit(engine: Engine) async throws {
         let store = try await withUsers(engine)
         for number in 1...2 {
             #expect(try await insert(domain(number), limit: 2, in: store) == .inserted)
         }
         #expect(try await insert(domain(3), limit: 2, in: store) == .limitReached)
-        // Before the name is looked at.
+        // The limit is checked before the name.
         #expect(try await insert(domain(1), limit: 2, in: store) == .limitReached)
         #expect(try await insert(domain(3, of: 2), limit: 2, in: store) == .inserted)
         #expect(try await insert(domain(4, of: nil), limit: 0, in: store) == .inserted)
@@ -105,7 +105,7 @@ import Testing
     }
 
     @Test(arguments: Engine.allCases)
-    func howeverManyRaceAnOwnerNeverGetsPastTheLimit(engine: Engine) async throws {
+    func concurrentInsertsCannotExceedTheLimit(engine: Engine) async throws {
         let store = try await withUsers(engine)
         let won = try await winners(of: 50) { number in
             try await insert(domain(number), limit: 3, in: store) == .inserted
@@ -115,7 +115,7 @@ import Testing
     }
 
     @Test(arguments: Engine.allCases)
-    func aDomainOfNobodyIsAFailure(engine: Engine) async throws {
+    func aDomainOfAnUnknownOwnerIsAnError(engine: Engine) async throws {
         let store = try await withUsers(engine)
         await #expect(throws: StorageError.unknownOwner) {
             try await store.insert(domain(1, of: 3))
@@ -136,7 +136,7 @@ import Testing
     }
 
     @Test(arguments: Engine.allCases)
-    func whatALookFoundIsWritten(engine: Engine) async throws {
+    func theResultOfACheckIsStored(engine: Engine) async throws {
         let store = try await withUsers(engine)
         var one = try domain(1)
         #expect(try await store.insert(one) == .inserted)
@@ -154,9 +154,9 @@ import Testing
         var found = try await look(.verified, false, 20)
         one.verified = Instant(milliseconds: 20)
         #expect(found == one)
-        // A domain that stays verified keeps the time at which it became so.
+        // A domain that stays verified keeps the time of its first verification.
         #expect(try await look(.verified, true, 30) == one)
-        // Accounts may be on it, and a look that began earlier knows less.
+        // Accounts may be on it, so a check that began earlier does not undo the verification.
         found = try await look(.failed, false, 40)
         #expect(one.verification == .verified && found == one)
         #expect(
@@ -164,23 +164,23 @@ import Testing
     }
 
     @Test(arguments: Engine.allCases)
-    func becomingVerifiedIsToldOnce(engine: Engine) async throws {
+    func becomingVerifiedIsRecordedOnce(engine: Engine) async throws {
         let store = try await withUsers(engine)
         #expect(try await store.insert(domain(1)) == .inserted)
-        let told = try await store.subjects.count
+        let recorded = try await store.subjects.count
         let looked = try await winners(of: 20) { number in
             try await store.setVerification(
                 of: domainID(1), to: .verified, at: Int64(number)) == .verified
         }
         #expect(looked == 20)
-        #expect(try await store.subjects.count == told + 1)
+        #expect(try await store.subjects.count == recorded + 1)
         #expect(
             try await store.setVerification(of: domainID(1), to: .pending, at: 50) == .verified)
-        #expect(try await store.subjects.count == told + 1)
+        #expect(try await store.subjects.count == recorded + 1)
     }
 
     @Test(arguments: Engine.allCases)
-    func aDomainGoesWithItsOwnersWordOnly(engine: Engine) async throws {
+    func onlyItsOwnerRemovesADomain(engine: Engine) async throws {
         let store = try await withUsers(engine)
         #expect(try await store.insert(domain(1)) == .inserted)
         #expect(try await store.insert(domain(2, of: nil)) == .inserted)
@@ -195,7 +195,7 @@ import Testing
     }
 
     @Test(arguments: Engine.allCases)
-    func noAccountIsMadeOnADomainThatIsGone(engine: Engine) async throws {
+    func noAccountIsInsertedOnARemovedDomain(engine: Engine) async throws {
         let store = try await withUsers(engine)
         #expect(try await store.insert(domain(1, "in.test")) == .inserted)
         let gone = try await store.insert(
@@ -207,9 +207,9 @@ import Testing
         #expect(made == .inserted)
     }
 
-    /// Hashing the password comes between looking at the domain and making the account.
+    /// Hashing the password happens between reading the domain and inserting the account.
     @Test(arguments: Engine.allCases)
-    func aDomainRemovedMeanwhileHasNoAccount(engine: Engine) async throws {
+    func aDomainRemovedDuringACreationHasNoAccount(engine: Engine) async throws {
         let store = try await withUsers(engine)
         for turn in 1...20 {
             #expect(try await store.insert(domain(turn, "in\(turn).test")) == .inserted)
@@ -226,7 +226,7 @@ import Testing
     }
 
     @Test(arguments: Engine.allCases)
-    func aDomainStaysWhileAnAccountIsOnIt(engine: Engine) async throws {
+    func aDomainWithAnAccountIsNotRemoved(engine: Engine) async throws {
         let store = try await withUsers(engine)
         #expect(try await store.insert(domain(1, "in.test")) == .inserted)
         #expect(try await store.insert(account(1, "a@in.test")))
@@ -240,7 +240,7 @@ import Testing
     }
 
     @Test(arguments: Engine.allCases)
-    func accountsOnOtherDomainsDoNotHoldIt(engine: Engine) async throws {
+    func accountsOnOtherDomainsDoNotPreventItsRemoval(engine: Engine) async throws {
         let store = try await withUsers(engine)
         #expect(try await store.insert(domain(1, "in.test")) == .inserted)
         for (number, name) in ["a@x.in.test", "a@xin.test", "in.test@other.test"].enumerated() {
@@ -250,7 +250,7 @@ import Testing
     }
 
     @Test(arguments: Engine.allCases)
-    func theOperatorSeesAllByNamePageByPageWithTheirOwners(engine: Engine) async throws {
+    func allDomainsAreListedByNameInPagesWithTheirOwners(engine: Engine) async throws {
         let store = try await withUsers(engine)
         let all = [
             try domain(1, "b.test", of: 2), try domain(2, "a.test", of: nil),

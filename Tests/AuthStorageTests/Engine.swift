@@ -24,7 +24,7 @@ enum Engine: CaseIterable, Sendable {
         }
     }
 
-    /// A store does not know where its file is, so the directories stay until the run ends.
+    /// A store does not own its directory, so the directories stay until the process ends.
     private static let directories: Mutex<[TemporaryDirectory]> = {
         atexit { Engine.forget() }
         return Mutex([])
@@ -35,7 +35,7 @@ enum Engine: CaseIterable, Sendable {
     }
 }
 
-/// A directory of its own, gone with the last reference.
+/// A new directory, removed with the last reference to it.
 final class TemporaryDirectory: Sendable {
     let path: String
 

@@ -5,7 +5,7 @@ import Testing
 
 @testable import AuthStorage
 
-/// Who watches a store hears of what happened, of all of it, and of nothing else.
+/// An observer gets every recorded event once, and nothing else.
 @Suite struct EventObserverTests {
     private final class Heard: Sendable {
         private let events = Mutex<[AuditEvent]>([])
@@ -15,9 +15,9 @@ import Testing
         @Sendable func hear(_ event: AuditEvent) { events.withLock { $0.append(event) } }
     }
 
-    private struct Trouble: Error {}
+    private struct TestError: Error {}
 
-    @Test func anEventIsToldBeforeItsCallerIsAnswered() async throws {
+    @Test func anEventIsReportedBeforeTheWriteReturns() async throws {
         let heard = Heard()
         let store = try SQLiteStore.open(
             .memory, observers: StoreObservers(event: heard.hear), at: .epoch)
@@ -28,7 +28,7 @@ import Testing
         #expect(try await store.subjects == heard.subjects)
     }
 
-    @Test func whatIsToldIsDurable() async throws {
+    @Test func aReportedEventIsDurable() async throws {
         let directory = try TemporaryDirectory()
         let found = Mutex<[Int]>([])
         let store = try SQLiteStore.open(
@@ -44,20 +44,20 @@ import Testing
         await store.close()
     }
 
-    @Test func aWriteThatChangesNothingOrFailsIsNotTold() async throws {
+    @Test func aWriteThatChangesNothingOrFailsIsNotReported() async throws {
         let heard = Heard()
         let store = try SQLiteStore.open(
             .memory, observers: StoreObservers(event: heard.hear), at: .epoch)
         let gate = Gate()
         let held = Task { try await store.write { _ in gate.hold() } }
         await gate.await()
-        // All of these wait once they are added, and are committed together.
+        // All of these wait once they are added, and are committed as one batch.
         await withDiscardingTaskGroup { group in
             for number in 0..<6 {
                 group.addImmediateTask {
                     _ = try? await store.write { database in
                         try database.record(event(.loginFailed, "\(number)"))
-                        if number % 2 == 1 { throw Trouble() }
+                        if number % 2 == 1 { throw TestError() }
                     }
                 }
             }
@@ -69,14 +69,14 @@ import Testing
         #expect(heard.subjects.sorted() == ["0", "2", "4"])
     }
 
-    @Test func aTransactionThatIsLostIsNotTold() async throws {
+    @Test func aFailedTransactionIsNotReported() async throws {
         let heard = Heard()
         let store = try SQLiteStore.open(
             .memory, observers: StoreObservers(event: heard.hear), at: .epoch)
         await #expect(throws: (any Error).self) {
             try await store.write { database in
                 try database.record(event(.tokenCreated, "lost"))
-                // Only the commit finds out that there is no such owner.
+                // The missing owner is detected only at the commit.
                 try database.execute(script: "PRAGMA defer_foreign_keys = ON", name: "defer")
                 try database.run(
                     Query(

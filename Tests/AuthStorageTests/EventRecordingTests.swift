@@ -2,9 +2,9 @@ import AuthCore
 import AuthStorage
 import Testing
 
-/// What every engine promises about events: each is there exactly when its change is.
+/// What every engine guarantees about events: each is recorded exactly when its change is made.
 @Suite struct EventRecordingTests {
-    /// One call of a changing method, and whether it is to change anything.
+    /// One call of a method that makes a change, and whether it must change something.
     private struct Step {
         let name: String
         let changes: Bool
@@ -17,7 +17,7 @@ import Testing
         }
     }
 
-    /// Runs the steps in order; what is recorded has to be the names of those that change.
+    /// Runs the steps in order. The recorded subjects must be the names of those that change.
     private func hold(_ store: any EngineStore, to steps: [Step]) async throws {
         for step in steps {
             let before = try await store.subjects
@@ -189,7 +189,7 @@ import Testing
     }
 
     @Test(arguments: Engine.allCases)
-    func aDomainInUseThatStaysIsNotTold(engine: Engine) async throws {
+    func aDomainThatCannotBeRemovedRecordsNoEvent(engine: Engine) async throws {
         let store = try await engine.open()
         #expect(try await store.insert(user(1)))
         #expect(try await store.insert(domain(1)) == .inserted)
@@ -200,7 +200,7 @@ import Testing
     }
 
     @Test(arguments: Engine.allCases)
-    func ofARaceOnlyTheWinnersEventIsThere(engine: Engine) async throws {
+    func ofConcurrentChangesOnlyTheSuccessfulOneRecordsAnEvent(engine: Engine) async throws {
         let store = try await engine.open()
         let won = try await winners(of: 50) { number in
             try await store.insert(

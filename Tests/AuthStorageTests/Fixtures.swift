@@ -9,7 +9,7 @@ func address(_ text: String) throws -> Address {
     try #require(Address(parsing: text))
 }
 
-/// Ids and digests that are different for different numbers.
+/// Different numbers give different ids and digests.
 func accountID(_ number: Int) -> AccountID {
     AccountID(random: bytes(number, count: 16))
 }
@@ -96,7 +96,7 @@ func key(
 }
 
 /// Runs `body` for all numbers at once.
-/// - Returns: how many said `true`.
+/// - Returns: how many returned `true`.
 func winners(
     of count: Int, _ body: @escaping @Sendable (Int) async throws -> Bool
 ) async throws -> Int {

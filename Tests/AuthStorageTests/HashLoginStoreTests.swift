@@ -5,7 +5,7 @@ import Testing
 
 @Suite struct HashLoginStoreTests {
     @Test(arguments: Engine.allCases)
-    func everyFieldComesBackAsItWasGiven(engine: Engine) async throws {
+    func everyFieldIsStoredAndRead(engine: Engine) async throws {
         let store = try await engine.open()
         let login = try login("o'neil+x@example.com", version: 7)
         #expect(try await store.insert(login, recording: event))
@@ -26,7 +26,7 @@ import Testing
     }
 
     @Test(arguments: Engine.allCases)
-    func endingMovesTheVersionOnceForEachVersion(engine: Engine) async throws {
+    func endingLoginsIncreasesTheVersionOncePerVersion(engine: Engine) async throws {
         let store = try await engine.open()
         let login = try login("a@example.com")
         let event = self.event
@@ -42,7 +42,7 @@ import Testing
     }
 
     @Test(arguments: Engine.allCases)
-    func whoIsNotRegisteredCannotBeLoggedOut(engine: Engine) async throws {
+    func loginsOfAnUnknownEmailCannotBeEnded(engine: Engine) async throws {
         let store = try await engine.open()
         let nobody = try email("nobody@example.com")
         #expect(try await !store.endLogins(of: nobody, at: nil, recording: event))

@@ -2,7 +2,7 @@ import AuthCore
 import AuthStorage
 import Testing
 
-/// What every engine promises about the accounts that a Pro user owns.
+/// What every engine guarantees about the accounts that a Pro user owns.
 @Suite struct HoldingStoreTests {
     private func withUsers(_ engine: Engine) async throws -> any EngineStore {
         let store = try await engine.open()
@@ -17,7 +17,7 @@ import Testing
     }
 
     @Test(arguments: Engine.allCases)
-    func anAccountComesBackWithItsOwnerAndPassword(engine: Engine) async throws {
+    func ownerAndPasswordOfAnAccountAreStored(engine: Engine) async throws {
         let store = try await withUsers(engine)
         let owned = Account(
             id: accountID(1), address: try address("a@mail.test"),
@@ -29,7 +29,7 @@ import Testing
     }
 
     @Test(arguments: Engine.allCases)
-    func anOwnerThatIsNotThereIsAFailure(engine: Engine) async throws {
+    func anUnknownOwnerIsAnError(engine: Engine) async throws {
         let store = try await engine.open()
         await #expect(throws: StorageError.unknownOwner) {
             try await store.insert(account(1, owner: userID(1)))
@@ -39,7 +39,7 @@ import Testing
     }
 
     @Test(arguments: Engine.allCases)
-    func anOwnerGetsToTheLimitAndNotPastIt(engine: Engine) async throws {
+    func anOwnerCannotExceedTheLimit(engine: Engine) async throws {
         let store = try await withUsers(engine)
         for number in 1...3 {
             #expect(
@@ -48,7 +48,7 @@ import Testing
         }
         #expect(
             try await insert(account(4, owner: userID(1)), limit: 3, in: store) == .limitReached)
-        // Before the address is looked at.
+        // The limit is checked before the address.
         #expect(
             try await insert(account(1, owner: userID(1)), limit: 3, in: store) == .limitReached)
         #expect(try await insert(account(4, owner: userID(2)), limit: 3, in: store) == .inserted)
@@ -65,7 +65,7 @@ import Testing
     }
 
     @Test(arguments: Engine.allCases)
-    func aDeletionMakesRoomForAnother(engine: Engine) async throws {
+    func aDeletedAccountDoesNotCountAgainstTheLimit(engine: Engine) async throws {
         let store = try await withUsers(engine)
         #expect(try await insert(account(1, owner: userID(1)), limit: 1, in: store) == .inserted)
         #expect(try await store.delete(accountID(1), at: nil))
@@ -73,7 +73,7 @@ import Testing
     }
 
     @Test(arguments: Engine.allCases)
-    func howeverManyRaceAnOwnerNeverGetsPastTheLimit(engine: Engine) async throws {
+    func concurrentInsertsCannotExceedTheLimit(engine: Engine) async throws {
         let store = try await withUsers(engine)
         let won = try await winners(of: 50) { number in
             try await insert(account(number, owner: userID(1)), limit: 7, in: store) == .inserted
@@ -83,7 +83,7 @@ import Testing
     }
 
     @Test(arguments: Engine.allCases)
-    func holdingsCountWhatTheUserHas(engine: Engine) async throws {
+    func holdingsCountTheUsersAccountsAndDomains(engine: Engine) async throws {
         let store = try await withUsers(engine)
         #expect(try await store.holdings(of: userID(1)) == (0, 0))
         for number in 1...3 {
@@ -136,7 +136,7 @@ import Testing
     }
 
     @Test(arguments: Engine.allCases)
-    func nobodyWhoStaysIsSkippedOrToldTwice(engine: Engine) async throws {
+    func changesBetweenPagesSkipOrRepeatNoOtherAccount(engine: Engine) async throws {
         let store = try await withUsers(engine)
         for number in 0..<20 {
             #expect(
@@ -151,7 +151,7 @@ import Testing
             guard let last = page.last else { break }
             seen += page.map(\.id)
             cursor = AccountCursor(created: last.created, id: last.id)
-            // What the cursor stands on goes; others come before it and after it.
+            // The account at the cursor is deleted; others are added before and after it.
             #expect(try await store.delete(last.id, at: nil))
             for time: Int64 in [0, 2, 9] where next < 130 {
                 #expect(
@@ -164,7 +164,7 @@ import Testing
     }
 }
 
-/// What every engine promises about a newer hash of the same password.
+/// What every engine guarantees about a newer hash of the same password.
 @Suite struct AccountRehashTests {
     private func account(_ number: Int, _ password: String) throws -> Account {
         Account(
@@ -173,7 +173,7 @@ import Testing
     }
 
     @Test(arguments: Engine.allCases)
-    func aRehashMovesNoVersionAndHoldsToTheOldHash(engine: Engine) async throws {
+    func aRehashKeepsTheVersionAndReplacesOnlyTheOldHash(engine: Engine) async throws {
         let store = try await engine.open()
         var one = try account(1, "old")
         #expect(try await store.insert(one))
@@ -187,7 +187,7 @@ import Testing
     }
 
     @Test(arguments: Engine.allCases)
-    func anAccountWithAnAPIKeyHasNothingToRehash(engine: Engine) async throws {
+    func anAccountWithAnAPIKeyCannotBeRehashed(engine: Engine) async throws {
         let store = try await engine.open()
         let agent = Account(
             id: accountID(1), address: try address("agent@mail.test"),
@@ -216,7 +216,7 @@ import Testing
     }
 
     @Test(arguments: Engine.allCases)
-    func aKeyGivesWayToAPasswordAndBack(engine: Engine) async throws {
+    func aKeyIsReplacedByAPasswordAndBack(engine: Engine) async throws {
         let store = try await engine.open()
         #expect(try await store.insert(account(1, "old")))
         let id = accountID(1)

@@ -9,7 +9,7 @@ import Testing
     func anOpenDatabaseAnswers(inMemory: Bool) async throws {
         let directory = try TemporaryDirectory()
         var settings = SQLiteSettings()
-        // The default is a second, which a machine that is busy with other tests may need.
+        // The default is one second, which may be too short on a busy machine.
         settings.pingTimeout = .seconds(60)
         let store =
             inMemory
@@ -32,7 +32,7 @@ import Testing
         }
         gate.release()
         try await held.value
-        // Not by another ping: five milliseconds are short on a busy machine.
+        // Not by another ping: five milliseconds may be too short on a busy machine.
         #expect(try await store.keys().isEmpty)
     }
 }

@@ -30,7 +30,7 @@ import Testing
         var status = stat()
         #expect(stat(copy, &status) == 0)
         #expect(status.st_mode & 0o777 == 0o600)
-        // Nothing else is left, such as a log that would have to be kept with it.
+        // There is no other file, such as a log that would belong to the copy.
         #expect(
             TemporaryDirectory.names(in: directory.path).filter { $0.contains("copy") }
                 == ["copy.db"])
@@ -41,7 +41,7 @@ import Testing
         await store.close()
     }
 
-    @Test func whatIsWrittenMeanwhileIsNotInItAndDoesNotMakeItBeginAgain() async throws {
+    @Test func writesDuringACopyAreNotInItAndDoNotRestartIt() async throws {
         let store = try directory.open()
         try await insert(1, into: store)
         let other = try SQLiteConnection(path: directory.database, busyTimeout: .zero)
@@ -50,7 +50,7 @@ import Testing
         var seen: [BackupProgress] = []
         try backup().write(to: copy) { progress throws in
             seen.append(progress)
-            // What begins again after each write would never come to its end.
+            // A copy that begins again after each write would never end.
             guard seen.count < 1000 else { throw StoreBusy() }
             #expect(try other.run(add, .text("a\(seen.count)@mail.test")) == 1)
         }
@@ -67,7 +67,7 @@ import Testing
         await store.close()
     }
 
-    @Test func anOlderDatabaseIsCopiedAsItIs() throws {
+    @Test func anOlderDatabaseIsCopiedWithoutMigration() throws {
         let one = Migration(1, "one", Array("CREATE TABLE a (x INTEGER) STRICT;".utf8))
         let two = Migration(2, "two", Array("CREATE TABLE b (x INTEGER) STRICT;".utf8))
         let settings = SQLiteSettings()
@@ -78,7 +78,7 @@ import Testing
         #expect(plan == MigrationStatus(applied: [one], pending: [two]))
     }
 
-    @Test func aFileThatExistsIsLeftAsItIs() async throws {
+    @Test func anExistingFileIsNotOverwritten() async throws {
         await (try directory.open()).close()
         let file = try #require(fopen(copy, "w"))
         fputs("mine", file)
@@ -91,7 +91,7 @@ import Testing
         #expect(status.st_size == 4)
     }
 
-    @Test func whatIsNoDatabaseOfOursIsNotCopied() throws {
+    @Test func anotherProgramsFileIsNotCopied() throws {
         let other = try #require(fopen(directory.database, "w"))
         fputs("a letter to the editor", other)
         fclose(other)
@@ -101,26 +101,26 @@ import Testing
         #expect(access(copy, F_OK) != 0)
     }
 
-    @Test func whoWatchesMayEndIt() async throws {
+    @Test func anErrorOfTheProgressCallbackEndsTheCopy() async throws {
         let store = try directory.open()
         #expect(throws: StoreBusy.self) {
             try backup().write(to: copy) { _ in throw StoreBusy() }
         }
-        // The snapshot is let go of: the next copy sees what has come since.
+        // The snapshot was released: the next copy has the writes since then.
         try await insert(1, into: store)
         unlink(copy)
         try backup().write(to: copy)
         await store.close()
     }
 
-    @Test func aDamagedDatabaseIsFoundOutNow() async throws {
+    @Test func aDamagedDatabaseIsDetectedAtTheBackup() async throws {
         let store = try directory.open()
         for number in 1...400 { try await insert(number, into: store) }
         await store.close()
         var status = stat()
         #expect(stat(directory.database, &status) == 0)
         let descriptor = open(directory.database, O_WRONLY)
-        // The last page belongs to a table or an index; its head is what a page is read by.
+        // The last page belongs to a table or an index, and its first bytes are its header.
         let page = [UInt8](repeating: 0xff, count: 64)
         #expect(pwrite(descriptor, page, page.count, status.st_size - 4096) == page.count)
         close(descriptor)

@@ -18,7 +18,7 @@ import Testing
     @Test(arguments: [
         (Int64.min, "", [UInt8]()), (Int64.max, "\u{e9}\0 after a NUL", [0, 255]), (0, "x", [1]),
     ])
-    func valuesComeBackAsTheyWere(number: Int64, text: String, bytes: [UInt8]) throws {
+    func valuesAreStoredAndRead(number: Int64, text: String, bytes: [UInt8]) throws {
         try database.run(insert, .integer(number), .text(text), .blob(bytes))
         let row = try database.first(select) { row in
             (try row.integer(0), try row.text(1), try row.blob(2))
@@ -57,7 +57,7 @@ import Testing
         #expect(try database.run(insert, .integer(2), .null, .null) == 1)
     }
 
-    @Test func aParameterOfARunIsForgottenBeforeTheNext() throws {
+    @Test func parametersOfOneRunAreClearedBeforeTheNext() throws {
         try database.run(insert, .integer(1), .text("old"), .null)
         try database.run(insert, .integer(2))
         let texts = try database.all(Query("nulls", "SELECT i FROM t WHERE x IS NULL")) {
@@ -66,7 +66,7 @@ import Testing
         #expect(texts == [2])
     }
 
-    @Test func aTransactionThatThrowsLeavesNothing() throws {
+    @Test func aTransactionThatThrowsIsRolledBack() throws {
         #expect(throws: StoreBusy.self) {
             try database.transaction {
                 try database.run(insert, .integer(1), .null, .null)
@@ -88,8 +88,8 @@ import Testing
         (Duration.zero, Int64(0)), (.milliseconds(1500), 1500), (.seconds(-1), 0),
         (.seconds(Int64.max), Int64(Int32.max)),
     ])
-    func anyPatienceIsTaken(patience: Duration, expected: Int64) throws {
-        let database = try SQLiteConnection(path: ":memory:", busyTimeout: patience)
+    func anyBusyTimeoutIsAccepted(busyTimeout: Duration, expected: Int64) throws {
+        let database = try SQLiteConnection(path: ":memory:", busyTimeout: busyTimeout)
         let query = Query("timeout", "PRAGMA busy_timeout")
         #expect(try database.first(query) { try $0.integer(0) } == expected)
     }

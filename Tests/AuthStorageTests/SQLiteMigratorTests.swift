@@ -9,10 +9,10 @@ import Testing
     private let two = Migration(2, "two", Array("CREATE TABLE b (x INTEGER) STRICT;".utf8))
 
     private func migrator(
-        _ directory: TemporaryDirectory, _ known: [Migration], patience: Duration = .seconds(30)
+        _ directory: TemporaryDirectory, _ known: [Migration], busyTimeout: Duration = .seconds(30)
     ) -> SQLiteMigrator {
         var settings = SQLiteSettings()
-        settings.busyTimeout = patience
+        settings.busyTimeout = busyTimeout
         return SQLiteMigrator(.file(directory.database), settings: settings, known: known)
     }
 
@@ -28,7 +28,7 @@ import Testing
         #expect(try migrator.migrate(at: .epoch) == [])
     }
 
-    @Test func anOlderDatabaseGetsWhatItLacks() throws {
+    @Test func anOlderDatabaseGetsThePendingMigrations() throws {
         let directory = try TemporaryDirectory()
         _ = try migrator(directory, [one]).migrate(at: .epoch)
         let plan = try migrator(directory, [one, two]).status()
@@ -38,14 +38,14 @@ import Testing
         #expect(after == MigrationStatus(applied: [one, two], pending: []))
     }
 
-    @Test func aPlanChangesNothing() throws {
+    @Test func theStatusChangesNothing() throws {
         let directory = try TemporaryDirectory()
         let plan = try migrator(directory, [one]).status()
         #expect(plan == MigrationStatus(applied: [], pending: [one]))
         #expect(TemporaryDirectory.names(in: directory.path) == [])
     }
 
-    @Test func eachMigrationIsNotedWithItsChecksumAndTime() throws {
+    @Test func eachMigrationIsRecordedWithItsChecksumAndTime() throws {
         let directory = try TemporaryDirectory()
         _ = try migrator(directory, [one, two]).migrate(at: Instant(milliseconds: 77))
         let database = try SQLiteConnection(path: directory.database, busyTimeout: .zero)
@@ -56,37 +56,37 @@ import Testing
         #expect(rows == ["one \(one.checksum) 77", "two \(two.checksum) 77"])
     }
 
-    @Test func aMigrationThatFailsLeavesNothingOfItself() throws {
+    @Test func aFailedMigrationIsRolledBack() throws {
         let directory = try TemporaryDirectory()
         let broken = Migration(
             2, "two", Array("CREATE TABLE b (x INTEGER) STRICT; CREATE TABLE a (x ANY);".utf8))
         #expect(throws: StorageError.failed(statement: "migration 2", code: 1)) {
             try migrator(directory, [one, broken]).migrate(at: .epoch)
         }
-        // The first one stands, and the second can be tried again.
+        // The first one stays applied, and the second can be applied later.
         #expect(try migrator(directory, [one, two]).migrate(at: .epoch) == [two])
     }
 
-    @Test func aNewerDatabaseIsRefused() throws {
+    @Test func aNewerDatabaseIsRejected() throws {
         let directory = try TemporaryDirectory()
         _ = try migrator(directory, [one, two]).migrate(at: .epoch)
-        let refusal = MigrationError.newer(path: directory.database, database: 2, program: 1)
-        #expect(throws: refusal) { try migrator(directory, [one]).migrate(at: .epoch) }
-        #expect(throws: refusal) { try migrator(directory, [one]).status() }
+        let error = MigrationError.newer(path: directory.database, database: 2, program: 1)
+        #expect(throws: error) { try migrator(directory, [one]).migrate(at: .epoch) }
+        #expect(throws: error) { try migrator(directory, [one]).status() }
     }
 
-    @Test func aStoreRefusesANewerDatabase() throws {
+    @Test func aStoreDoesNotOpenANewerDatabase() throws {
         let directory = try TemporaryDirectory()
         _ = try directory.open()
         let known = Migration.sqlite.count
         try edit(
             directory, "INSERT INTO schema_migration VALUES (\(known + 1), 'later', 'x', 0)")
-        let refusal = MigrationError.newer(
+        let error = MigrationError.newer(
             path: directory.database, database: known + 1, program: known)
-        #expect(throws: refusal) { try directory.open() }
+        #expect(throws: error) { try directory.open() }
     }
 
-    @Test func anEditedMigrationIsRefused() throws {
+    @Test func anEditedMigrationIsRejected() throws {
         let directory = try TemporaryDirectory()
         _ = try migrator(directory, [one]).migrate(at: .epoch)
         let edited = Migration(1, "one", Array("CREATE TABLE a (y INTEGER) STRICT;".utf8))
@@ -95,7 +95,7 @@ import Testing
         ) { try migrator(directory, [edited, two]).migrate(at: .epoch) }
     }
 
-    @Test func aGapIsRefused() throws {
+    @Test func aGapIsRejected() throws {
         let directory = try TemporaryDirectory()
         _ = try migrator(directory, [one, two]).migrate(at: .epoch)
         try edit(directory, "DELETE FROM schema_migration WHERE number = 1")
@@ -108,7 +108,7 @@ import Testing
         "CREATE TABLE other (x)", "PRAGMA application_id = 42",
         "CREATE TABLE schema_migration (number, name, checksum, applied_at)",
     ])
-    func anotherProgramsDatabaseIsLeftAsItIs(script: String) throws {
+    func anotherProgramsDatabaseIsNotChanged(script: String) throws {
         let directory = try TemporaryDirectory()
         try SQLiteLocation.file(directory.database).create()
         try edit(directory, script)
@@ -120,7 +120,7 @@ import Testing
         #expect(TemporaryDirectory.names(in: directory.path) == ["postern.db"])
     }
 
-    @Test func aFileThatIsNoDatabaseIsLeftAsItIs() throws {
+    @Test func aFileThatIsNoDatabaseIsNotChanged() throws {
         let directory = try TemporaryDirectory()
         let text = String(repeating: "no database at all\n", count: 100)
         let file = try #require(fopen(directory.database, "w"))
@@ -132,7 +132,7 @@ import Testing
         #expect(try contents(directory.database) == Array(text.utf8))
     }
 
-    @Test func ofSeveralProgramsThatMigrateAtOnceOneDoes() async throws {
+    @Test func ofConcurrentProgramsOneAppliesEachMigration() async throws {
         for _ in 0..<5 {
             let directory = try TemporaryDirectory()
             let migrator = migrator(directory, [one, two])
@@ -151,7 +151,7 @@ import Testing
                 == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad")
     }
 
-    @Test func theProgramCarriesTheFilesAsTheyAre() throws {
+    @Test func theEmbeddedMigrationsAreTheFiles() throws {
         let directory = try #require(Self.migrations)
         let names = TemporaryDirectory.names(in: directory)
         #expect(names.count == Migration.sqlite.count)

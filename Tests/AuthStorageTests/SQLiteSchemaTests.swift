@@ -4,7 +4,7 @@ import Testing
 
 @testable import AuthStorage
 
-/// What the SQLite engine's own tables promise.
+/// What the SQLite engine's tables guarantee.
 @Suite struct SQLiteSchemaTests {
     private func withEvents(_ count: Int) async throws -> SQLiteStore {
         let store = try SQLiteStore.open(.memory, at: .epoch)
@@ -16,7 +16,7 @@ import Testing
         "UPDATE audit SET subject = 'x'", "UPDATE audit SET sequence = sequence + 10",
         "DELETE FROM audit WHERE sequence = 2", "DELETE FROM audit WHERE sequence > 1",
     ])
-    func theRecordCanBeNeitherChangedNorHolesBeMadeInIt(script: String) async throws {
+    func eventsCannotBeChangedOrRemovedFromTheMiddle(script: String) async throws {
         let store = try await withEvents(3)
         // SQLITE_CONSTRAINT_TRIGGER
         await #expect(throws: StorageError.failed(statement: "forge", code: 1811)) {
@@ -50,7 +50,7 @@ import Testing
         #expect(try await store.insert(domain(1)) == .inserted)
         #expect(try await store.insert(token(1)))
         #expect(try await store.insert(account(1, owner: userID(1))))
-        // So that an owner with this id is there.
+        // A user with this id, so that the row can name it as its owner.
         let nobody = "INSERT INTO user SELECT 'none', 'x', state, password_hash, 1, 1 FROM user"
         try await store.write { database in
             try database.execute(
@@ -67,7 +67,7 @@ import Testing
         }
     }
 
-    @Test func aFailedWriteOfACommonCommitLeavesNeitherItselfNorItsEvent() async throws {
+    @Test func aFailedWriteInABatchLeavesNeitherChangeNorEvent() async throws {
         let store = try SQLiteStore.open(.memory, at: .epoch)
         #expect(try await store.insert(user(1)))
         let before = try await store.subjects
@@ -76,7 +76,7 @@ import Testing
             try await store.write { _ in gate.hold() }
         }
         await gate.await()
-        // All of these wait once they are added, and are committed together; every other one has
+        // All of these wait once they are added, and are committed as one batch; every other one has
         // no owner.
         let inserted = try await withThrowingTaskGroup(of: Int.self) { group in
             for number in 0..<10 {
@@ -97,9 +97,9 @@ import Testing
         }
         try await held.value
         #expect(inserted == 5)
-        let told = try await store.subjects.dropFirst(before.count)
-        #expect(Set(told) == ["0", "2", "4", "6", "8"])
-        #expect(told.count == 5)
+        let reported = try await store.subjects.dropFirst(before.count)
+        #expect(Set(reported) == ["0", "2", "4", "6", "8"])
+        #expect(reported.count == 5)
         let all = try await store.events(after: nil, limit: 100)
         #expect(all.map(\.sequence) == Array(1...Int64(all.count)))
     }
@@ -126,25 +126,25 @@ import Testing
         #expect(try await store.account(id: accountID(1)) == account(1))
     }
 
-    @Test func ofTwoStoresOnOneFileNoneGetsPastTheOwnersLimit() async throws {
+    @Test func twoStoresOnOneFileCannotExceedTheOwnersLimit() async throws {
         let directory = try TemporaryDirectory()
-        var patient = SQLiteSettings()
-        patient.busyTimeout = .seconds(30)
-        let stores = [try directory.open(patient), try directory.open(patient)]
+        var waiting = SQLiteSettings()
+        waiting.busyTimeout = .seconds(30)
+        let stores = [try directory.open(waiting), try directory.open(waiting)]
         #expect(try await stores[0].insert(user(1)))
         let won = try await winners(of: 50) { number in
             try await stores[number % 2].insert(
                 account(number, owner: userID(1)), limit: 7, recording: event()) == .inserted
         }
         #expect(won == 7)
-        let told = try await stores[1].events(after: nil, limit: 100)
-        #expect(told.map(\.sequence) == Array(1...8))
+        let reported = try await stores[1].events(after: nil, limit: 100)
+        #expect(reported.map(\.sequence) == Array(1...8))
     }
 }
 
-/// A database that the first release made.
+/// A database of the first release.
 @Suite struct SQLiteUpgradeTests {
-    @Test func accountsOfTheFirstMigrationComeThroughTheSecond() async throws {
+    @Test func accountsOfTheFirstMigrationSurviveTheSecond() async throws {
         let directory = try TemporaryDirectory()
         let location = SQLiteLocation.file(directory.database)
         let first = SQLiteMigrator(
@@ -182,7 +182,7 @@ import Testing
         #expect(try await !store.spend("spent", expiry: .epoch))
         #expect(try await store.keys().map(\.id) == ["k"])
         #expect(try await store.events(after: nil, limit: 9).isEmpty)
-        // Old accounts are on their domain too.
+        // The domain of old accounts is known, too.
         #expect(try await store.insert(domain(1, "mail.test", of: nil)) == .inserted)
         #expect(try await store.removeDomain(domainID(1), of: nil) == .inUse)
     }

@@ -5,16 +5,16 @@ import Testing
 
 @testable import AuthStorage
 
-/// What the SQLite engine promises beyond the protocols.
+/// What the SQLite engine guarantees beyond the protocols.
 @Suite struct SQLiteStoreTests {
-    private var impatient: SQLiteSettings {
+    private var withoutWaiting: SQLiteSettings {
         var settings = SQLiteSettings()
         settings.busyTimeout = .zero
         return settings
     }
 
-    /// A connection of another program.
-    private func stranger(_ directory: TemporaryDirectory) throws -> SQLiteConnection {
+    /// Opens a connection as another program would.
+    private func otherProgram(_ directory: TemporaryDirectory) throws -> SQLiteConnection {
         try SQLiteConnection(path: directory.database, busyTimeout: .zero)
     }
 
@@ -45,11 +45,11 @@ import Testing
         #expect(try await first.account(id: accountID(1))?.state == .disabled)
     }
 
-    @Test func ofTwoStoresOnOneFileOneWins() async throws {
+    @Test func ofTwoStoresOnOneFileOneSucceeds() async throws {
         let directory = try TemporaryDirectory()
-        var patient = SQLiteSettings()
-        patient.busyTimeout = .seconds(30)
-        let stores = [try directory.open(patient), try directory.open(patient)]
+        var waiting = SQLiteSettings()
+        waiting.busyTimeout = .seconds(30)
+        let stores = [try directory.open(waiting), try directory.open(waiting)]
         let spends = try await winners(of: 60) { number in
             try await stores[number % 2].spend("one", expiry: Instant(seconds: 9))
         }
@@ -64,32 +64,33 @@ import Testing
 
     @Test func aLockedFileIsBusyAndNeverAnAbsence() async throws {
         let directory = try TemporaryDirectory()
-        let store = try directory.open(impatient)
+        let store = try directory.open(withoutWaiting)
         #expect(try await store.insert(account(1)))
-        let stranger = try stranger(directory)
-        try stranger.execute(script: "BEGIN IMMEDIATE", name: "lock")
+        let otherProgram = try otherProgram(directory)
+        try otherProgram.execute(script: "BEGIN IMMEDIATE", name: "lock")
 
         await #expect(throws: StoreBusy.self) { try await store.insert(account(2)) }
         await #expect(throws: StoreBusy.self) { try await store.spend("a", expiry: .epoch) }
         await #expect(throws: StoreBusy.self) { try await store.delete(accountID(1), at: nil) }
         await #expect(throws: StoreBusy.self) { try await store.insertFirst(key("k")) }
-        // In the write-ahead log a writer does not hold up readers.
+        // With a write-ahead log a writer does not block readers.
         #expect(try await store.account(id: accountID(1)) == account(1))
 
-        try stranger.execute(script: "ROLLBACK", name: "unlock")
+        try otherProgram.execute(script: "ROLLBACK", name: "unlock")
         #expect(try await store.insert(account(2)))
         #expect(try await store.spend("a", expiry: .epoch))
     }
 
-    @Test func aFullDiskRefusesWritesAndIsToldOnceEachWay() async throws {
+    @Test func aFullDiskFailsWritesAndEachChangeIsReportedOnce() async throws {
         let directory = try TemporaryDirectory()
-        let told = Mutex<[Bool]>([])
+        let reported = Mutex<[Bool]>([])
         let store = try SQLiteStore.open(
             .file(directory.database),
-            observers: StoreObservers(diskFull: { isFull in told.withLock { $0.append(isFull) } }),
+            observers: StoreObservers(diskFull: { isFull in reported.withLock { $0.append(isFull) }
+            }),
             at: .epoch)
         #expect(try await store.insert(account(1)))
-        // What there is and no page more.
+        // The file cannot grow.
         try await store.write { try $0.execute(script: "PRAGMA max_page_count = 1", name: "fill") }
         var made = 1
         await #expect(throws: StoreFull.self) {
@@ -98,41 +99,41 @@ import Testing
         await #expect(throws: StoreFull.self) {
             while try await store.spend(String(repeating: "a", count: 4_000), expiry: .epoch) {}
         }
-        #expect(told.withLock { $0 } == [true])
+        #expect(reported.withLock { $0 } == [true])
         #expect(try await store.accounts(after: nil, limit: 1_000).count == made)
 
         try await store.write {
             try $0.execute(script: "PRAGMA max_page_count = 100000", name: "empty")
         }
         #expect(try await store.insert(account(made + 1)))
-        #expect(told.withLock { $0 } == [true, false])
+        #expect(reported.withLock { $0 } == [true, false])
     }
 
-    @Test func aFileHeldExclusivelyIsBusyForReadersToo() async throws {
+    @Test func anExclusivelyLockedFileIsBusyForReadersToo() async throws {
         let directory = try TemporaryDirectory()
-        let first = try directory.open(impatient)
+        let first = try directory.open(withoutWaiting)
         #expect(try await first.insert(account(1)))
         await first.close()
-        let stranger = try stranger(directory)
-        try stranger.execute(
+        let otherProgram = try otherProgram(directory)
+        try otherProgram.execute(
             script: "PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE", name: "lock")
-        #expect(throws: StoreBusy.self) { try directory.open(impatient) }
+        #expect(throws: StoreBusy.self) { try directory.open(withoutWaiting) }
     }
 
-    @Test func readersThatFindTheFileLockedSayBusy() async throws {
+    @Test func aReadOfALockedFileIsBusy() async throws {
         let directory = try TemporaryDirectory()
-        let store = try directory.open(impatient)
+        let store = try directory.open(withoutWaiting)
         #expect(try await store.insert(account(1)))
-        // Two servers cannot lock each other's readers out of a log; leaving the log does.
+        // With a write-ahead log no server can lock another's readers out; without one it can.
         await store.close()
-        let stranger = try stranger(directory)
-        try stranger.execute(script: "PRAGMA journal_mode = DELETE", name: "leave")
-        let reader = Connection(
-            try SQLiteConnection.readable(.file(directory.database), settings: impatient),
+        let otherProgram = try otherProgram(directory)
+        try otherProgram.execute(script: "PRAGMA journal_mode = DELETE", name: "leave")
+        let reader = ConnectionQueue(
+            try SQLiteConnection.readable(.file(directory.database), settings: withoutWaiting),
             label: "test", depth: 4)
-        try stranger.execute(script: "BEGIN EXCLUSIVE", name: "lock")
+        try otherProgram.execute(script: "BEGIN EXCLUSIVE", name: "lock")
         await #expect(throws: StoreBusy.self) {
-            try await reader.use { database in
+            try await reader.run { database in
                 try database.first(Query("count", "SELECT count(*) FROM account")) { row in
                     try row.integer(0)
                 }
@@ -140,7 +141,7 @@ import Testing
         }
     }
 
-    @Test func aClosedStoreSaysSo() async throws {
+    @Test func callsOfAClosedStoreThrowClosed() async throws {
         let store = try SQLiteStore.open(.memory, at: .epoch)
         await store.close()
         await #expect(throws: StorageError.closed) { try await store.account(id: accountID(1)) }
@@ -201,7 +202,7 @@ import Testing
     }
 
     @Test(arguments: [(0, 0), (4096, 4096), (-1, 0), (1 << 30, 1 << 30)])
-    func readersMapAsMuchAsIsAsked(asked: Int, expected: Int64) async throws {
+    func readersMapAsMuchAsConfigured(asked: Int, expected: Int64) async throws {
         let directory = try TemporaryDirectory()
         var settings = SQLiteSettings()
         settings.mappedBytes = asked
@@ -244,7 +245,7 @@ import Testing
         }
     }
 
-    @Test func aKeyOfAUseUnknownHereIsLeftAlone() async throws {
+    @Test func aKeyOfAnUnknownUseIsIgnored() async throws {
         let store = try SQLiteStore.open(.memory, at: .epoch)
         #expect(try await store.insertFirst(key("a")))
         try await store.write { database in

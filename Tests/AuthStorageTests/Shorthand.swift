@@ -1,6 +1,6 @@
 import AuthCore
 
-/// The protocols' methods for tests that look at neither limits nor events.
+/// The protocols' methods without limits and events, for tests that do not need them.
 extension AccountStore {
     func insert(_ account: Account) async throws -> Bool {
         try await insert(account, limit: nil, recording: event(.accountCreated)) == .inserted

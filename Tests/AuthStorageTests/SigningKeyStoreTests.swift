@@ -2,10 +2,10 @@ import AuthCore
 import AuthStorage
 import Testing
 
-/// What every engine promises about signing keys.
+/// What every engine guarantees about signing keys.
 @Suite struct SigningKeyStoreTests {
     @Test(arguments: Engine.allCases)
-    func aKeyComesBackAsItWasGiven(engine: Engine) async throws {
+    func everyFieldOfAKeyIsStoredAndRead(engine: Engine) async throws {
         let store = try await engine.open()
         #expect(try await store.keys().isEmpty)
         let first = key("first", .capability, created: 5)
@@ -31,7 +31,7 @@ import Testing
     }
 
     @Test(arguments: Engine.allCases)
-    func ofServersThatStartTogetherOneMakesTheKey(engine: Engine) async throws {
+    func ofServersThatStartTogetherOneInsertsTheKey(engine: Engine) async throws {
         let store = try await engine.open()
         let won = try await winners(of: 50) { try await store.insertFirst(key("\($0)")) }
         #expect(won == 1)
@@ -39,7 +39,7 @@ import Testing
     }
 
     @Test(arguments: Engine.allCases)
-    func rotationRetiresTheKeyBeforeAndNoOther(engine: Engine) async throws {
+    func rotationRetiresOnlyThePreviousKey(engine: Engine) async throws {
         let store = try await engine.open()
         #expect(try await store.insertFirst(key("a", .agent, created: 1)))
         #expect(try await store.insertFirst(key("other", .capability, created: 1)))
@@ -63,7 +63,7 @@ import Testing
     }
 
     @Test(arguments: Engine.allCases)
-    func aKeyThatIsHandedInAsRetiredSigns(engine: Engine) async throws {
+    func aKeyThatIsInsertedAsRetiredSigns(engine: Engine) async throws {
         let store = try await engine.open()
         #expect(try await store.insertFirst(key("a", retired: 5)))
         try await store.rotate(to: key("b", created: 2, retired: 5), retiring: .epoch)
@@ -71,7 +71,7 @@ import Testing
     }
 
     @Test(arguments: Engine.allCases)
-    func aRotationThatFailsRetiresNothing(engine: Engine) async throws {
+    func aFailedRotationRetiresNothing(engine: Engine) async throws {
         let store = try await engine.open()
         #expect(try await store.insertFirst(key("a")))
         await #expect(throws: StorageError.duplicateKey(id: "a")) {

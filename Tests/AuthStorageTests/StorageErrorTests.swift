@@ -8,7 +8,7 @@ import Testing
         (13, "make room"), (1544, "must be able to write"), (14, "its directory"),
         (11, "restore a backup"), (778, "failed to read or write"), (1, "SQL logic error"),
     ])
-    func whatAnOperatorCanMendIsSaidInWords(code: Int32, words: String) {
+    func errorsThatAnOperatorCanFixAreExplained(code: Int32, words: String) {
         let text = StorageError.failed(statement: "commit", code: code).description
         #expect(text.contains(words))
         #expect(text.contains("'commit'") && text.contains("\(code)"))
@@ -24,7 +24,7 @@ import Testing
         #expect(text.contains("read and write"))
     }
 
-    @Test func aPathThatCannotBeHadSaysWhy() {
+    @Test func anInaccessiblePathIsExplained() {
         let text = StorageError.inaccessible(path: "/d/postern.db", code: EACCES).description
         #expect(text == "/d/postern.db cannot be made or opened: Permission denied")
     }

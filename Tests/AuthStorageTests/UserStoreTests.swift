@@ -1,10 +1,10 @@
 import AuthCore
 import Testing
 
-/// What every engine promises about Pro users.
+/// What every engine guarantees about Pro users.
 @Suite struct UserStoreTests {
     @Test(arguments: Engine.allCases)
-    func anInsertedUserIsFoundByIdAndEmail(engine: Engine) async throws {
+    func aUserIsFoundByIDAndEmail(engine: Engine) async throws {
         let store = try await engine.open()
         let one = try user(1, "a.b+c'd@example.test", state: .disabled)
         #expect(try await store.insert(one))
@@ -26,7 +26,7 @@ import Testing
     }
 
     @Test(arguments: Engine.allCases)
-    func ofConcurrentInsertsOfOneEmailExactlyOneWins(engine: Engine) async throws {
+    func ofConcurrentInsertsOfOneEmailOneSucceeds(engine: Engine) async throws {
         let store = try await engine.open()
         let won = try await winners(of: 50) { number in
             try await store.insert(user(number, "wanted@example.test"))
@@ -36,7 +36,7 @@ import Testing
     }
 
     @Test(arguments: Engine.allCases)
-    func aNewPasswordMovesTheVersion(engine: Engine) async throws {
+    func aNewPasswordIncreasesTheVersion(engine: Engine) async throws {
         let store = try await engine.open()
         #expect(try await store.insert(user(1)))
         #expect(try await store.replacePassword(of: userID(1), at: 1, with: hash("new")))
@@ -64,7 +64,7 @@ import Testing
     }
 
     @Test(arguments: Engine.allCases)
-    func ofConcurrentReplacementsAtOneVersionExactlyOneWins(engine: Engine) async throws {
+    func ofConcurrentReplacementsAtOneVersionOneSucceeds(engine: Engine) async throws {
         let store = try await engine.open()
         #expect(try await store.insert(user(1)))
         let won = try await winners(of: 50) { number in
@@ -75,7 +75,7 @@ import Testing
     }
 
     @Test(arguments: Engine.allCases)
-    func ofAReplacementAndALogoutAtOneVersionExactlyOneWins(engine: Engine) async throws {
+    func ofAReplacementAndALogoutAtOneVersionOneSucceeds(engine: Engine) async throws {
         let store = try await engine.open()
         for round in 0..<20 {
             #expect(try await store.insert(user(round)))
@@ -90,7 +90,7 @@ import Testing
     }
 
     @Test(arguments: Engine.allCases)
-    func aRehashMovesNoVersionAndHoldsToTheOldHash(engine: Engine) async throws {
+    func aRehashKeepsTheVersionAndReplacesOnlyTheOldHash(engine: Engine) async throws {
         let store = try await engine.open()
         #expect(try await store.insert(user(1)))
         #expect(try await !store.rehash(userID(1), from: hash("wrong"), to: hash("new")))
@@ -120,7 +120,7 @@ import Testing
     }
 
     @Test(arguments: Engine.allCases)
-    func disablingMovesTheVersionOnceAndEnablingDoesNotMoveItBack(engine: Engine) async throws {
+    func disablingIncreasesTheVersionOnceAndEnablingKeepsIt(engine: Engine) async throws {
         let store = try await engine.open()
         #expect(try await store.insert(user(1)))
         for _ in 0..<2 {
@@ -137,7 +137,7 @@ import Testing
     }
 
     @Test(arguments: Engine.allCases)
-    func usersAreListedInEmailOrderPageByPage(engine: Engine) async throws {
+    func usersAreListedInEmailOrderInPages(engine: Engine) async throws {
         let store = try await engine.open()
         let names = ["b@x.test", "a@x.test", "a+z@x.test", "a.z@x.test", "a@a.test", "a_@x.test"]
         for (number, name) in names.enumerated() {

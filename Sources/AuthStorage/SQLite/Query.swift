@@ -1,6 +1,6 @@
 internal import AuthCore
 
-/// One SQL statement with the name by which errors and the statement cache know it.
+/// One SQL statement. Errors and the cache of prepared statements know it by its name.
 struct Query: Sendable {
     /// Unique among all queries.
     let name: String
@@ -12,7 +12,7 @@ struct Query: Sendable {
     }
 }
 
-/// What a query's parameter can be.
+/// A parameter of a query.
 enum SQLValue: Sendable {
     case integer(Int64)
     case text(String)
@@ -39,7 +39,7 @@ enum SQLValue: Sendable {
         .integer(instant.milliseconds)
     }
 
-    /// SQLite takes a negative limit for none at all.
+    /// A negative limit becomes 0: to SQLite it would mean no limit.
     static func limit(_ limit: Int) -> SQLValue {
         .integer(Int64(max(0, limit)))
     }

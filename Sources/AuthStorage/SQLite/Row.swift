@@ -1,15 +1,15 @@
 internal import AuthCore
 internal import CSQLite
 
-/// The row that a statement stands on; of no use once the statement moves.
+/// The current row of a statement. Valid until the statement is stepped or reset.
 ///
-/// A value of another type than the one asked for is ``StorageError/unreadable(column:)``: SQLite
-/// would convert it in silence.
+/// Reading a value as another type than its own throws ``StorageError/unreadable(column:)``: SQLite
+/// would convert it silently.
 struct Row {
     let statement: OpaquePointer
 
     func integer(_ index: Int32) throws -> Int64 {
-        try demand(SQLITE_INTEGER, index)
+        try check(SQLITE_INTEGER, index)
         return sqlite3_column_int64(statement, index)
     }
 
@@ -18,8 +18,8 @@ struct Row {
     }
 
     func text(_ index: Int32) throws -> String {
-        try demand(SQLITE_TEXT, index)
-        // The pointer first, the size after: asking for the pointer may convert the value.
+        try check(SQLITE_TEXT, index)
+        // The pointer before the size: reading the pointer may convert the value.
         guard let characters = sqlite3_column_text(statement, index) else {
             throw unreadable(index)
         }
@@ -48,7 +48,7 @@ struct Row {
         try optionalInteger(index).map(Instant.init(milliseconds:))
     }
 
-    /// What `parse` makes of the text.
+    /// The text, parsed. Throws when `parse` returns `nil`.
     func parsed<T>(_ index: Int32, _ parse: (String) -> T?) throws -> T {
         guard let value = parse(try text(index)) else { throw unreadable(index) }
         return value
@@ -59,13 +59,20 @@ struct Row {
     }
 
     func blob(_ index: Int32) throws -> [UInt8] {
-        try demand(SQLITE_BLOB, index)
+        try check(SQLITE_BLOB, index)
         let bytes = sqlite3_column_blob(statement, index)
         let size = Int(sqlite3_column_bytes(statement, index))
         return Array(UnsafeRawBufferPointer(start: bytes, count: size))
     }
 
-    /// The error for a value of the right type that makes no sense.
+    /// SHA-256 of an API key or token.
+    func digest(_ index: Int32) throws -> APIKeyDigest {
+        let bytes = try blob(index)
+        guard bytes.count == 32 else { throw unreadable(index) }
+        return APIKeyDigest(bytes: bytes)
+    }
+
+    /// The error for a value of the right type that cannot be parsed.
     func unreadable(_ index: Int32) -> StorageError {
         let name = sqlite3_column_name(statement, index).map { String(cString: $0) }
         return .unreadable(column: name ?? "\(index)")
@@ -75,7 +82,7 @@ struct Row {
         sqlite3_column_type(statement, index) == SQLITE_NULL
     }
 
-    private func demand(_ type: Int32, _ index: Int32) throws {
+    private func check(_ type: Int32, _ index: Int32) throws {
         guard sqlite3_column_type(statement, index) == type else { throw unreadable(index) }
     }
 }

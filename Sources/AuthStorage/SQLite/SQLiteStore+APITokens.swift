@@ -4,12 +4,14 @@ extension SQLiteStore: APITokenStore {
     func insert(
         _ token: APIToken, limit: Int, recording event: AuditEvent
     ) async throws -> Bool {
-        try await change(recording: event) { database in
+        try await change(recording: event) { connection in
             let now = SQLValue.instant(token.created)
-            guard try database.hasRoom(SQL.liveTokenAt, token.owner, limit, now),
-                try database.insert(token)
+            guard limit > 0,
+                try !connection.exists(
+                    SQL.liveTokenAt, .id(token.owner), .limit(limit - 1), now),
+                try token.insert(into: connection)
             else { return false }
-            try database.run(SQL.forgetEndedTokens, .id(token.owner), now)
+            try connection.run(SQL.forgetEndedTokens, .id(token.owner), now)
             return true
         }
     }
@@ -17,10 +19,12 @@ extension SQLiteStore: APITokenStore {
     func holder(
         digest: APIKeyDigest
     ) async throws -> (token: APIToken, owner: User)? {
-        try await read { database in
-            let token = try database.first(
+        try await read { connection in
+            let token = try connection.first(
                 SQL.tokenByDigest, .blob(digest.bytes), read: APIToken.init(row:))
-            guard let token, let owner = try database.user(id: token.owner) else { return nil }
+            guard let token, let owner = try User.find(token.owner, in: connection) else {
+                return nil
+            }
             return (token, owner)
         }
     }
@@ -44,20 +48,8 @@ extension SQLiteStore: APITokenStore {
     }
 }
 
-extension SQLiteConnection {
-    /// - Returns: `false` when the id or the digest is there already.
-    fileprivate func insert(_ token: APIToken) throws -> Bool {
-        try namingTheOwner {
-            try run(
-                SQL.insertToken, .id(token.id), .id(token.owner), .text(token.name),
-                .blob(token.digest.bytes), .instant(token.created), SQLValue(token.expiry),
-                SQLValue(token.lastUsed), SQLValue(token.revoked))
-        } == 1
-    }
-}
-
 extension APIToken {
-    /// How many of an owner's tokens that have ended are kept, and of the revoked ones listed.
+    /// How many of an owner's ended tokens are kept, and how many of the revoked ones are listed.
     fileprivate static let endedKept = 100
 
     fileprivate static let columns =
@@ -69,6 +61,13 @@ extension APIToken {
             name: try row.text(2), digest: try row.digest(3), created: try row.instant(4),
             expiry: try row.optionalInstant(5), lastUsed: try row.optionalInstant(6),
             revoked: try row.optionalInstant(7))
+    }
+
+    /// - Returns: `false` when the id or the digest is there already.
+    fileprivate func insert(into connection: SQLiteConnection) throws -> Bool {
+        try connection.run(
+            SQL.insertToken, .id(id), .id(owner), .text(name), .blob(digest.bytes),
+            .instant(created), SQLValue(expiry), SQLValue(lastUsed), SQLValue(revoked)) == 1
     }
 }
 
@@ -89,7 +88,7 @@ private enum SQL {
         LIMIT 1 OFFSET ?2
         """)
 
-    /// A half for each index. A negative limit is none.
+    /// One SELECT for each index. A negative limit means no limit.
     static let forgetEndedTokens = Query(
         "forgetEndedTokens",
         """
@@ -108,7 +107,7 @@ private enum SQL {
     static let tokenByDigest = Query(
         "tokenByDigest", "SELECT \(APIToken.columns) FROM api_token WHERE digest = ?1")
 
-    /// One statement, so that a token which is just being revoked is listed once.
+    /// One statement, so that a token that is revoked at the same time is listed once.
     static let tokensOfOwner = Query(
         "tokensOfOwner",
         """

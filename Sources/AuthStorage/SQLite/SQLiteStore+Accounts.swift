@@ -4,17 +4,19 @@ extension SQLiteStore: AccountStore {
     func insert(
         _ account: Account, on domain: DomainID?, limit: Int?, recording event: AuditEvent
     ) async throws -> AccountInsertion {
-        try await write { database in
+        try await write { connection in
             if let domain {
-                guard try database.exists(SQL.hostedDomain, .id(domain)) else { return .domainGone }
-            }
-            if let owner = account.owner, let limit {
-                guard try database.hasRoom(SQL.ownedAccountAt, owner, limit) else {
-                    return .limitReached
+                guard try connection.exists(SQL.hostedDomain, .id(domain)) else {
+                    return .domainGone
                 }
             }
-            guard try database.insert(account) else { return .addressTaken }
-            try database.record(event)
+            if let owner = account.owner, let limit {
+                guard limit > 0,
+                    try !connection.exists(SQL.ownedAccountAt, .id(owner), .limit(limit - 1))
+                else { return .limitReached }
+            }
+            guard try account.insert(into: connection) else { return .addressTaken }
+            try connection.record(event)
             return .inserted
         }
     }
@@ -40,8 +42,8 @@ extension SQLiteStore: AccountStore {
         of id: AccountID, at version: Int64, with credential: Credential,
         recording event: AuditEvent
     ) async throws -> Bool {
-        try await change(recording: event) { database in
-            try database.run(
+        try await change(recording: event) { connection in
+            try connection.run(
                 SQL.replaceCredential, credential.digestValue, credential.passwordValue, .id(id),
                 .integer(version)) == 1
         }
@@ -50,8 +52,8 @@ extension SQLiteStore: AccountStore {
     func rehash(
         _ id: AccountID, from old: PasswordHash, to new: PasswordHash
     ) async throws -> Bool {
-        try await write { database in
-            try database.run(
+        try await write { connection in
+            try connection.run(
                 SQL.rehashAccount, .text(new.encoded), .id(id), .text(old.encoded)) == 1
         }
     }
@@ -59,32 +61,91 @@ extension SQLiteStore: AccountStore {
     func delete(
         _ id: AccountID, at version: Int64?, recording event: AuditEvent
     ) async throws -> Bool {
-        try await change(recording: event) { database in
-            let address = try database.first(
+        try await change(recording: event) { connection in
+            let address = try connection.first(
                 SQL.deleteAccount, .id(id), SQLValue(version)
             ) { try $0.text(0) }
             guard let address else { return false }
-            try database.run(SQL.retireAddress, .text(address))
+            try connection.run(SQL.retireAddress, .text(address))
             return true
         }
     }
 }
 
-extension SQLiteConnection {
-    /// - Returns: `false` when the id, the address or the key is there already.
-    fileprivate func insert(_ account: Account) throws -> Bool {
-        try namingTheOwner {
-            try run(
-                SQL.insertAccount, .id(account.id), .text(account.address.description),
-                .text(account.state.rawValue), account.credential.digestValue,
-                .integer(account.credentialVersion), .instant(account.created),
-                account.credential.passwordValue, SQLValue(account.owner?.text),
-                .integer(account.quota), .integer(account.used))
-        } == 1
+extension SQLiteStore: AccountDirectory {
+    func accounts(after address: Address?, limit: Int) async throws -> [Account] {
+        // Every address sorts after the empty text.
+        let start = address?.description ?? ""
+        return try await read {
+            try $0.all(SQL.accountPage, .text(start), .limit(limit), read: Account.init(row:))
+        }
+    }
+
+    func setState(
+        of id: AccountID, to state: Account.State, recording event: AuditEvent
+    ) async throws -> Bool {
+        try await write { connection in
+            guard try connection.run(SQL.setState, .text(state.rawValue), .id(id)) == 1 else {
+                // The account has that state already: nothing changed, and there is no event.
+                return try connection.exists(SQL.accountExists, .id(id))
+            }
+            try connection.record(event)
+            return true
+        }
+    }
+
+    func free(_ address: Address, recording event: AuditEvent) async throws -> Bool {
+        try await change(recording: event) {
+            try $0.run(SQL.freeAddress, .text(address.description)) == 1
+        }
+    }
+
+    func note(_ reports: [UsageReport]) async throws -> [Bool] {
+        try await write { connection in
+            try reports.map { report in
+                try connection.run(
+                    SQL.noteUsage, .integer(report.used), .text(report.address.description)) == 1
+            }
+        }
+    }
+}
+
+extension Account {
+    /// In the order in which ``init(row:)`` reads them.
+    static let columns = """
+        id, address, state, api_key_digest, credential_version, created, password_hash, owner, \
+        quota, used
+        """
+
+    /// - Parameter row: one of ``columns``.
+    init(row: Row) throws {
+        self.init(
+            id: try row.parsed(0, AccountID.init), address: try row.parsed(1, Address.init),
+            state: try row.parsed(2, State.init), credential: try Credential(row: row),
+            credentialVersion: try row.integer(4),
+            owner: try row.optionallyParsed(7, UserID.init), quota: try row.integer(8),
+            used: try row.integer(9), created: try row.instant(5))
+    }
+
+    /// - Returns: `false` when the id, the address or the key is there already, or the address was
+    ///   retired.
+    fileprivate func insert(into connection: SQLiteConnection) throws -> Bool {
+        try connection.run(
+            SQL.insertAccount, .id(id), .text(address.description), .text(state.rawValue),
+            credential.digestValue, .integer(credentialVersion), .instant(created),
+            credential.passwordValue, SQLValue(owner?.text), .integer(quota), .integer(used)) == 1
     }
 }
 
 extension Credential {
+    fileprivate init(row: Row) throws {
+        if let encoded = try row.optionalText(6) {
+            self = .password(PasswordHash(encoded: encoded))
+        } else {
+            self = .apiKey(try row.digest(3))
+        }
+    }
+
     fileprivate var digestValue: SQLValue {
         switch self {
         case .apiKey(let digest): .blob(digest.bytes)
@@ -148,4 +209,25 @@ private enum SQL {
     static let retireAddress = Query(
         "retireAddress",
         "INSERT INTO retired_address (address) VALUES (?1) ON CONFLICT DO NOTHING")
+
+    static let accountPage = Query(
+        "accountPage",
+        "SELECT \(Account.columns) FROM account WHERE address > ?1 ORDER BY address LIMIT ?2")
+
+    static let setState = Query(
+        "setState",
+        """
+        UPDATE account
+        SET credential_version = credential_version + (?1 = 'disabled'), state = ?1
+        WHERE id = ?2 AND state <> ?1
+        """)
+
+    static let accountExists = Query(
+        "accountExists", "SELECT 1 FROM account WHERE id = ?1")
+
+    static let noteUsage = Query(
+        "noteUsage", "UPDATE account SET used = ?1 WHERE address = ?2")
+
+    static let freeAddress = Query(
+        "freeAddress", "DELETE FROM retired_address WHERE address = ?1")
 }

@@ -23,27 +23,15 @@ extension SQLiteStore: AuditLog {
     func trim(before instant: Instant, limit: Int) async throws -> Int {
         try await write { try $0.run(SQL.trimEvents, .instant(instant), .limit(limit)) }
     }
-
-    /// A write and the event that tells of it, which is there exactly when the change is.
-    /// - Parameter work: whether it changed anything.
-    func change(
-        recording event: AuditEvent, _ work: @escaping @Sendable (SQLiteConnection) throws -> Bool
-    ) async throws -> Bool {
-        try await write { database in
-            guard try work(database) else { return false }
-            try database.record(event)
-            return true
-        }
-    }
 }
 
 extension SQLiteConnection {
-    /// Part of the transaction that the change is in.
+    /// Inserts the event, in the transaction that makes the change.
     func record(_ event: AuditEvent) throws {
         try run(
             SQL.recordEvent, .text(event.kind.rawValue), .instant(event.time), .text(event.actor),
             .text(event.subject), .text(event.client), .text(event.requestID))
-        events.append(event)
+        note(event)
     }
 }
 
@@ -75,8 +63,8 @@ private enum SQL {
     static let latestEvents = Query(
         "latestEvents", "SELECT \(eventColumns) FROM audit ORDER BY sequence DESC LIMIT ?1")
 
-    /// Up to the first event that stays, so that no gap comes to be inside the record when clocks
-    /// disagree.
+    /// Deletes up to the first event that is not older, so that no gap appears between events when
+    /// servers' clocks differ.
     static let trimEvents = Query(
         "trimEvents",
         """

@@ -15,7 +15,7 @@ extension SQLiteStore: ChallengeLedger {
 }
 
 private enum SQL {
-    /// Of any number of runs with one id, one inserts.
+    /// Inserts a row once per id.
     static let spend = Query(
         "spend", "INSERT INTO spent_challenge (id, expiry) VALUES (?1, ?2) ON CONFLICT DO NOTHING")
 

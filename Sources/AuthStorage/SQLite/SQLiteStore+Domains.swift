@@ -4,24 +4,24 @@ extension SQLiteStore: DomainStore {
     func insert(
         _ domain: HostedDomain, limit: Int?, recording event: AuditEvent
     ) async throws -> DomainInsertion {
-        try await write { database in
+        try await write { connection in
             if let owner = domain.owner, let limit {
-                guard try database.hasRoom(SQL.ownedDomainAt, owner, limit) else {
-                    return .limitReached
-                }
+                guard limit > 0,
+                    try !connection.exists(SQL.ownedDomainAt, .id(owner), .limit(limit - 1))
+                else { return .limitReached }
             }
-            let before = try database.domain(named: domain.name)
+            let before = try HostedDomain.find(domain.name, in: connection)
             if let before, before.givesWay(to: domain) {
-                try database.run(SQL.removeDomain, .id(before.id), SQLValue(before.owner?.text))
+                try connection.run(SQL.removeDomain, .id(before.id), SQLValue(before.owner?.text))
             }
-            guard try database.insert(domain) else { return .alreadyExists }
-            try database.record(event)
+            guard try domain.insert(into: connection) else { return .alreadyExists }
+            try connection.record(event)
             return .inserted
         }
     }
 
     func domain(named name: Domain) async throws -> HostedDomain? {
-        try await read { try $0.domain(named: name) }
+        try await read { try HostedDomain.find(name, in: $0) }
     }
 
     func domain(id: DomainID, of owner: UserID) async throws -> HostedDomain? {
@@ -40,16 +40,16 @@ extension SQLiteStore: DomainStore {
         of id: DomainID, to verification: HostedDomain.Verification, hasMX: Bool, at now: Instant,
         recording event: AuditEvent
     ) async throws -> HostedDomain.Verification? {
-        try await write { database in
-            let before = try database.first(SQL.verificationOfDomain, .id(id)) {
+        try await write { connection in
+            let before = try connection.first(SQL.verificationOfDomain, .id(id)) {
                 try $0.parsed(0, HostedDomain.Verification.init)
             }
             guard let before else { return nil }
             let after = before == .verified ? before : verification
-            try database.run(
+            try connection.run(
                 SQL.setVerification, .text(after.rawValue), .integer(hasMX ? 1 : 0), .instant(now),
                 .id(id))
-            if before != .verified, after == .verified { try database.record(event) }
+            if before != .verified, after == .verified { try connection.record(event) }
             return after
         }
     }
@@ -57,49 +57,59 @@ extension SQLiteStore: DomainStore {
     func removeDomain(
         _ id: DomainID, of owner: UserID?, recording event: AuditEvent
     ) async throws -> DomainRemoval {
-        try await write { database in
+        try await write { connection in
             let owner = SQLValue(owner?.text)
-            guard try database.run(SQL.removeDomain, .id(id), owner) == 1 else {
-                return try database.exists(SQL.domainExists, .id(id), owner) ? .inUse : .absent
+            guard try connection.run(SQL.removeDomain, .id(id), owner) == 1 else {
+                return try connection.exists(SQL.domainExists, .id(id), owner) ? .inUse : .absent
             }
-            try database.record(event)
+            try connection.record(event)
             return .removed
         }
     }
 }
 
-extension SQLiteConnection {
-    fileprivate func domain(named name: Domain) throws -> HostedDomain? {
-        try first(SQL.domainByName, .text(name.text), read: HostedDomain.init(row:))
-    }
-
-    /// - Returns: `false` when the id or the name is there already.
-    fileprivate func insert(_ domain: HostedDomain) throws -> Bool {
-        try namingTheOwner {
-            try run(
-                SQL.insertDomain, .id(domain.id), .text(domain.name.text),
-                SQLValue(domain.owner?.text), .integer(domain.isProOnly ? 1 : 0),
-                .text(domain.verification.rawValue), .text(domain.verifyToken),
-                SQLValue(domain.verified), .integer(domain.hasMX ? 1 : 0),
-                .instant(domain.created))
-        } == 1
+extension SQLiteStore: DomainDirectory {
+    func domains(after name: Domain?, limit: Int) async throws -> [ListedDomain] {
+        // Every name sorts after the empty text.
+        let start = name?.text ?? ""
+        return try await read { connection in
+            try connection.all(SQL.domainPage, .text(start), .limit(limit)) { row in
+                ListedDomain(
+                    domain: try HostedDomain(row: row),
+                    owner: try row.optionallyParsed(HostedDomain.columnCount, Email.init))
+            }
+        }
     }
 }
 
 extension HostedDomain {
     /// In the order in which ``init(row:)`` reads them.
-    static let columns =
+    fileprivate static let columns =
         "id, name, owner, pro_only, verification, verify_token, verified, has_mx, created"
-    static let columnCount: Int32 = 9
+    fileprivate static let columnCount: Int32 = 9
 
     /// - Parameter row: begins with ``columns``.
-    init(row: Row) throws {
+    fileprivate init(row: Row) throws {
         self.init(
             id: try row.parsed(0, DomainID.init), name: try row.parsed(1, Domain.init),
             owner: try row.optionallyParsed(2, UserID.init), isProOnly: try row.bool(3),
             verification: try row.parsed(4, Verification.init), verifyToken: try row.text(5),
             verified: try row.optionalInstant(6), hasMX: try row.bool(7),
             created: try row.instant(8))
+    }
+
+    fileprivate static func find(
+        _ name: Domain, in connection: SQLiteConnection
+    ) throws -> HostedDomain? {
+        try connection.first(SQL.domainByName, .text(name.text), read: HostedDomain.init(row:))
+    }
+
+    /// - Returns: `false` when the id or the name is there already.
+    fileprivate func insert(into connection: SQLiteConnection) throws -> Bool {
+        try connection.run(
+            SQL.insertDomain, .id(id), .text(name.text), SQLValue(owner?.text),
+            .integer(isProOnly ? 1 : 0), .text(verification.rawValue), .text(verifyToken),
+            SQLValue(verified), .integer(hasMX ? 1 : 0), .instant(created)) == 1
     }
 }
 
@@ -130,7 +140,7 @@ private enum SQL {
     static let verificationOfDomain = Query(
         "verificationOfDomain", "SELECT verification FROM domain WHERE id = ?1")
 
-    /// A domain that stays verified keeps the time at which it became so.
+    /// A domain that stays verified keeps the time of its first verification.
     static let setVerification = Query(
         "setVerification",
         """
@@ -153,4 +163,11 @@ private enum SQL {
 
     static let domainExists = Query(
         "domainExists", "SELECT 1 FROM domain WHERE id = ?1 AND owner IS ?2")
+
+    static let domainPage = Query(
+        "domainPage",
+        """
+        SELECT \(HostedDomain.columns), (SELECT email FROM user WHERE user.id = domain.owner)
+        FROM domain WHERE name > ?1 ORDER BY name LIMIT ?2
+        """)
 }

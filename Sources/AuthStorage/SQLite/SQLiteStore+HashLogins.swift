@@ -2,8 +2,8 @@ internal import AuthCore
 
 extension SQLiteStore: HashLoginStore {
     func insert(_ login: HashLogin, recording event: AuditEvent) async throws -> Bool {
-        try await change(recording: event) { database in
-            try database.run(
+        try await change(recording: event) { connection in
+            try connection.run(
                 SQL.insertHashLogin, .text(login.email.text), .text(login.url.text),
                 .integer(login.credentialVersion), .instant(login.created)) == 1
         }

@@ -4,7 +4,7 @@ extension SQLiteStore: HoldingStore {
     func accounts(
         of owner: UserID, after cursor: AccountCursor?, limit: Int
     ) async throws -> [Account] {
-        // No id is empty, so nothing comes before this place.
+        // Every account sorts after this creation time and the empty id.
         let created = cursor?.created ?? Instant(milliseconds: .min)
         let id = cursor?.id.text ?? ""
         return try await read {
@@ -15,8 +15,8 @@ extension SQLiteStore: HoldingStore {
     }
 
     func holdings(of owner: UserID) async throws -> (accounts: Int, domains: Int) {
-        try await read { database in
-            try database.first(SQL.holdings, .id(owner)) { row in
+        try await read { connection in
+            try connection.first(SQL.holdings, .id(owner)) { row in
                 (accounts: Int(try row.integer(0)), domains: Int(try row.integer(1)))
             } ?? (accounts: 0, domains: 0)
         }

@@ -1,7 +1,7 @@
 internal import AuthCore
 
 extension SQLiteStore: SigningKeyStore {
-    /// Keys of a use that this program does not know belong to a newer one and are left alone.
+    /// Leaves out keys of unknown uses: they belong to a newer program.
     func keys() async throws -> [SealedKey] {
         try await read { try $0.all(SQL.keys, read: SealedKey.read) }
             .compactMap { $0 }
@@ -9,31 +9,23 @@ extension SQLiteStore: SigningKeyStore {
     }
 
     func insertFirst(_ key: SealedKey) async throws -> Bool {
-        try await write { try $0.run(SQL.insertKey, key) == 1 }
+        try await write { try key.insert(into: $0) }
     }
 
     func rotate(
         to key: SealedKey, retiring: Instant, recording event: AuditEvent
     ) async throws {
-        try await write { database in
-            try database.run(SQL.retireKey, .instant(retiring), .text(key.use.rawValue))
-            guard try database.run(SQL.insertKey, key) == 1 else {
+        try await write { connection in
+            try connection.run(SQL.retireKey, .instant(retiring), .text(key.use.rawValue))
+            guard try key.insert(into: connection) else {
                 throw StorageError.duplicateKey(id: key.id)
             }
-            try database.record(event)
+            try connection.record(event)
         }
     }
 
     func removeRetired(before instant: Instant) async throws -> Int {
         try await write { try $0.run(SQL.removeRetired, .instant(instant)) }
-    }
-}
-
-extension SQLiteConnection {
-    fileprivate func run(_ query: Query, _ key: SealedKey) throws -> Int {
-        try run(
-            query, .text(key.id), .text(key.use.rawValue), .blob(key.sealed),
-            .instant(key.created))
     }
 }
 
@@ -47,12 +39,19 @@ extension SealedKey {
         return left.id < right.id
     }
 
-    /// - Returns: `nil` for a use that is not known here.
+    /// - Returns: `nil` for an unknown use.
     fileprivate static func read(_ row: Row) throws -> SealedKey? {
         guard let use = KeyUse(rawValue: try row.text(1)) else { return nil }
         return SealedKey(
             id: try row.text(0), use: use, sealed: try row.blob(2),
             created: try row.instant(3), retired: try row.optionalInstant(4))
+    }
+
+    /// Inserts it as the signing key of its use.
+    /// - Returns: `false` when the use has a signing key or the id is there already.
+    fileprivate func insert(into connection: SQLiteConnection) throws -> Bool {
+        try connection.run(
+            SQL.insertKey, .text(id), .text(use.rawValue), .blob(sealed), .instant(created)) == 1
     }
 }
 

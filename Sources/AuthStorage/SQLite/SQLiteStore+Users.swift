@@ -2,8 +2,8 @@ internal import AuthCore
 
 extension SQLiteStore: UserStore {
     func insert(_ user: User, recording event: AuditEvent) async throws -> Bool {
-        try await change(recording: event) { database in
-            try database.run(
+        try await change(recording: event) { connection in
+            try connection.run(
                 SQL.insertUser, .id(user.id), .text(user.email.text), .text(user.state.rawValue),
                 .text(user.password.encoded), .integer(user.credentialVersion),
                 .instant(user.created)) == 1
@@ -11,7 +11,7 @@ extension SQLiteStore: UserStore {
     }
 
     func user(id: UserID) async throws -> User? {
-        try await read { try $0.user(id: id) }
+        try await read { try User.find(id, in: $0) }
     }
 
     func user(email: Email) async throws -> User? {
@@ -21,8 +21,8 @@ extension SQLiteStore: UserStore {
     func replacePassword(
         of id: UserID, at version: Int64, with password: PasswordHash, recording event: AuditEvent
     ) async throws -> Bool {
-        try await change(recording: event) { database in
-            try database.run(
+        try await change(recording: event) { connection in
+            try connection.run(
                 SQL.replacePassword, .text(password.encoded), .id(id), .integer(version)) == 1
         }
     }
@@ -30,8 +30,8 @@ extension SQLiteStore: UserStore {
     func rehash(
         _ id: UserID, from old: PasswordHash, to new: PasswordHash
     ) async throws -> Bool {
-        try await write { database in
-            try database.run(SQL.rehashUser, .text(new.encoded), .id(id), .text(old.encoded)) == 1
+        try await write { connection in
+            try connection.run(SQL.rehashUser, .text(new.encoded), .id(id), .text(old.encoded)) == 1
         }
     }
 
@@ -48,12 +48,12 @@ extension SQLiteStore: UserDirectory {
     func setState(
         of id: UserID, to state: User.State, recording event: AuditEvent
     ) async throws -> Bool {
-        try await write { database in
-            guard try database.run(SQL.setUserState, .text(state.rawValue), .id(id)) == 1 else {
-                // It has the state already, and nothing happened that could be told of.
-                return try database.exists(SQL.userExists, .id(id))
+        try await write { connection in
+            guard try connection.run(SQL.setUserState, .text(state.rawValue), .id(id)) == 1 else {
+                // The user has that state already: nothing changed, and there is no event.
+                return try connection.exists(SQL.userExists, .id(id))
             }
-            try database.record(event)
+            try connection.record(event)
             return true
         }
     }
@@ -66,12 +66,6 @@ extension SQLiteStore: UserDirectory {
     }
 }
 
-extension SQLiteConnection {
-    func user(id: UserID) throws -> User? {
-        try first(SQL.userByID, .id(id), read: User.init(row:))
-    }
-}
-
 extension User {
     fileprivate static let columns = "id, email, state, password_hash, credential_version, created"
 
@@ -81,6 +75,10 @@ extension User {
             state: try row.parsed(2, State.init),
             password: PasswordHash(encoded: try row.text(3)),
             credentialVersion: try row.integer(4), created: try row.instant(5))
+    }
+
+    static func find(_ id: UserID, in connection: SQLiteConnection) throws -> User? {
+        try connection.first(SQL.userByID, .id(id), read: User.init(row:))
     }
 }
 

@@ -1,19 +1,24 @@
 internal import AuthCore
+internal import Scheduling
 internal import Synchronization
 
 /// The stores of AuthCore in one SQLite database: one connection that writes, a few that read.
+/// Each store protocol is implemented in a file of its own.
 ///
-/// Promises what the protocols say, also between processes that share the file: what was
-/// acknowledged is on the disk (write-ahead log, `synchronous=FULL`); a lock or a full queue is
+/// Guarantees what the protocols say, also between processes that share the file. What was
+/// acknowledged is on the disk (write-ahead log, `synchronous=FULL`). A lock or a full queue is
 /// `StoreBusy` and a full disk `StoreFull`, never an absence.
 final class SQLiteStore: Sendable {
-    private let writer: Writer
-    private let connections: [Connection]
-    private let readers: [Connection]
+    private let writes: WriteQueue
+    /// Reads take turns over them. For a database in memory it is the writer's.
+    private let readers: [ConnectionQueue]
+    /// The writer's first.
+    private let connections: [ConnectionQueue]
     private let turn = Atomic<Int>(0)
-    let pingTimeout: Duration
+    private let pingTimeout: Duration
 
-    /// Opens the database, making and migrating it as needed. Blocks for as long as that takes.
+    /// Opens the database, creates it when it is missing and applies pending migrations. Blocks
+    /// until that is done.
     /// - Parameters:
     ///   - observers: called on the writer's queue.
     ///   - now: recorded with each migration that is applied.
@@ -24,27 +29,28 @@ final class SQLiteStore: Sendable {
         observers: StoreObservers = StoreObservers(), at now: Instant
     ) throws -> SQLiteStore {
         let migrator = SQLiteMigrator(location, settings: settings)
-        let database = try migrator.open()
-        _ = try migrator.migrate(database, at: now)
-        var readers: [Connection] = []
+        let connection = try migrator.open()
+        _ = try migrator.migrate(connection, at: now)
+        var readers: [ConnectionQueue] = []
         if case .file = location {
             for index in 0..<max(1, settings.readers) {
                 readers.append(
-                    Connection(
+                    ConnectionQueue(
                         try SQLiteConnection.readable(location, settings: settings),
                         label: "sqlite.reader.\(index)", depth: settings.depth))
             }
         }
-        let connection = Connection(
-            database, label: "sqlite.writer", depth: settings.depth,
-            observers: observers)
-        return SQLiteStore(connection, readers: readers, settings: settings)
+        let writer = ConnectionQueue(connection, label: "sqlite.writer", depth: settings.depth)
+        return SQLiteStore(writer, readers: readers, settings: settings, observers: observers)
     }
 
-    private init(_ connection: Connection, readers: [Connection], settings: SQLiteSettings) {
-        writer = Writer(connection, depth: settings.depth)
-        self.readers = readers.isEmpty ? [connection] : readers
-        connections = [connection] + readers
+    private init(
+        _ writer: ConnectionQueue, readers: [ConnectionQueue], settings: SQLiteSettings,
+        observers: StoreObservers
+    ) {
+        writes = WriteQueue(writer, depth: settings.depth, observers: observers)
+        self.readers = readers.isEmpty ? [writer] : readers
+        connections = [writer] + readers
         pingTimeout = settings.pingTimeout
     }
 
@@ -54,23 +60,70 @@ final class SQLiteStore: Sendable {
     /// Closes every connection; the last one on a file moves its log into it. Later calls throw
     /// ``StorageError/closed``.
     func close() async {
-        // Readers first: only the last connection to go may clear the log away.
+        // Readers first: only the last connection to close can remove the log.
         for connection in connections.reversed() { await connection.close() }
     }
 
-    /// Writes that wait for the disk now, for an operator's eyes and for tests.
-    var waitingWrites: Int { writer.waiting }
+    /// Returns once the database has answered one trivial read, for readiness.
+    /// - Throws: `StoreBusy` when it is locked, ``StorageError/unresponsive(after:)`` when there
+    ///   is no answer within the time limit (a hung disk), or another error.
+    func ping() async throws {
+        do {
+            try await withDeadline(.now + pingTimeout) {
+                _ = try await self.read { try $0.first(SQL.ping) { try $0.integer(0) } }
+            }
+        } catch is DeadlinePassed {
+            throw StorageError.unresponsive(after: pingTimeout)
+        }
+    }
 
+    /// Writes that wait for the next commit.
+    var waitingWrites: Int { writes.waiting }
+
+    /// As ``WriteQueue/write(_:)``.
     func write<T: Sendable>(
         _ work: @escaping @Sendable (SQLiteConnection) throws -> T
     ) async throws -> T {
-        try await writer.write(work)
+        try await writes.write(work)
     }
 
-    func read<T: Sendable>(_ work: @escaping @Sendable (SQLiteConnection) throws -> T) async throws
-        -> T
-    {
-        let turn = turn.add(1, ordering: .relaxed).newValue
-        return try await readers[Int(turn.magnitude % UInt(readers.count))].use(work)
+    /// As ``write(_:)``, for a change that one event records: the event is there exactly when the
+    /// change is.
+    /// - Parameter work: returns whether it changed anything.
+    func change(
+        recording event: AuditEvent, _ work: @escaping @Sendable (SQLiteConnection) throws -> Bool
+    ) async throws -> Bool {
+        try await write { connection in
+            guard try work(connection) else { return false }
+            try connection.record(event)
+            return true
+        }
     }
+
+    /// Runs `work` on the next of the reading connections.
+    func read<T: Sendable>(
+        _ work: @escaping @Sendable (SQLiteConnection) throws -> T
+    ) async throws -> T {
+        let turn = turn.add(1, ordering: .relaxed).newValue
+        return try await readers[Int(turn.magnitude % UInt(readers.count))].run(work)
+    }
+}
+
+/// Limits and times of a SQLite store.
+struct SQLiteSettings: Equatable, Sendable {
+    /// Connections that only read. A database in memory has none: its writer reads.
+    var readers = 2
+    /// How many bytes of the file readers map into memory. They read the rest page by page, and
+    /// all of it when this is 0. A disk that cannot read a mapped page ends the process (SIGBUS).
+    var mappedBytes = 1 << 30
+    /// Calls that may wait for the writer, and for each reader. Beyond: `StoreBusy`.
+    var depth = 1024
+    /// How long to wait for a lock that another process holds. Beyond: `StoreBusy`.
+    var busyTimeout: Duration = .seconds(2)
+    /// How long ``SQLiteStore/ping()`` waits for an answer.
+    var pingTimeout: Duration = .seconds(1)
+}
+
+private enum SQL {
+    static let ping = Query("ping", "SELECT count(*) FROM schema_migration")
 }

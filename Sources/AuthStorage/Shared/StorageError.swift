@@ -1,27 +1,27 @@
 internal import CSQLite
 internal import Glibc
 
-/// What can be wrong with a store beyond being busy. Ours to mend, never the caller's: it is
-/// logged, and answered without detail.
+/// What can be wrong with a store besides being busy. The operator can fix it, the caller cannot:
+/// it is logged, and the response is a 500 without detail.
 ///
-/// Carries no value that was stored or asked for, so it can go to a log as it is.
+/// Contains no value that was stored or looked up, so that it can be logged as it is.
 public enum StorageError: Error, Equatable, Sendable {
-    /// SQLite refused a statement.
+    /// A statement failed.
     /// - Parameters:
-    ///   - statement: our name of it, as in the source.
+    ///   - statement: its name in the source.
     ///   - code: the extended result code (sqlite.org/rescode.html).
     case failed(statement: String, code: Int32)
-    /// A stored value is not what the program writes: the database was edited or damaged.
+    /// A stored value is not one that the program writes: the database was edited or damaged.
     case unreadable(column: String)
-    /// A signing key with this id is there already.
+    /// There is a signing key with this id already.
     case duplicateKey(id: String)
-    /// What was to be added names an owner that is not there.
+    /// There is no user with the id that a new row names as its owner.
     case unknownOwner
-    /// The file or its directory cannot be made or opened; `code` is `errno`.
+    /// The file or its directory cannot be created or opened; `code` is `errno`.
     case inaccessible(path: String, code: Int32)
-    /// SQLite cannot open the file that is there; `code` is its extended result code.
+    /// SQLite cannot open an existing file; `code` is its extended result code.
     case unopened(path: String, code: Int32)
-    /// The database gave no answer within this time.
+    /// The database did not answer within this time.
     case unresponsive(after: Duration)
     /// The store was closed before the call.
     case closed
@@ -43,7 +43,8 @@ extension StorageError: CustomStringConvertible {
         case .closed: "the store is closed"
         }
     }
-    /// What an operator can do something about is said with what to do.
+
+    /// The error in words, with what the operator can do about it.
     private static func words(for code: Int32) -> String {
         switch code & 0xff {
         case SQLITE_FULL: "the disk is full; make room on it"

@@ -4,14 +4,14 @@ import Testing
 
 @testable import AuthStorage
 
-/// What waiting in one line for the disk must not change.
-@Suite struct WriterTests {
-    @Test func beyondItsDepthTheWriterTurnsCallersAway() async throws {
+/// Group commit must not change what a single write does.
+@Suite struct WriteQueueTests {
+    @Test func moreWritesThanItsDepthGetStoreBusy() async throws {
         var settings = SQLiteSettings()
         settings.depth = 4
         let store = try SQLiteStore.open(.memory, settings: settings, at: .epoch)
         let gate = Gate()
-        // The writer is held, so that what comes after has to wait.
+        // The writer is blocked, so that later writes wait.
         let held = Task {
             try await store.write { _ in gate.hold() }
         }
@@ -28,7 +28,7 @@ import Testing
             }
             var busy = 0
             for _ in 0..<16 {
-                // Sixteen of them are answered while the writer is still held.
+                // Sixteen of them fail while the writer is still blocked.
                 if try await group.next() == true { busy += 1 }
             }
             gate.release()
@@ -40,14 +40,14 @@ import Testing
         #expect(try await store.accounts(after: nil, limit: 100).count == 4)
     }
 
-    @Test func aWriteThatFailsUndoesItselfAndNothingElse() async throws {
+    @Test func aFailedWriteUndoesOnlyItsOwnChanges() async throws {
         let store = try SQLiteStore.open(.memory, at: .epoch)
         let gate = Gate()
         let held = Task {
             try await store.write { _ in gate.hold() }
         }
         await gate.await()
-        // All of these wait once they are added, and are committed together.
+        // All of these wait once they are added, and are committed as one batch.
         let outcomes = try await withThrowingTaskGroup(of: Bool.self) { group in
             for number in 0..<10 {
                 group.addImmediateTask {
@@ -77,7 +77,7 @@ import Testing
         }
     }
 
-    @Test func aLostTransactionIsAFailureForAllInIt() async throws {
+    @Test func aLostTransactionFailsEveryWriteInIt() async throws {
         let store = try SQLiteStore.open(.memory, at: .epoch)
         let gate = Gate()
         let held = Task { try await store.write { _ in gate.hold() } }
@@ -91,7 +91,7 @@ import Testing
                                 Query("in", "INSERT INTO spent_challenge VALUES (?1, 1)"),
                                 .text("\(number)"))
                             guard number == 1 else { return }
-                            // What SQLite does by itself on a full disk.
+                            // SQLite does this itself when the disk is full.
                             try database.execute(script: "ROLLBACK", name: "lose")
                             throw StorageError.duplicateKey(id: "lost")
                         }

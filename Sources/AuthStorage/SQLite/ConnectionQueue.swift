@@ -1,0 +1,56 @@
+internal import AuthCore
+internal import Dispatch
+internal import Scheduling
+internal import Synchronization
+
+/// One SQLite connection on a serial queue of its own, so that a slow disk or another process's
+/// lock delays only the users of this connection.
+///
+/// Guarantees: jobs run one at a time, in the order in which they came. At most `depth` callers of
+/// ``run(_:)`` run or wait; the next one gets `StoreBusy` and its job does not run.
+actor ConnectionQueue {
+    private let executor: QueueExecutor
+    private let depth: Int
+    private let callerCount = Atomic<Int>(0)
+    private var connection: SQLiteConnection?
+
+    nonisolated var unownedExecutor: UnownedSerialExecutor {
+        executor.asUnownedSerialExecutor()
+    }
+
+    init(_ connection: sending SQLiteConnection, label: String, depth: Int) {
+        self.connection = connection
+        self.depth = depth
+        executor = QueueExecutor(label: label)
+    }
+
+    /// Callers of ``run(_:)`` whose job runs or waits now.
+    nonisolated var callers: Int { callerCount.load(ordering: .relaxed) }
+
+    /// Runs `work` on the queue and returns its result: one hop out and one back.
+    nonisolated func run<T: Sendable>(
+        _ work: @Sendable (SQLiteConnection) throws -> T
+    ) async throws -> T {
+        defer { callerCount.subtract(1, ordering: .relaxed) }
+        guard callerCount.add(1, ordering: .relaxed).newValue <= depth else { throw StoreBusy() }
+        return try await perform(work)
+    }
+
+    private func perform<T: Sendable>(
+        _ work: @Sendable (SQLiteConnection) throws -> T
+    ) throws -> T {
+        guard let connection else { throw StorageError.closed }
+        return try work(connection)
+    }
+
+    /// Runs `work` on the queue later and returns at once. The caller limits how many wait.
+    /// - Parameter work: gets `nil` when the connection is closed.
+    nonisolated func enqueue(_ work: @escaping @Sendable (SQLiteConnection?) -> Void) {
+        executor.queue.async { self.assumeIsolated { work($0.connection) } }
+    }
+
+    /// Closes the connection. Later jobs fail with ``StorageError/closed``.
+    func close() {
+        connection = nil
+    }
+}

@@ -1,0 +1,132 @@
+internal import AuthCore
+internal import Synchronization
+
+/// All writes of a store, through one connection, with group commit.
+///
+/// Guarantees: what a write returns is durable; writes are applied in the order in which they came;
+/// those that come during a commit are committed together by the next one; at most `depth` wait.
+/// Beyond that callers get `StoreBusy`, and nothing of their write has happened.
+///
+/// A write costs two hops: to the connection's queue, and back to the caller's. There is no task in
+/// between: the first write of a batch enqueues the commit, and the commit resumes the callers.
+final class WriteQueue: Sendable {
+    private struct State {
+        var waiting: [PendingWrite] = []
+        /// Whether ``commitNext(on:)`` is enqueued or running.
+        var isCommitting = false
+        /// Whether the last write found the disk full.
+        var diskIsFull = false
+    }
+
+    private enum Position { case first, later, rejected }
+
+    private let connection: ConnectionQueue
+    private let depth: Int
+    private let observers: StoreObservers
+    private let state = Mutex(State())
+
+    init(_ connection: ConnectionQueue, depth: Int, observers: StoreObservers) {
+        self.connection = connection
+        self.depth = depth
+        self.observers = observers
+    }
+
+    /// Writes that wait for the next commit.
+    var waiting: Int { state.withLock { $0.waiting.count } }
+
+    /// - Parameter work: its changes are made together, or not at all when it throws.
+    func write<T: Sendable>(
+        _ work: @escaping @Sendable (SQLiteConnection) throws -> T
+    ) async throws -> T {
+        try await withCheckedThrowingContinuation { continuation in
+            switch add(PendingWrite(work, for: continuation)) {
+            case .first: connection.enqueue(commitNext)
+            case .later: break
+            case .rejected: continuation.resume(throwing: StoreBusy())
+            }
+        }
+    }
+
+    private func add(_ write: PendingWrite) -> Position {
+        state.withLock { state in
+            guard state.waiting.count < depth else { return .rejected }
+            state.waiting.append(write)
+            guard !state.isCommitting else { return .later }
+            state.isCommitting = true
+            return .first
+        }
+    }
+
+    /// Commits all writes that wait. One commit at a time, so that those that come during a commit
+    /// share the next one. Enqueued again while there are more, so that reads on the same queue (a
+    /// database in memory) get their turn.
+    @Sendable private func commitNext(on connection: SQLiteConnection?) {
+        let batch = state.withLock { state in
+            defer { state.waiting = [] }
+            return state.waiting
+        }
+        commit(batch, on: connection)
+        let hasMore = state.withLock { state in
+            state.isCommitting = !state.waiting.isEmpty
+            return state.isCommitting
+        }
+        if hasMore { self.connection.enqueue(commitNext) }
+    }
+
+    /// Commits `batch` in one transaction, hence with one wait for the disk. A write that fails is
+    /// undone alone. When the transaction is lost, every write in it fails with that error.
+    private func commit(_ batch: [PendingWrite], on connection: SQLiteConnection?) {
+        do {
+            guard let connection else { throw StorageError.closed }
+            let results = try connection.transaction {
+                try batch.map { write in try connection.savepoint { try write.perform(connection) }
+                }
+            }
+            report(diskIsFull: results.contains { $0.error is StoreFull })
+            connection.events.forEach(observers.event)
+            for (write, result) in zip(batch, results) {
+                switch result {
+                case .success(let resume): resume()
+                case .failure(let error): write.fail(error)
+                }
+            }
+        } catch {
+            if error is StoreFull { report(diskIsFull: true) }
+            for write in batch { write.fail(error) }
+        }
+    }
+
+    /// Reports changes only: a full disk would fail as many writes as come.
+    private func report(diskIsFull: Bool) {
+        let hasChanged = state.withLock { state in
+            defer { state.diskIsFull = diskIsFull }
+            return state.diskIsFull != diskIsFull
+        }
+        if hasChanged { observers.diskFull(diskIsFull) }
+    }
+}
+
+/// A write that waits for its commit, without the type of its result.
+private struct PendingWrite: Sendable {
+    /// Makes the changes. Returns what resumes the caller once they are durable.
+    let perform: @Sendable (SQLiteConnection) throws -> @Sendable () -> Void
+    /// Resumes the caller with an error.
+    let fail: @Sendable (any Error) -> Void
+
+    init<T: Sendable>(
+        _ work: @escaping @Sendable (SQLiteConnection) throws -> T,
+        for caller: CheckedContinuation<T, any Error>
+    ) {
+        perform = { connection in
+            let value = try work(connection)
+            return { caller.resume(returning: value) }
+        }
+        fail = { caller.resume(throwing: $0) }
+    }
+}
+
+extension Result {
+    fileprivate var error: Failure? {
+        if case .failure(let error) = self { error } else { nil }
+    }
+}
