@@ -11,7 +11,7 @@
 #include <openssl/ssl.h>
 #include <openssl/x509.h>
 
-/// Both numbers of a public key, as `EVP_PKEY_fromdata` wants it said.
+// A macro: the parts of a public key, for EVP_PKEY_fromdata.
 static inline int postern_public_key_selection(void) {
     return EVP_PKEY_PUBLIC_KEY;
 }

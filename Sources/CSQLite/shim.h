@@ -9,12 +9,12 @@ static inline int csqlite_bind_text(sqlite3_stmt *statement, int index, const ch
 }
 
 static inline int csqlite_bind_blob(sqlite3_stmt *statement, int index, const void *bytes, int size) {
-    // A null pointer would bind NULL; no bytes at all is a blob as well.
+    // A null pointer would bind NULL, but an empty blob is a value.
     return size == 0 ? sqlite3_bind_zeroblob(statement, index, 0)
                      : sqlite3_bind_blob(statement, index, bytes, size, SQLITE_TRANSIENT);
 }
 
-// Variadic, which Swift does not import: SQL cannot damage the file's own structure.
+// Variadic, which Swift does not import. Afterwards SQL statements cannot damage the database file.
 static inline int csqlite_defend(sqlite3 *database) {
     return sqlite3_db_config(database, SQLITE_DBCONFIG_DEFENSIVE, 1, (int *)0);
 }

@@ -1,16 +1,16 @@
 internal import COpenSSL
 
-/// Sealing of small secrets that are stored elsewhere (NIST SP 800-38D).
+/// Encryption of small secrets that are stored elsewhere (NIST SP 800-38D).
 ///
 /// A sealed box is nonce (12 bytes), ciphertext, tag (16 bytes). The binding is authenticated and
-/// not stored: a box opens only under the binding it was sealed with, so one row's secret cannot be
-/// moved to another row. **A nonce must never be used twice with one key**: that gives both
-/// plaintexts away. Random ones are good for 2^32 boxes a key.
+/// not stored: a box opens only with the binding that it was sealed with, so that the secret of one
+/// row cannot be moved to another row. **A nonce must never be used twice with one key**: that
+/// reveals both plaintexts. Random nonces are safe for 2^32 boxes per key.
 public struct AES256GCM: Sendable {
     public static let keyBytes = 32
     public static let nonceBytes = 12
     public static let tagBytes = 16
-    /// More than anything this is for; keeps every length well inside what the library counts in.
+    /// More than any secret here has, and far below the `Int32` lengths of the library.
     public static let maximumPlaintextBytes = 1 << 20
 
     private let key: SecretBytes
@@ -27,6 +27,9 @@ public struct AES256GCM: Sendable {
         self.key = SecretBytes(key)
     }
 
+    /// - Parameters:
+    ///   - binding: what the box belongs to, such as the name of a row.
+    ///   - nonce: ``nonceBytes`` bytes that were never used with this key.
     public func seal(
         _ plaintext: [UInt8], binding: [UInt8], nonce: [UInt8]
     ) throws(CryptographyError) -> [UInt8] {
@@ -49,7 +52,9 @@ public struct AES256GCM: Sendable {
         return nonce + sealed + tag
     }
 
-    /// The plaintext, given out only once the tag has been found right.
+    /// The plaintext, returned only after the tag was verified.
+    /// - Throws: ``CryptographyError/authenticationFailed`` for a box that was changed, truncated,
+    ///   or sealed with another key or binding.
     public func open(_ box: [UInt8], binding: [UInt8]) throws(CryptographyError) -> [UInt8] {
         guard box.count >= Self.nonceBytes + Self.tagBytes else { throw .authenticationFailed }
         let nonce = Array(box.prefix(Self.nonceBytes))

@@ -7,15 +7,15 @@ public enum Argon2 {
         case argon2id
     }
 
-    /// Bounds against a number that asks for all memory or for minutes. Callers with stricter ones,
-    /// for hashes that strangers serve, check them before.
+    /// Bounds so that no number can demand all memory or minutes of time. For hashes that strangers
+    /// serve, callers check stricter bounds first.
     public static let memoryKiB = 8...1_048_576
     public static let iterations = 1...64
     public static let parallelism = 1...16
     public static let saltBytes = 8...64
     public static let outputBytes = 4...512
 
-    /// The raw tag. Takes `memoryKiB` of memory and one thread for each lane.
+    /// The raw tag. Uses `memoryKiB` of memory and one thread for each lane.
     public static func hash(
         password: [UInt8], salt: [UInt8], iterations: Int, memoryKiB: Int, parallelism: Int,
         outputBytes: Int, variant: Variant
@@ -26,7 +26,7 @@ public enum Argon2 {
             variant: variant)
     }
 
-    /// With the two inputs that only RFC 9106's vectors use here.
+    /// Also takes the two inputs that only the vectors of RFC 9106 use here.
     static func hash(
         password: [UInt8], salt: [UInt8], secret: [UInt8], associated: [UInt8],
         iterations: Int, memoryKiB: Int, parallelism: Int, outputBytes: Int, variant: Variant
@@ -50,7 +50,7 @@ public enum Argon2 {
         context.lanes = UInt32(parallelism)
         context.threads = UInt32(parallelism)
         context.version = ARGON2_VERSION_13.rawValue
-        // libargon2 takes its inputs by mutable pointers, because it can be told to wipe them.
+        // libargon2 takes mutable pointers, because it can be told to wipe its inputs.
         var (password, salt, secret, associated) = (password, salt, secret, associated)
         var tag = [UInt8](repeating: 0, count: outputBytes)
         let status = run(
@@ -61,7 +61,7 @@ public enum Argon2 {
         return tag
     }
 
-    /// The context keeps addresses, so it is filled in where those of the arrays are good: in here.
+    /// Fills in the addresses of the arrays, which are valid only during this call.
     private static func run(
         _ context: inout argon2_context, _ variant: Variant,
         _ tag: UnsafeMutablePointer<UInt8>, _ password: UnsafeMutablePointer<UInt8>,

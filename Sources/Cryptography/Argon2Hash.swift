@@ -1,10 +1,10 @@
-/// An Argon2 tag with everything that is needed to compute it again but the password, and its one
+/// An Argon2 tag with everything except the password that is needed to compute it again, and its
 /// encoded form: `$argon2id$v=19$m=19456,t=2,p=1$<salt>$<tag>`, the PHC string of the reference
 /// implementation.
 ///
-/// Reading is strict, so that a hash has one spelling: argon2id or argon2i, version 19, the three
-/// costs in the order m, t, p as digits without leading zeros, no `keyid` and no `data`, salt and
-/// tag in standard base64 without padding and with no bit set beyond their last byte.
+/// Reading is strict, so that a hash has one text: argon2id or argon2i, version 19, the three costs
+/// in the order m, t, p as digits without leading zeros, no `keyid` and no `data`, salt and tag in
+/// standard base64 without padding and without bits after the last byte.
 public struct Argon2Hash: Equatable, Sendable {
     /// What one computation costs.
     public struct Cost: Equatable, Sendable {
@@ -24,7 +24,7 @@ public struct Argon2Hash: Equatable, Sendable {
     public let salt: [UInt8]
     public let tag: [UInt8]
 
-    /// Computes the tag of `password`: slow, and takes `cost.memoryKiB` of memory.
+    /// Computes the tag of `password`. Slow, and uses `cost.memoryKiB` of memory.
     public init(
         password: [UInt8], variant: Argon2.Variant = .argon2id, cost: Cost, salt: [UInt8],
         tagBytes: Int = 32
@@ -38,7 +38,7 @@ public struct Argon2Hash: Equatable, Sendable {
         self.salt = salt
     }
 
-    /// Computes the tag again: as slow as making it was, and as slow when the password is wrong.
+    /// Computes the tag again. Takes as long for a wrong password as for the right one.
     public func isTag(of password: [UInt8]) throws(CryptographyError) -> Bool {
         let again = try Argon2Hash(
             password: password, variant: variant, cost: cost, salt: salt, tagBytes: tag.count)
@@ -47,7 +47,7 @@ public struct Argon2Hash: Equatable, Sendable {
 }
 
 extension Argon2Hash {
-    /// The most that a hash which somebody else made may ask of this machine.
+    /// The highest costs, and the lengths, that are accepted in a hash that others made.
     public struct Bounds: Equatable, Sendable {
         public var memoryKiB: Int
         public var iterations: Int
@@ -66,19 +66,19 @@ extension Argon2Hash {
             self.tagBytes = tagBytes
         }
 
-        /// All that ``Argon2`` computes at all: for hashes that are our own.
+        /// The bounds of ``Argon2`` itself, for hashes of our own.
         public static let computable = Bounds(
             memoryKiB: Argon2.memoryKiB.upperBound, iterations: Argon2.iterations.upperBound,
             parallelism: Argon2.parallelism.upperBound)
     }
 
-    /// The longest text that can be a hash within any bounds, so that more need not be looked at.
-    public static let maximumOctets = 256
+    /// The longest text that can be a hash within any bounds. Longer texts are not read.
+    public static let maximumBytes = 256
 
     /// Reads the encoded form; computes nothing.
-    /// - Returns: `nil` when `text` is anything else, or asks for more than `bounds`.
+    /// - Returns: `nil` when `text` is anything else, or its costs exceed `bounds`.
     public init?(encoded text: [UInt8], within bounds: Bounds) {
-        guard text.count <= Self.maximumOctets else { return nil }
+        guard text.count <= Self.maximumBytes else { return nil }
         let fields = text.split(separator: UInt8(ascii: "$"), omittingEmptySubsequences: false)
         guard fields.count == 6, fields[0].isEmpty, fields[2].elementsEqual("v=19".utf8),
             let variant = Argon2.Variant(name: fields[1]), let cost = Cost(encoded: fields[3]),
@@ -108,7 +108,7 @@ extension Argon2Hash {
         return String(decoding: text, as: UTF8.self)
     }
 
-    /// The other alphabet's two characters turn into ones that neither has.
+    /// The two characters of the URL-safe alphabet become 0, which neither alphabet has.
     private static func decodeBase64(_ text: ArraySlice<UInt8>) -> [UInt8]? {
         Base64URL.decode(
             text.map { byte in
@@ -132,13 +132,13 @@ extension Argon2Hash.Cost {
         self.init(memoryKiB: memory, iterations: iterations, parallelism: parallelism)
     }
 
-    /// RFC 9106 §3.1: at least 8 KiB a lane.
+    /// RFC 9106 §3.1: at least 8 KiB per lane.
     fileprivate func isWithin(_ bounds: Argon2Hash.Bounds) -> Bool {
         iterations <= bounds.iterations && parallelism <= bounds.parallelism
             && memoryKiB <= bounds.memoryKiB && memoryKiB >= 8 * parallelism
     }
 
-    /// From 1 to nine digits: nothing above a thousand million is within any bounds.
+    /// One to nine digits: no bound is above 999,999,999.
     private static func number(_ text: ArraySlice<UInt8>, after name: StaticString) -> Int? {
         let name = Array("\(name)".utf8)
         let digits = text.dropFirst(name.count)

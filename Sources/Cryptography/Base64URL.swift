@@ -19,8 +19,8 @@ public enum Base64URL {
 
     /// The bytes that encode to exactly this text, or `nil`.
     ///
-    /// Padding, white space, the other alphabet's `+` and `/`, and trailing bits that are not zero
-    /// are refused: each would give one token several spellings.
+    /// Padding, white space, `+` and `/` of the standard alphabet, and trailing bits that are not
+    /// zero are errors: each would give one token several texts.
     public static func decode(_ text: some Collection<UInt8>) -> [UInt8]? {
         if let bytes = text.withContiguousStorageIfAvailable({ decode($0) }) { return bytes }
         return Array(text).withUnsafeBufferPointer { decode($0) }

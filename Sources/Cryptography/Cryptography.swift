@@ -1,8 +1,7 @@
-// Cryptography owns the C libraries' algorithms: digests, HMAC, RSA, AES-GCM, scrypt, Argon2, and
-// the small pure functions around them: base64url, hexadecimal, random bytes, constant-time
-// equality.
+// Cryptography: digests, HMAC, RSA, AES-GCM, scrypt and Argon2 of the C libraries, and small pure
+// functions: base64url, hexadecimal, random bytes, constant-time comparison.
 //
-// Functions here take bytes and return bytes. This room never knows what a token, a challenge or an
-// account is, never keeps a clock, and does no input or output but asking the kernel for
-// randomness. Scrypt, Argon2 and RSA take milliseconds: callers run them off the loops that serve
-// sockets.
+// Owns: every call to OpenSSL, libargon2 and libscrypt, and the memory of their keys. Functions
+// take bytes and return bytes. Never knows what a token, a challenge or an account is, never reads a
+// clock, and does no input or output except reading random bytes from the kernel. Scrypt, Argon2
+// and RSA take milliseconds: callers run them on a worker pool.

@@ -1,6 +1,6 @@
 internal import COpenSSL
 
-/// Why an operation with a key or a cost function was refused.
+/// Why an operation with a key or a cost function failed.
 public enum CryptographyError: Error, Sendable, Equatable {
     /// The bytes or the text are not a key of the expected kind.
     case malformedKey
@@ -10,12 +10,12 @@ public enum CryptographyError: Error, Sendable, Equatable {
     case authenticationFailed
     /// A cost or length outside its bounds; the text names it.
     case parameterOutOfBounds(String)
-    /// The library failed where no input can make it fail, mostly for want of memory.
+    /// The library failed for a reason that is not in the input, mostly missing memory.
     case libraryFailure(operation: String, code: UInt)
 }
 
-/// OpenSSL keeps a queue of errors per thread. Whatever a call leaves there would be read as the
-/// cause of a later failure on that thread, a TLS read's for example, so each failure empties it.
+/// OpenSSL's queue of errors, one per thread. Every failure here empties it: an error that stays
+/// would be taken for the cause of a later failure on the same thread, such as that of a TLS read.
 enum ErrorQueue {
     static func drain(after operation: String) -> CryptographyError {
         let code = ERR_get_error()

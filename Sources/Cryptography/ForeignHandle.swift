@@ -1,9 +1,9 @@
-/// The address of an object that a C library made, in a form that may cross threads.
+/// The address of an object of a C library, in a form that is `Sendable`.
 ///
-/// `OpaquePointer` is not `Sendable`, for good reason: the compiler cannot know what is behind it.
-/// Whoever stores a handle vouches for three things: the object is not changed after it was
-/// stored, the library documents that such an object may be read by several threads at once, and it
-/// is freed in exactly one place, the owner's `deinit`, or never.
+/// `OpaquePointer` is not `Sendable`, because the compiler cannot know the object. A type that
+/// stores a handle must guarantee three things: the object does not change after it was stored, the
+/// library documents that several threads may read such an object at once, and it is freed in
+/// exactly one place, the owner's `deinit`, or never.
 struct ForeignHandle: Sendable {
     private let address: UInt
 
@@ -11,16 +11,15 @@ struct ForeignHandle: Sendable {
         address = UInt(bitPattern: pointer)
     }
 
-    /// Never `nil`; optional because that is what C functions take.
+    /// Never `nil`; optional because C functions take optional pointers.
     var pointer: OpaquePointer? {
         OpaquePointer(bitPattern: address)
     }
 
-    /// Lends the pointer to `body`, and keeps the owner alive until that is done: the optimiser
-    /// knows nothing of the tie between the two, and may let go of an owner that is not used any
-    /// more.
-    func lend<Result, Failure: Error>(
-        of owner: AnyObject, to body: (OpaquePointer?) throws(Failure) -> Result
+    /// Calls `body` with the pointer and keeps `owner` alive until it returns. The optimiser does
+    /// not know that the owner frees the pointer, and may release an owner that is not used again.
+    func withPointer<Result, Failure: Error>(
+        keeping owner: AnyObject, _ body: (OpaquePointer?) throws(Failure) -> Result
     ) throws(Failure) -> Result {
         defer { withExtendedLifetime(owner) {} }
         return try body(pointer)

@@ -2,9 +2,9 @@ internal import COpenSSL
 
 /// An RSA key that signs by RSASSA-PKCS1-v1_5 with SHA-256: RS256 of RFC 7518 §3.3.
 ///
-/// One key serves all threads without a lock: OpenSSL lets an `EVP_PKEY` be shared for signing, and
-/// every signature has a context of its own. It takes a few tenths of a millisecond, so sign away
-/// from the loops that serve sockets; `generate` takes a few tenths of a second.
+/// Several threads can use one key without a lock: OpenSSL allows an `EVP_PKEY` to be shared for
+/// signing, and every signature has a context of its own. A signature takes a few tenths of a
+/// millisecond, so sign on a worker pool; `generate` takes a few tenths of a second.
 public final class RSAPrivateKey: Sendable, CustomStringConvertible, CustomReflectable {
     public let publicKey: RSAPublicKey
 
@@ -22,7 +22,7 @@ public final class RSAPrivateKey: Sendable, CustomStringConvertible, CustomRefle
         return try RSAPrivateKey(owning: made)
     }
 
-    /// Reads a PKCS #8 PrivateKeyInfo (RFC 5208), unencrypted DER, and nothing behind it.
+    /// Reads a PKCS #8 PrivateKeyInfo (RFC 5208), unencrypted DER, with no bytes after it.
     public convenience init(pkcs8DER: [UInt8]) throws(CryptographyError) {
         var made: OpaquePointer?
         pkcs8DER.withUnsafeBufferPointer { bytes in
@@ -52,10 +52,10 @@ public final class RSAPrivateKey: Sendable, CustomStringConvertible, CustomRefle
         EVP_PKEY_free(key.pointer)
     }
 
-    /// The whole key, unencrypted, as `init(pkcs8DER:)` reads it. Seal it before it is stored.
+    /// The whole key, unencrypted, as `init(pkcs8DER:)` reads it. Encrypt it before storing it.
     public var pkcs8DER: [UInt8] {
         get throws(CryptographyError) {
-            let der = key.lend(of: self) { key in
+            let der = key.withPointer(keeping: self) { key in
                 let info = EVP_PKEY2PKCS8(key)
                 defer { PKCS8_PRIV_KEY_INFO_free(info) }
                 return DER.bytes { i2d_PKCS8_PRIV_KEY_INFO(info, $0) }
@@ -71,7 +71,7 @@ public final class RSAPrivateKey: Sendable, CustomStringConvertible, CustomRefle
         defer { EVP_MD_CTX_free(context) }
         var count = publicKey.modulus.count
         var signature = [UInt8](repeating: 0, count: count)
-        let isDone = key.lend(of: self) { key in
+        let isDone = key.withPointer(keeping: self) { key in
             EVP_DigestSignInit(context, nil, SHA256.algorithm.pointer, nil, key) == 1
                 && EVP_DigestSign(context, &signature, &count, message, message.count) == 1
         }

@@ -2,7 +2,7 @@ internal import COpenSSL
 
 /// The public half of an RSA key, which verifies RS256 signatures (RFC 7518 §3.3).
 ///
-/// Shared by all threads without a lock, like `RSAPrivateKey`.
+/// Several threads can use one key without a lock, as with `RSAPrivateKey`.
 public final class RSAPublicKey: Sendable {
     /// Big-endian without leading zeros, as a JWK's `n` and `e` have them (RFC 7518 §6.3.1).
     public let modulus: [UInt8]
@@ -18,7 +18,7 @@ public final class RSAPublicKey: Sendable {
         try self.init(owning: key)
     }
 
-    /// Makes a key of its two numbers, big-endian.
+    /// Makes a key from its two numbers, big-endian.
     public convenience init(modulus: [UInt8], exponent: [UInt8]) throws(CryptographyError) {
         let bits = modulus.count * 8
         guard bits <= RSAKeySize.accepted.upperBound else {
@@ -30,7 +30,7 @@ public final class RSAPublicKey: Sendable {
         try self.init(owning: key)
     }
 
-    /// Copies the public half out of a key pair; the pair stays the caller's.
+    /// Copies the public half of a key pair. The caller still owns the pair.
     convenience init(publicPartOf pair: OpaquePointer) throws(CryptographyError) {
         guard let der = DER.bytes({ i2d_PUBKEY(pair, $0) }) else {
             throw ErrorQueue.drain(after: "RSA public key export")
@@ -62,11 +62,11 @@ public final class RSAPublicKey: Sendable {
         EVP_PKEY_free(key.pointer)
     }
 
-    /// False for whatever is not this key's signature over exactly this message, of any length.
+    /// False for anything but a signature by this key of exactly this message. Takes any length.
     public func isValid(_ signature: [UInt8], for message: [UInt8]) -> Bool {
         let context = EVP_MD_CTX_new()
         defer { EVP_MD_CTX_free(context) }
-        let isValid = key.lend(of: self) { key in
+        let isValid = key.withPointer(keeping: self) { key in
             EVP_DigestVerifyInit(context, nil, SHA256.algorithm.pointer, nil, key) == 1
                 && EVP_DigestVerify(
                     context, signature, signature.count, message, message.count) == 1
@@ -101,6 +101,37 @@ public final class RSAPublicKey: Sendable {
                 else { return nil }
                 return key
             }
+        }
+    }
+}
+
+/// Which RSA keys are accepted.
+enum RSAKeySize {
+    /// RFC 7518 §3.3 requires at least 2048 bits. The upper bound limits the time to verify.
+    static let accepted = 2048...8192
+
+    /// Rejects other algorithms (also RSA-PSS keys, which RS256 does not use), sizes outside
+    /// `accepted`, and exponents that are even or 1, with which anyone can sign.
+    static func check(_ key: OpaquePointer) throws(CryptographyError) {
+        guard EVP_PKEY_is_a(key, "RSA") == 1 else { throw .malformedKey }
+        let bits = Int(EVP_PKEY_get_bits(key))
+        guard accepted.contains(bits) else { throw .unacceptableKeySize(bits: bits) }
+        guard let exponent = number(OSSL_PKEY_PARAM_RSA_E, of: key), exponent.count <= 8,
+            let last = exponent.last, last & 1 == 1, exponent != [1]
+        else { throw .malformedKey }
+    }
+
+    /// A number of the key, big-endian without leading zeros.
+    static func number(_ name: String, of key: OpaquePointer) -> [UInt8]? {
+        var number: OpaquePointer?
+        defer { BN_free(number) }
+        guard EVP_PKEY_get_bn_param(key, name, &number) == 1 else {
+            ErrorQueue.clear()
+            return nil
+        }
+        let count = (Int(BN_num_bits(number)) + 7) / 8
+        return [UInt8](unsafeUninitializedCapacity: count) { target, written in
+            written = Int(BN_bn2bin(number, target.baseAddress))
         }
     }
 }

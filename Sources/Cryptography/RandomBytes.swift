@@ -1,12 +1,12 @@
 internal import Glibc
 
-/// Bytes from the kernel's generator.
+/// Random bytes from the kernel.
 public enum RandomBytes {
-    /// `getentropy` gives at most this many at a time, and gives them whole.
+    /// The most that one call of getentropy(3) returns. It returns all bytes or fails.
     private static let chunk = 256
 
-    /// Ends the process rather than return bytes that are not random; once the machine has
-    /// started, the kernel does not refuse.
+    /// Ends the process if the kernel has no random bytes, which happens only while the machine
+    /// starts: no caller could go on without them.
     public static func make(_ count: Int) -> [UInt8] {
         precondition(count >= 0)
         return [UInt8](unsafeUninitializedCapacity: count) { target, filled in

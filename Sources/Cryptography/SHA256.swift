@@ -4,8 +4,8 @@ internal import COpenSSL
 public enum SHA256 {
     static let digestBytes = 32
 
-    /// Fetched once and kept for the life of the process: looking the algorithm up by name on each
-    /// call costs more than hashing a token does.
+    /// Fetched once and never freed: to find the algorithm by its name takes longer than to hash a
+    /// token.
     static let algorithm: ForeignHandle = {
         guard let found = EVP_MD_fetch(nil, "SHA256", nil) else {
             preconditionFailure("this OpenSSL has no SHA-256")
@@ -17,7 +17,7 @@ public enum SHA256 {
         [UInt8](unsafeUninitializedCapacity: digestBytes) { target, count in
             let done = EVP_Digest(
                 bytes, bytes.count, target.baseAddress, nil, algorithm.pointer, nil)
-            precondition(done == 1, "SHA-256 fails only for want of memory")
+            precondition(done == 1, "SHA-256 fails only without memory")
             count = digestBytes
         }
     }

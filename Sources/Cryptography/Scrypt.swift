@@ -2,8 +2,8 @@ internal import CScrypt
 
 /// The scrypt cost function (RFC 7914), computed by libscrypt.
 public enum Scrypt {
-    /// What one computation costs. A value of this type is within bounds, so that a number from a
-    /// request or a file cannot ask for all memory or for minutes.
+    /// The costs of one computation. A value of this type is within bounds, so that a number from a
+    /// request or a file cannot demand all memory or minutes of time.
     public struct Parameters: Sendable, Equatable {
         /// The cost N, a power of two.
         public let n: Int
@@ -14,7 +14,7 @@ public enum Scrypt {
         /// The length of the digest.
         public let outputBytes: Int
 
-        /// Of 128 N r, what one computation holds while it runs.
+        /// The memory of one computation, 128 N r bytes.
         static let maximumMemoryBytes = 64 << 20
         static let maximumParallelism = 16
         static let maximumOutputBytes = 1024
@@ -37,7 +37,7 @@ public enum Scrypt {
         }
     }
 
-    /// Takes 128 N r bytes of memory and, at 16384/8/1, some 50 ms of one core.
+    /// Uses 128 N r bytes of memory and, with 16384/8/1, about 50 ms of one core.
     public static func hash(
         password: [UInt8], salt: [UInt8], parameters: Parameters
     ) throws(CryptographyError) -> [UInt8] {

@@ -1,10 +1,10 @@
 internal import COpenSSL
 
-/// Bytes that must not reach a log, a backtrace or a core file longer than needed.
+/// Bytes that must not reach a log or a backtrace, and must not stay in memory.
 ///
-/// They print as `<redacted>` by every road (`print`, `dump`, string interpolation, mirrors),
-/// compare in constant time, and are overwritten when the last copy of this value goes. What
-/// `bytes` returns is an ordinary array: keep it no longer than the call that needs it.
+/// They print as `<redacted>` everywhere (`print`, `dump`, string interpolation, mirrors), compare
+/// in constant time, and are overwritten when the last copy of this value is freed. ``bytes`` is an
+/// ordinary array: keep it no longer than the call that needs it.
 public struct SecretBytes: Sendable, Equatable {
     private let storage: WipedStorage
 
@@ -27,8 +27,8 @@ extension SecretBytes: CustomStringConvertible, CustomDebugStringConvertible, Cu
     public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
-/// Memory of its own that is written once, here, and wiped in `deinit`; only its address is stored,
-/// which several threads may read.
+/// Memory that is written once, in `init`, and wiped in `deinit`. Only its address is stored, so
+/// that the class is `Sendable`.
 private final class WipedStorage: Sendable {
     let count: Int
     private let address: UInt
@@ -51,5 +51,13 @@ private final class WipedStorage: Sendable {
             Array(
                 UnsafeRawBufferPointer(start: UnsafeRawPointer(bitPattern: address), count: count))
         }
+    }
+}
+
+/// Comparisons whose time does not depend on where two secrets differ.
+public enum ConstantTime {
+    /// Lengths are not secret: arrays of different lengths are unequal at once.
+    public static func equal(_ one: [UInt8], _ other: [UInt8]) -> Bool {
+        one.count == other.count && CRYPTO_memcmp(one, other, one.count) == 0
     }
 }

@@ -1,13 +1,13 @@
-/// One value of a JSON text, as RFC 8259 §3 has them.
+/// One value of a JSON text (RFC 8259 §3).
 ///
-/// `integer` and `unsigned` are what was written as `-?digits` and fits 64 bits; every other
-/// number, `1.0` and `1e3` among them, is `number`, so that a claim that must be an integer cannot
-/// arrive as a fraction.
+/// `integer` and `unsigned` are numbers without fraction and exponent that fit into 64 bits; every
+/// other number is `number`, also `1.0` and `1e3`, so that a member that must be an integer cannot
+/// be a fraction.
 public enum JSONValue: Sendable, Equatable {
     case null
     case bool(Bool)
     case integer(Int64)
-    /// Beyond `Int64.max`, up to `UInt64.max`.
+    /// Above `Int64.max`, up to `UInt64.max`.
     case unsigned(UInt64)
     case number(Double)
     case string(String)
@@ -19,9 +19,9 @@ public enum JSONValue: Sendable, Equatable {
 
     /// Reads exactly one value, with white space around it and nothing else.
     ///
-    /// Linear in the number of bytes; what it keeps is bounded by them too, so the caller's limit
-    /// on the body is the limit on members and elements.
-    public static func parse(_ bytes: [UInt8]) throws(JSONFault) -> JSONValue {
+    /// Time and memory are linear in the number of bytes, so the caller's limit on the body is also
+    /// the limit on members and elements.
+    public static func parse(_ bytes: [UInt8]) throws(JSONError) -> JSONValue {
         var reader = JSONReader(bytes)
         return try reader.document()
     }
@@ -44,5 +44,54 @@ public enum JSONValue: Sendable, Equatable {
 
     public var object: JSONObject? {
         if case .object(let value) = self { value } else { nil }
+    }
+}
+
+/// The members of a JSON object in the order of the text, no name twice.
+///
+/// Names are compared byte by byte. Swift's `==` on `String` also finds canonically equivalent
+/// texts equal (the Kelvin sign and `K`), so a member could be read under a name that no other JSON
+/// program reads it under.
+public struct JSONObject: Sendable, Equatable {
+    public struct Member: Sendable, Equatable {
+        public let name: String
+        public let value: JSONValue
+    }
+
+    public let members: [Member]
+
+    init(members: [Member]) {
+        self.members = members
+    }
+
+    /// The value of the member, which may be `.null`; `nil` when there is no such member.
+    public subscript(name: String) -> JSONValue? {
+        members.first { haveSameBytes($0.name, name) }?.value
+    }
+
+    /// The value of the member, unless it is missing or `null`.
+    public func present(_ name: String) -> JSONValue? {
+        let value = self[name]
+        return value == .null ? nil : value
+    }
+}
+
+/// Whether two texts are equal byte by byte.
+func haveSameBytes(_ one: String, _ other: String) -> Bool {
+    one.utf8.count == other.utf8.count && one.utf8.elementsEqual(other.utf8)
+}
+
+/// A member's name as an element of a set, compared by bytes. Swift's hash has a random seed in
+/// each process, so a client cannot choose names that collide.
+struct NameBytes: Hashable {
+    let text: String
+
+    static func == (one: NameBytes, other: NameBytes) -> Bool {
+        haveSameBytes(one.text, other.text)
+    }
+
+    func hash(into hasher: inout Hasher) {
+        var text = text
+        text.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
     }
 }

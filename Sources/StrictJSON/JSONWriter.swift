@@ -1,12 +1,13 @@
-/// Writes the members of one JSON object, in the order in which it is called.
+/// Writes the members of one JSON object, in the order of the calls.
 ///
-/// Whatever it is given, what comes out is JSON that `JSONValue.parse` reads, as long as no name is
-/// written twice (not checked: names are the program's own). There is no overload for `Double`, so
-/// a number that is not finite cannot be asked for.
+/// Guarantees: the output is JSON that `JSONValue.parse` reads, if no name is written twice. That
+/// is not checked, because the names are the program's own. There is no overload for `Double`, so
+/// that no number can be infinite.
 public struct JSONWriter {
-    var output = JSONOutput()
+    fileprivate var output = JSONOutput()
 
-    /// The JSON text of an object. `capacity` is a guess at its bytes.
+    /// The JSON text of an object.
+    /// - Parameter capacity: the bytes to reserve.
     public static func object(
         capacity: Int = 512, _ fill: (inout JSONWriter) -> Void
     ) -> [UInt8] {
@@ -21,7 +22,7 @@ public struct JSONWriter {
         output.string(value)
     }
 
-    /// Writes `null` where there is no value.
+    /// Writes `null` when there is no value.
     public mutating func member(_ name: String, _ value: String?) {
         output.name(name)
         if let value { output.string(value) } else { output.literal("null") }
@@ -65,9 +66,121 @@ public struct JSONWriter {
         output.literal("null")
     }
 
-    mutating func braces(_ fill: (inout JSONWriter) -> Void) {
+    fileprivate mutating func braces(_ fill: (inout JSONWriter) -> Void) {
         output.open(UInt8(ascii: "{"))
         fill(&self)
         output.close(UInt8(ascii: "}"))
+    }
+}
+
+/// Writes the elements of one JSON array, in the order of the calls.
+public struct JSONArrayWriter {
+    fileprivate var output = JSONOutput()
+
+    public mutating func element(_ value: String) {
+        output.separate()
+        output.string(value)
+    }
+
+    public mutating func element(_ value: Int) {
+        output.separate()
+        output.integer(Int64(value))
+    }
+
+    /// An element that is an object.
+    public mutating func element(_ fill: (inout JSONWriter) -> Void) {
+        output.separate()
+        var members = JSONWriter()
+        swap(&members.output, &output)
+        members.braces(fill)
+        swap(&members.output, &output)
+    }
+
+    fileprivate mutating func brackets(_ fill: (inout JSONArrayWriter) -> Void) {
+        output.open(UInt8(ascii: "["))
+        fill(&self)
+        output.close(UInt8(ascii: "]"))
+    }
+}
+
+/// The bytes of a JSON text while it is written: scalars, escaping and commas.
+private struct JSONOutput {
+    var bytes: [UInt8] = []
+    private var needsComma = false
+
+    /// Writes the comma before a member or element that is not the first.
+    mutating func separate() {
+        if needsComma { bytes.append(UInt8(ascii: ",")) }
+        needsComma = true
+    }
+
+    mutating func open(_ bracket: UInt8) {
+        bytes.append(bracket)
+        needsComma = false
+    }
+
+    mutating func close(_ bracket: UInt8) {
+        bytes.append(bracket)
+        needsComma = true
+    }
+
+    mutating func name(_ name: String) {
+        separate()
+        string(name)
+        bytes.append(UInt8(ascii: ":"))
+    }
+
+    mutating func literal(_ text: StaticString) {
+        text.withUTF8Buffer { bytes.append(contentsOf: $0) }
+    }
+
+    mutating func bool(_ value: Bool) {
+        literal(value ? "true" : "false")
+    }
+
+    mutating func integer(_ value: Int64) {
+        if value < 0 { bytes.append(UInt8(ascii: "-")) }
+        var rest = value.magnitude
+        let start = bytes.count
+        repeat {
+            bytes.append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10))
+            rest /= 10
+        } while rest > 0
+        bytes[start...].reverse()
+    }
+
+    mutating func string(_ value: String) {
+        var value = value
+        bytes.append(UInt8(ascii: "\""))
+        value.withUTF8 { text in
+            var plain = 0
+            for index in text.indices where Self.mustBeEscaped(text[index]) {
+                bytes.append(contentsOf: text[plain..<index])
+                escape(text[index])
+                plain = index + 1
+            }
+            bytes.append(contentsOf: text[plain...])
+        }
+        bytes.append(UInt8(ascii: "\""))
+    }
+
+    /// RFC 8259 §7: only these must be escaped.
+    private static func mustBeEscaped(_ byte: UInt8) -> Bool {
+        byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\")
+    }
+
+    private mutating func escape(_ byte: UInt8) {
+        switch byte {
+        case UInt8(ascii: "\""): literal("\\\"")
+        case UInt8(ascii: "\\"): literal("\\\\")
+        case 0x0A: literal("\\n")
+        case 0x0D: literal("\\r")
+        case 0x09: literal("\\t")
+        default:
+            let digits: StaticString = "0123456789abcdef"
+            literal("\\u00")
+            bytes.append(digits.utf8Start[Int(byte >> 4)])
+            bytes.append(digits.utf8Start[Int(byte & 0x0F)])
+        }
     }
 }

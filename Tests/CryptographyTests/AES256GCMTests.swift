@@ -20,7 +20,7 @@ import Testing
         #expect(try cipher.open(expected, binding: binding) == plaintext)
     }
 
-    @Test func everyFlippedBitIsRefused() throws {
+    @Test func everyFlippedBitIsAnError() throws {
         let (cipher, box) = try box(Array("a secret".utf8))
         for bit in 0..<(box.count * 8) {
             var changed = box
@@ -32,7 +32,7 @@ import Testing
         #expect(try cipher.open(box, binding: binding) == Array("a secret".utf8))
     }
 
-    @Test func everyTruncationIsRefused() throws {
+    @Test func everyTruncationIsAnError() throws {
         let (cipher, box) = try box(Array("a secret".utf8))
         for count in 0..<box.count {
             #expect(throws: CryptographyError.authenticationFailed) {
@@ -44,7 +44,7 @@ import Testing
         }
     }
 
-    @Test func aBoxOpensOnlyUnderItsBindingAndItsKey() throws {
+    @Test func aBoxOpensOnlyWithItsBindingAndItsKey() throws {
         let (cipher, box) = try box([1, 2, 3])
         let other = try AES256GCM(key: [UInt8](repeating: 2, count: AES256GCM.keyBytes))
         #expect(throws: CryptographyError.authenticationFailed) {
@@ -58,7 +58,7 @@ import Testing
         }
     }
 
-    @Test func theEmptyPlaintextIsBoundTooAndComesBackEmpty() throws {
+    @Test func theEmptyPlaintextIsBoundToo() throws {
         let (cipher, box) = try box([])
         #expect(box.count == AES256GCM.nonceBytes + AES256GCM.tagBytes)
         #expect(try cipher.open(box, binding: binding) == [])

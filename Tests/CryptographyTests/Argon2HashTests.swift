@@ -34,7 +34,7 @@ import Testing
     @Test(arguments: [
         [], [0], Array("password".utf8), [0, 1, 0], [UInt8](repeating: 0xff, count: 1024),
     ])
-    func whatIsMadeIsReadBackAndVerifiesItsPasswordAndNoOther(password: [UInt8]) throws {
+    func aHashIsReadBackAndVerifiesOnlyItsPassword(password: [UInt8]) throws {
         for variant in [Argon2.Variant.argon2i, .argon2id] {
             let made = try Argon2Hash(
                 password: password, variant: variant, cost: cheap, salt: salt)
@@ -45,14 +45,14 @@ import Testing
         }
     }
 
-    @Test func theTemplateOfTheTablesBelowIsItselfRead() {
+    @Test func theTemplateOfTheTestsBelowIsRead() {
         #expect(read(text()) != nil)
     }
 
     @Test(arguments: [
         "argon2d", "argon2", "argon2ID", "argon2id ", " argon2id", "argon2i\u{0}", "",
     ])
-    func otherVariantsAndSpellingsAreRefused(name: String) {
+    func otherVariantsAndFormsAreRefused(name: String) {
         #expect(read(text(name: name)) == nil)
     }
 
@@ -104,7 +104,7 @@ import Testing
         #expect(hash.encoded == text(salt: "+/+/+/+/+/8"))
     }
 
-    @Test func whateverSurroundsTheStringIsRefused() {
+    @Test func textAroundTheHashIsRefused() {
         for (before, after) in [("", "$"), ("", "\n"), (" ", ""), ("", "\u{0}"), ("x", "")] {
             #expect(read(before + text() + after) == nil)
         }
@@ -122,7 +122,7 @@ import Testing
         }
     }
 
-    @Test func whateverIsReadWritesItselfAndIsWithinTheBounds() {
+    @Test func aHashThatIsReadIsWrittenAlikeAndIsWithinTheBounds() {
         var generator = SeededGenerator(seed: 9106)
         let origin = Array(text(cost: "m=64,t=2,p=1", tag: "AAAAAAAAAAAAAAAAAAAAAAAAAAA").utf8)
         let alphabet = Array("$=,mtpv0123456789Aa+/-_ \n".utf8) + [0, 0xff]

@@ -18,7 +18,7 @@ import Testing
         #expect(key.isValid(try example.base64URL("signature"), for: input))
     }
 
-    @Test func theEmptySecretIsTheOneOfZeros() {
+    @Test func theEmptySecretIsTheSecretOfZeros() {
         let expected = "b613679a0814d9ec772f95d778c35fc5ff1697c493715653c6c712144292c5ad"
         #expect(Hex.encode(HMACKey(secret: []).authenticate([])) == expected)
         #expect(Hex.encode(HMACKey(secret: [0, 0]).authenticate([])) == expected)
@@ -50,7 +50,7 @@ import Testing
         #expect(!HMACKey(secret: [1]).isValid(mac, for: [9, 9]))
     }
 
-    @Test func oneKeyServesManyTasksAtOnce() async {
+    @Test func manyTasksUseOneKeyAtOnce() async {
         let key = HMACKey(secret: Array("shared".utf8))
         let expected = (0..<64).map { key.authenticate([UInt8($0)]) }
         await withTaskGroup(of: Bool.self) { group in

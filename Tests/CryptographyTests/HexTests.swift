@@ -17,7 +17,7 @@ import Testing
         #expect(Hex.decode(text.utf8) == nil)
     }
 
-    @Test func everyByteComesBack() {
+    @Test func everyByteIsDecodedAgain() {
         let all = (UInt8.min...UInt8.max).map { $0 }
         #expect(Hex.decode(Hex.encode(all).utf8) == all)
     }

@@ -47,7 +47,7 @@ import Testing
         #expect(throws: CryptographyError.malformedKey) { try RSAPrivateKey(pkcs8DER: foreign) }
     }
 
-    @Test func noPrefixAndNoContinuationOfAKeyIsAKey() throws {
+    @Test func aPrefixOrAnExtensionOfAKeyIsNotAKey() throws {
         let der = try example().record.bytes("pkcs8")
         for count in stride(from: 0, to: der.count, by: 7) {
             #expect(throws: CryptographyError.malformedKey) {
@@ -72,7 +72,7 @@ import Testing
         }
     }
 
-    @Test func oneKeySignsForManyTasksAtOnce() async throws {
+    @Test func manyTasksSignWithOneKeyAtOnce() async throws {
         let key = try example().key
         let expected = try (0..<4).map { try key.sign([UInt8($0)]) }
         try await withThrowingTaskGroup(of: Bool.self) { group in

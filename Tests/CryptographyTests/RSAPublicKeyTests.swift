@@ -18,7 +18,7 @@ import Testing
         #expect(try key().isValid(signature, for: Array(record.text("input").utf8)))
     }
 
-    @Test func theTextOfAKeyIsWhatAnotherImplementationWrites() throws {
+    @Test func theTextOfAKeyIsTheSameAsOfAnotherImplementation() throws {
         let pem = try VectorFile.contents("rfc7515-a2.pem")
         #expect(try key().pem == pem)
         #expect(try RSAPublicKey(pem: pem).modulus == key().modulus)
@@ -74,11 +74,11 @@ import Testing
         "-----BEGIN RSA PRIVATE KEY-----\nAAAA\n-----END RSA PRIVATE KEY-----\n",
         String(repeating: "x", count: 20_000),
     ])
-    func textsThatAreNoPublicKeyAreRefused(pem: String) {
+    func textsThatAreNotAPublicKeyAreRefused(pem: String) {
         #expect(throws: CryptographyError.malformedKey) { try RSAPublicKey(pem: pem) }
     }
 
-    @Test func numbersThatAreNoKeyAreRefused() throws {
+    @Test func numbersThatAreNotAKeyAreRefused() throws {
         let modulus = try record().base64URL("modulus")
         for exponent in [[], [0], [1], [2], [1, 0, 0], [UInt8](repeating: 1, count: 9)] {
             #expect(throws: CryptographyError.self) {

@@ -6,7 +6,7 @@ import Testing
         let secret: SecretBytes
     }
 
-    @Test func keepsWhatItWasGiven() {
+    @Test func keepsItsBytes() {
         #expect(SecretBytes([1, 2, 3]).bytes == [1, 2, 3])
         #expect(SecretBytes([1, 2, 3]).count == 3)
         #expect(SecretBytes([]).bytes == [])
@@ -18,7 +18,7 @@ import Testing
         #expect(SecretBytes([1]) != SecretBytes([1, 0]))
     }
 
-    @Test func printsRedactedByEveryRoad() {
+    @Test func printsRedactedInEveryWay() {
         let secret = SecretBytes([222, 173])
         var dumped = ""
         dump(Holder(secret: secret), to: &dumped)
@@ -30,5 +30,16 @@ import Testing
             #expect(text.contains("<redacted>"))
             #expect(!text.contains("222"))
         }
+    }
+}
+
+@Suite struct ConstantTimeTests {
+    @Test func equalMeansTheSameBytes() {
+        #expect(ConstantTime.equal([], []))
+        #expect(ConstantTime.equal([1, 2, 3], [1, 2, 3]))
+        #expect(!ConstantTime.equal([1, 2, 3], [1, 2, 4]))
+        #expect(!ConstantTime.equal([0, 2, 3], [1, 2, 3]))
+        #expect(!ConstantTime.equal([1, 2, 3], [1, 2]))
+        #expect(!ConstantTime.equal([], [0]))
     }
 }

@@ -79,15 +79,15 @@ import Testing
             nested(33, "[", "]"), String(repeating: "[", count: 60_000),
             String(repeating: #"{"a":"#, count: 33) + "1" + String(repeating: "}", count: 33),
         ] {
-            #expect { try parse(text) } throws: { ($0 as? JSONFault)?.cause == .tooDeep }
+            #expect { try parse(text) } throws: { ($0 as? JSONError)?.cause == .tooDeep }
         }
     }
 
-    @Test func everyPrefixOfAValueIsRefusedAndNoneTraps() throws {
+    @Test func everyPrefixOfAValueIsAnError() throws {
         let text = Array(#"{"a":[1.5e-3,true,null,"é\ud83d\ude00\n"],"b":{"c":-7,"d":false}}"#.utf8)
         _ = try JSONValue.parse(text)
         for count in 0..<text.count {
-            #expect(throws: JSONFault.self) { try JSONValue.parse(Array(text.prefix(count))) }
+            #expect(throws: JSONError.self) { try JSONValue.parse(Array(text.prefix(count))) }
         }
     }
 
@@ -100,10 +100,42 @@ import Testing
             try (0..<3).map { _ in try clock.measure { _ = try JSONValue.parse(body) } }.min()
                 ?? .zero
         }
-        // Eight times the members take 64 times as long where each is compared with all before it.
+        // Eight times the members would take 64 times as long if each was compared with all others.
         let (few, many) = (body(500), body(4_000))
         #expect(try JSONValue.parse(many).object?.members.count == 4_000)
-        // Time that others take makes a quick reader look slow, never a slow one quick.
+        // Load on the machine can make a fast reader look slow, but not a slow one fast.
         #expect(try (0..<20).contains { _ in try best(many) < best(few) * 32 })
+    }
+}
+
+@Suite struct JSONObjectTests {
+    private func object(_ text: String) throws -> JSONObject {
+        try #require(try JSONValue.parse(Array(text.utf8)).object)
+    }
+
+    @Test func nullIsAbsentOnlyForPresent() throws {
+        let object = try object(#"{"a":null,"b":0}"#)
+        #expect(object["a"] == .null)
+        #expect(object.present("a") == nil)
+        #expect(object.present("b") == .integer(0))
+        #expect(object["c"] == nil)
+        #expect(object.present("c") == nil)
+    }
+
+    @Test func namesAreComparedByteByByte() throws {
+        // Equal by Swift's ==: é composed, and e with a combining accent.
+        let object = try object(#"{"\u00e9":1,"e\u0301":2}"#)
+        #expect(object["\u{E9}"] == .integer(1))
+        #expect(object["e\u{301}"] == .integer(2))
+        #expect(try self.object(#"{"\u212A":1}"#)["K"] == nil)
+    }
+
+    @Test func namesAmongManyAreComparedByteByByte() throws {
+        let many = (0..<20).map { "\"k\($0)\":0" }.joined(separator: ",")
+        #expect(try object(#"{\#(many),"\u00e9":1,"e\u0301":2}"#)["e\u{301}"] == .integer(2))
+    }
+
+    @Test func namesDifferByCase() throws {
+        #expect(try object(#"{"A":1,"a":2}"#)["a"] == .integer(2))
     }
 }

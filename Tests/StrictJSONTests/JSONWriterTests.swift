@@ -7,7 +7,7 @@ import Testing
         String(decoding: JSONWriter.object(fill), as: UTF8.self)
     }
 
-    @Test func membersStandInTheOrderTheyWereWritten() {
+    @Test func membersAreInTheOrderOfTheCalls() {
         let written = text {
             $0.member("difficulty", 6)
             $0.member("pow") {
@@ -40,7 +40,7 @@ import Testing
         ("plain", "plain"), ("a\"b\\c", #"a\"b\\c"#), ("\n\r\t", #"\n\r\t"#),
         ("\u{0}\u{1F}", #"\u0000\u001f"#), ("\u{7F}/<é€😀", "\u{7F}/<é€😀"),
     ])
-    func onlyWhatMustBeEscapedIs(raw: String, escaped: String) {
+    func onlyWhatMustBeEscapedIsEscaped(raw: String, escaped: String) {
         #expect(text { $0.member("x", raw) } == "{\"x\":\"\(escaped)\"}")
         #expect(text { $0.member(raw, true) } == "{\"\(escaped)\":true}")
     }
@@ -57,7 +57,7 @@ import Testing
         #expect(text { $0.member("x", present) } == #"{"x":"v"}"#)
     }
 
-    @Test func theReaderReadsWhateverTheWriterWrites() throws {
+    @Test func theReaderReadsWhatTheWriterWrites() throws {
         var generator = SeededGenerator(seed: 11)
         for _ in 0..<500 {
             let scalars = (0..<Int.random(in: 0..<20, using: &generator)).compactMap { _ in

@@ -20,7 +20,7 @@ struct PasswordHasherTests {
     @Test func theSecretMatchesItsHashAndNoOther() async throws {
         let hash = try await hasher().hash(secret)
         #expect(hash.encoded.hasPrefix("$argon2id$v=19$m=32,t=1,p=1$"))
-        #expect(hash.encoded.utf8.count <= Argon2Hash.maximumOctets)
+        #expect(hash.encoded.utf8.count <= Argon2Hash.maximumBytes)
         #expect(try await hasher().verify(secret, against: hash) == .matches)
         #expect(try await hasher().verify(wrong, against: hash) == .wrong)
     }

@@ -1,8 +1,8 @@
 internal import COpenSSL
 
-/// Public keys as text (RFC 7468). Private keys never take this form here.
+/// Public keys as text (RFC 7468). Private keys are never written as text.
 enum PEM {
-    /// More than the longest accepted key needs.
+    /// Longer than the longest accepted key.
     private static let maximumBytes = 16_384
 
     /// The first `PUBLIC KEY` block of the text; the caller owns the key.
@@ -15,8 +15,7 @@ enum PEM {
                 return nil
             }
             defer { BIO_free(source) }
-            // A block may claim to be encrypted. Without a password given here OpenSSL would ask
-            // for one on the terminal and wait.
+            // For an encrypted block OpenSSL would ask for a password on the terminal and wait.
             var password: [UInt8] = [0]
             return PEM_read_bio_PUBKEY(source, nil, nil, &password)
         }
@@ -31,5 +30,19 @@ enum PEM {
             read = max(0, Int(BIO_read(target, buffer.baseAddress, Int32(count))))
         }
         return String(validating: bytes, as: UTF8.self)
+    }
+}
+
+/// Calls OpenSSL's `i2d` functions: once for the length, once for the bytes.
+enum DER {
+    typealias Encoder = (UnsafeMutablePointer<UnsafeMutablePointer<UInt8>?>?) -> Int32
+
+    static func bytes(_ encode: Encoder) -> [UInt8]? {
+        let count = Int(encode(nil))
+        guard count > 0 else { return nil }
+        return [UInt8](unsafeUninitializedCapacity: count) { target, written in
+            var cursor = target.baseAddress
+            written = Int(encode(&cursor))
+        }
     }
 }

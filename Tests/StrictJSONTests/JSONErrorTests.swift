@@ -2,9 +2,9 @@ import StrictJSON
 import TestPrimitives
 import Testing
 
-@Suite struct JSONFaultTests {
-    private func fault(_ bytes: [UInt8]) -> JSONFault? {
-        do throws(JSONFault) {
+@Suite struct JSONErrorTests {
+    private func error(_ bytes: [UInt8]) -> JSONError? {
+        do throws(JSONError) {
             _ = try JSONValue.parse(bytes)
             return nil
         } catch {
@@ -23,9 +23,9 @@ import Testing
             ("// c\n1", .unexpectedByte, 0), ("1 /* c */", .trailingBytes, 2),
             ("{} {}", .trailingBytes, 3), ("1 2", .trailingBytes, 2), ("{}\0", .trailingBytes, 2),
             ("]", .unexpectedByte, 0), ("{}}", .trailingBytes, 2), ("truefalse", .trailingBytes, 4),
-        ] as [(String, JSONFault.Cause, Int)])
-    func textsThatAreNotOneValue(text: String, cause: JSONFault.Cause, offset: Int) {
-        #expect(fault(Array(text.utf8)) == JSONFault(offset: offset, cause: cause))
+        ] as [(String, JSONError.Cause, Int)])
+    func textsThatAreNotOneValue(text: String, cause: JSONError.Cause, offset: Int) {
+        #expect(error(Array(text.utf8)) == JSONError(offset: offset, cause: cause))
     }
 
     @Test(arguments: [
@@ -33,14 +33,14 @@ import Testing
         "1.5.5", "1e5e5", "0b1", "1,5", "１", "1e0.5", "-.5", "1 000", "2.e3", "0e", "1eE2",
     ])
     func numbersThatJSONDoesNotWrite(text: String) {
-        #expect(fault(Array(text.utf8)) != nil)
-        #expect(fault(Array("[\(text)]".utf8)) != nil || text == "1,5")
-        #expect(fault(Array(#"{"a":\#(text)}"#.utf8)) != nil)
+        #expect(error(Array(text.utf8)) != nil)
+        #expect(error(Array("[\(text)]".utf8)) != nil || text == "1,5")
+        #expect(error(Array(#"{"a":\#(text)}"#.utf8)) != nil)
     }
 
     @Test(arguments: ["1e400", "-1e400", "1e99999999999999999999", "[1.8e308]"])
     func numbersThatAreNotFinite(text: String) {
-        #expect(fault(Array(text.utf8))?.cause == .numberOutOfRange)
+        #expect(error(Array(text.utf8))?.cause == .numberOutOfRange)
     }
 
     @Test(arguments: [
@@ -50,7 +50,7 @@ import Testing
         "{\"a\"::1}", "[[]", "{\"a\":1,,\"b\":2}",
     ])
     func bracketsCommasAndColonsOutOfPlace(text: String) {
-        #expect(fault(Array(text.utf8)) != nil)
+        #expect(error(Array(text.utf8)) != nil)
     }
 
     @Test(arguments: [
@@ -58,17 +58,17 @@ import Testing
         (#"{"x":{"k":1,"k":1}}"#, 12), (#"[{"é":1,"\u00e9":1}]"#, 9),
     ])
     func aNameTwiceInOneObject(text: String, offset: Int) {
-        let expected = JSONFault(offset: offset, cause: .duplicateName)
-        #expect(fault(Array(text.utf8)) == expected)
+        let expected = JSONError(offset: offset, cause: .duplicateName)
+        #expect(error(Array(text.utf8)) == expected)
     }
 
     @Test func aNameTwiceAmongMany() {
         let members = (0..<300).map { "\"k\($0)\":0" }
         for twice in [0, 7, 8, 9, 150, 299] {
             let text = "{" + (members + ["\"k\(twice)\":1"]).joined(separator: ",") + "}"
-            #expect(fault(Array(text.utf8))?.cause == .duplicateName)
+            #expect(error(Array(text.utf8))?.cause == .duplicateName)
         }
-        #expect(fault(Array("{\(members.joined(separator: ","))}".utf8)) == nil)
+        #expect(error(Array("{\(members.joined(separator: ","))}".utf8)) == nil)
     }
 
     @Test(
@@ -85,9 +85,9 @@ import Testing
             ("\"\\ud800\\u0041\"", .loneSurrogate), ("\"\\ud800\\ud800\"", .loneSurrogate),
             ("\"\\udc00\\ud800\"", .loneSurrogate), ("\"\\ud83dx\"", .loneSurrogate),
             ("\"\\ud83d\\n\"", .loneSurrogate),
-        ] as [(String, JSONFault.Cause)])
-    func stringsThatAreNotWellFormed(text: String, cause: JSONFault.Cause) {
-        #expect(fault(Array(text.utf8))?.cause == cause)
+        ] as [(String, JSONError.Cause)])
+    func stringsThatAreNotWellFormed(text: String, cause: JSONError.Cause) {
+        #expect(error(Array(text.utf8))?.cause == cause)
     }
 
     @Test(
@@ -96,17 +96,17 @@ import Testing
             [0xED, 0xBF, 0xBF], [0xF0, 0x80, 0x80, 0xAF], [0xF4, 0x90, 0x80, 0x80], [0xC3],
             [0xE2, 0x82], [0xF8, 0x88, 0x80, 0x80, 0x80], [0xC3, 0x28],
         ] as [[UInt8]])
-    func octetsThatAreNotUTF8(octets: [UInt8]) {
+    func bytesThatAreNotUTF8(bytes: [UInt8]) {
         let quote = UInt8(ascii: "\"")
-        let invalid = JSONFault(offset: 0, cause: .invalidUTF8)
-        #expect(fault([quote] + octets + [quote]) == invalid)
-        #expect(fault([quote] + Array("\\n".utf8) + octets + [quote]) == invalid)
-        #expect(fault(octets) != nil)
+        let invalid = JSONError(offset: 0, cause: .invalidUTF8)
+        #expect(error([quote] + bytes + [quote]) == invalid)
+        #expect(error([quote] + Array("\\n".utf8) + bytes + [quote]) == invalid)
+        #expect(error(bytes) != nil)
     }
 
-    @Test func theTextForTheClientSaysWhereAndRepeatsNothing() {
-        let fault = fault(Array(#"{"secret":1,"secret":2}"#.utf8))
-        #expect(fault?.description == "a member name occurs twice in one object (at byte 12)")
+    @Test func theTextForTheClientHasThePositionAndNothingOfTheInput() {
+        let error = self.error(Array(#"{"secret":1,"secret":2}"#.utf8))
+        #expect(error?.description == "a member name occurs twice in one object (at byte 12)")
     }
 
     @Test func arbitraryBytesNeverTrap() {
@@ -121,7 +121,7 @@ import Testing
             let text = (0..<Int.random(in: 0..<24, using: &generator)).flatMap { _ in
                 pieces[Int.random(in: 0..<pieces.count, using: &generator)]
             }
-            if let fault = fault(text) { #expect((0...text.count).contains(fault.offset)) }
+            if let error = self.error(text) { #expect((0...text.count).contains(error.offset)) }
         }
     }
 
@@ -134,7 +134,7 @@ import Testing
                 text[Int.random(in: 0..<text.count, using: &generator)] =
                     .random(in: 0...255, using: &generator)
             }
-            if let fault = fault(text) { #expect((0...text.count).contains(fault.offset)) }
+            if let error = self.error(text) { #expect((0...text.count).contains(error.offset)) }
         }
     }
 }

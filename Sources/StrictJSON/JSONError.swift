@@ -1,8 +1,8 @@
-/// Why a JSON text was refused, and where.
+/// Why a text is not JSON, and where.
 ///
-/// The cause is one short sentence for the client that sent the text; it repeats nothing of the
-/// text itself, so it can be logged and answered as it is.
-public struct JSONFault: Error, Sendable, Equatable, CustomStringConvertible {
+/// The cause is a short sentence for the client that sent the text. It contains nothing of the text
+/// itself, so it can be logged and sent without escaping.
+public struct JSONError: Error, Sendable, Equatable, CustomStringConvertible {
     public enum Cause: String, Sendable {
         case empty = "the text is empty"
         case byteOrderMark = "a byte order mark is not allowed"
@@ -22,7 +22,7 @@ public struct JSONFault: Error, Sendable, Equatable, CustomStringConvertible {
         case tooDeep = "the nesting is deeper than 32"
     }
 
-    /// Bytes before the one at which reading stopped.
+    /// How many bytes come before the one that is in error.
     public let offset: Int
     public let cause: Cause
 
