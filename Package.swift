@@ -56,7 +56,7 @@ let package = Package(
             resources: [.embedInCode("SQLite/sql")],
             swiftSettings: settings),
         .target(
-            name: "Fetching", dependencies: ["Scheduling", "CCurl", "CResolver"],
+            name: "Fetching", dependencies: ["Networking", "Scheduling", "CCurl", "CResolver"],
             swiftSettings: settings),
         .target(
             name: "AuthCore", dependencies: ["Cryptography", "StrictJSON"], swiftSettings: settings),
@@ -103,7 +103,9 @@ let package = Package(
             swiftSettings: settings),
         .testTarget(
             name: "FetchingTests",
-            dependencies: ["Fetching", "CCurl", "COpenSSL", "CResolver", "TestPrimitives"],
+            dependencies: [
+                "Fetching", "Networking", "CCurl", "COpenSSL", "CResolver", "TestPrimitives",
+            ],
             swiftSettings: settings),
         .testTarget(
             name: "AuthAPITests",
@@ -116,6 +118,7 @@ let package = Package(
             name: "PosternTests",
             dependencies: [
                 "postern", "AuthCore", "AuthStorage", "Cryptography", "Fetching", "HTTPEngine",
+                "Networking",
                 "Scheduling", "StrictJSON", "TestPrimitives",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),

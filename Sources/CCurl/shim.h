@@ -1,5 +1,5 @@
 // libcurl: the client side of HTTP. curl_easy_setopt and curl_easy_getinfo are variadic, which
-// Swift cannot call; these name the type of what follows.
+// Swift cannot call; these functions fix the type of the last argument.
 #pragma once
 #include <curl/curl.h>
 #include <sys/socket.h>
@@ -43,13 +43,13 @@ static inline CURLcode postern_curl_set_opener(
     return curl_easy_setopt(handle, CURLOPT_OPENSOCKETFUNCTION, value);
 }
 
-// The address is longer than its field says, which Swift would copy it by.
+// The address is longer than the type of its field. Swift would copy only the size of the type.
 static inline const struct sockaddr *postern_curl_peer(const struct curl_sockaddr *peer) {
     return &peer->addr;
 }
 
-// In C, because whether Swift sees SOCK_CLOEXEC depends on which file of a room it compiles first:
-// the name is an enumerator of a header that libcurl's takes in too.
+// In C, because whether Swift sees SOCK_CLOEXEC depends on which file of a module it compiles first:
+// the name is an enumerator of a header that libcurl's header includes, too.
 static inline int postern_curl_open_socket(const struct curl_sockaddr *peer) {
     return socket(peer->family, peer->socktype | SOCK_CLOEXEC, peer->protocol);
 }

@@ -1,10 +1,10 @@
 internal import CCurl
 internal import Scheduling
 
-/// Sends requests from a pool of its own: libcurl blocks, and must block nobody else.
+/// Sends requests from a pool of its own, because libcurl blocks its thread.
 ///
-/// Promises: at most `lanes` requests at once and `depth` waiting; every request ends within its
-/// timeout; no answer larger than its limit is kept.
+/// Guarantees: at most `lanes` requests at once and `depth` waiting; every request ends within its
+/// timeout; no response larger than its limit is kept.
 public final class Fetcher: Sendable {
     private let pool: WorkerPool
 
@@ -12,48 +12,59 @@ public final class Fetcher: Sendable {
         pool = WorkerPool(name: "fetch", lanes: lanes, depth: depth)
     }
 
-    /// - Throws: ``FetchFault``, or `CancellationError` when cancelled before it began.
+    /// - Throws: ``OutboundError``, or `CancellationError` when cancelled before it began.
     public func send(_ request: OutboundRequest) async throws -> FetchedResponse {
         do {
             return try await pool.run { try Self.perform(request) }
         } catch is WorkerPool.Full {
-            throw FetchFault.busy
+            throw OutboundError.busy
         }
     }
 
-    /// Once per process, before any handle.
-    static let isReady = curl_global_init(Int(CURL_GLOBAL_DEFAULT)) == CURLE_OK
-
     private static func perform(_ request: OutboundRequest) throws -> FetchedResponse {
-        // libcurl's word for another scheme is its word for an answer that is not HTTP, too.
+        // libcurl has the same error code for another scheme and for a response that is not HTTP.
         guard ["http://", "https://"].contains(where: request.url.lowercased().hasPrefix) else {
-            throw FetchFault.invalidRequest
+            throw OutboundError.invalidRequest
         }
-        guard isReady, let handle = curl_easy_init() else {
-            throw FetchFault.failed(code: Int(CURLE_FAILED_INIT.rawValue), text: "no handle")
+        guard let handle = curlHandle() else {
+            throw OutboundError.failed(code: Int(CURLE_FAILED_INIT.rawValue))
         }
         defer { curl_easy_cleanup(handle) }
-        let answer = Answer(bodyLimit: request.bodyLimit)
-        let list = try HeaderList(request.headers)
-        try configure(handle, for: request, headers: list, answer: answer)
-        let result = withExtendedLifetime((list, answer)) { curl_easy_perform(handle) }
-        guard result == CURLE_OK else { throw FetchFault(result, isTooLarge: answer.isTooLarge) }
+        let response = ResponseCollector(bodyLimit: request.bodyLimit)
+        let list = CurlList(try request.headers.map(headerLine))
+        try configure(handle, for: request, headers: list, response: response)
+        let result = withExtendedLifetime((list, response)) { curl_easy_perform(handle) }
+        guard result == CURLE_OK else {
+            throw OutboundError(result, isTooLarge: response.isTooLarge)
+        }
         var status = 0
         postern_curl_get_long(handle, CURLINFO_RESPONSE_CODE, &status)
-        return FetchedResponse(status: status, headers: answer.headers, body: answer.body)
+        return FetchedResponse(status: status, headers: response.headers, body: response.body)
+    }
+
+    /// A header field as libcurl takes it.
+    private static func headerLine(
+        _ header: (name: String, value: String)
+    ) throws(OutboundError) -> String {
+        let (name, value) = header
+        guard !name.isEmpty, (name + value).utf8.allSatisfy({ (0x20...0x7e).contains($0) }) else {
+            throw .invalidRequest
+        }
+        // libcurl sends a field without a value for `Name;`, and none for `Name:`.
+        return value.isEmpty ? "\(name);" : "\(name): \(value)"
     }
 
     private static func configure(
-        _ handle: UnsafeMutableRawPointer, for request: OutboundRequest, headers: HeaderList,
-        answer: Answer
+        _ handle: UnsafeMutableRawPointer, for request: OutboundRequest, headers: CurlList,
+        response: ResponseCollector
     ) throws {
-        var results = answer.options(handle, within: request.timeout)
+        var results = response.options(handle, within: request.timeout)
         results += [
             postern_curl_set_text(handle, CURLOPT_URL, request.url),
             postern_curl_set_text(handle, CURLOPT_PROTOCOLS_STR, "http,https"),
             postern_curl_set_long(handle, CURLOPT_DISALLOW_USERNAME_IN_URL, 1),
             postern_curl_set_long(handle, CURLOPT_FOLLOWLOCATION, 0),
-            // An empty proxy switches off the environment's.
+            // An empty proxy turns off the environment's.
             postern_curl_set_text(handle, CURLOPT_PROXY, ""),
             postern_curl_set_list(handle, CURLOPT_HTTPHEADER, headers.first),
         ]
@@ -73,11 +84,11 @@ public final class Fetcher: Sendable {
                         bytes.baseAddress?.assumingMemoryBound(to: CChar.self))
                 })
         }
-        guard results.allSatisfy({ $0 == CURLE_OK }) else { throw FetchFault.invalidRequest }
+        guard results.allSatisfy({ $0 == CURLE_OK }) else { throw OutboundError.invalidRequest }
     }
 }
 
-extension FetchFault {
+extension OutboundError {
     fileprivate init(_ code: CURLcode, isTooLarge: Bool) {
         switch code {
         case CURLE_WRITE_ERROR where isTooLarge: self = .tooLarge
@@ -87,9 +98,7 @@ extension FetchFault {
         case CURLE_OPERATION_TIMEDOUT: self = .timedOut
         case CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_CONNECT_ERROR, CURLE_SSL_CACERT_BADFILE:
             self = .untrusted
-        default:
-            self = .failed(
-                code: Int(code.rawValue), text: String(cString: curl_easy_strerror(code)))
+        default: self = .failed(code: Int(code.rawValue))
         }
     }
 }

@@ -8,7 +8,7 @@ public enum NameLookup {
     /// - Returns: every address of the name, each once, in the resolver's order; at least one.
     public static func addresses(of name: String) throws(NameLookupError) -> [IPAddress] {
         // getaddrinfo reads up to a NUL.
-        guard !name.utf8.contains(0) else { throw NameLookupError(code: EAI_NONAME) }
+        guard !name.utf8.contains(0) else { throw .noAddress }
         var hints = addrinfo()
         hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
         var first: UnsafeMutablePointer<addrinfo>?
@@ -27,7 +27,7 @@ public enum NameLookup {
             if !found.contains(socket.address) { found.append(socket.address) }
             next = entry.ai_next
         }
-        guard !found.isEmpty else { throw NameLookupError(code: EAI_NONAME) }
+        guard !found.isEmpty else { throw .noAddress }
         return found
     }
 }
@@ -36,6 +36,9 @@ public enum NameLookup {
 public struct NameLookupError: Error, Equatable, CustomStringConvertible {
     /// One of the `EAI_…` numbers of getaddrinfo(3).
     public let code: Int32
+
+    /// The name has no address.
+    public static let noAddress = NameLookupError(code: EAI_NONAME)
 
     public init(code: Int32) {
         self.code = code

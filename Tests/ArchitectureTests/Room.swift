@@ -27,7 +27,7 @@ struct Room {
             "AuthStorage", ["AuthCore", "Cryptography", "Scheduling", "CSQLite"],
             system: ["Glibc", "Synchronization"]),
         Room(
-            "Fetching", ["Scheduling", "CCurl", "CResolver"], system: ["Glibc", "Synchronization"]),
+            "Fetching", ["Networking", "Scheduling", "CCurl", "CResolver"], system: ["Glibc"]),
         Room("AuthCore", ["Cryptography", "StrictJSON"], system: ["Synchronization"]),
         Room(
             "HTTPEngine", ["Scheduling", "CSocket"],

@@ -7,31 +7,31 @@ import Testing
     private let question: [UInt8] =
         [0, 1, 1, 0, 0, 1, 0, 0, 0, 0, 0, 0] + Message.name("name.test") + [0, 16, 0, 1]
 
-    private func values(_ octets: [UInt8], _ kind: DNSAnswer.Kind = .text) throws -> [[UInt8]] {
-        try DNSAnswer(octets).values(kind)
+    private func values(_ bytes: [UInt8], _ kind: DNSRecordKind = .text) throws -> [[UInt8]] {
+        try DNSAnswer(bytes).values(kind)
     }
 
-    @Test func noPrefixOfAnAnswerIsTakenForIt() throws {
+    @Test func everyPrefixOfAnAnswerIsMalformed() throws {
         let whole = Message.answer(
             to: question, [Message.text("abc", "def"), Message.mailExchanger(1, "mx.test")])
         #expect(try values(whole) == [Array("abcdef".utf8)])
         for count in 0..<whole.count {
-            #expect(throws: DNSFault.malformed) { try values(Array(whole[..<count])) }
+            #expect(throws: DNSError.Cause.malformed) { try values(Array(whole[..<count])) }
         }
     }
 
-    @Test func garbageIsRefusedAndNeverTraps() {
+    @Test func noChangedAnswerTraps() {
         var generator = SeededGenerator(seed: 7)
         let whole = Message.answer(
             to: question, [Message.text("abc"), Message.mailExchanger(1, "mx.name.test")])
         for _ in 0..<20_000 {
-            var octets = whole
+            var bytes = whole
             for _ in 0..<Int.random(in: 1...6, using: &generator) {
-                octets[Int.random(in: 0..<octets.count, using: &generator)] = UInt8.random(
+                bytes[Int.random(in: 0..<bytes.count, using: &generator)] = UInt8.random(
                     in: .min ... .max, using: &generator)
             }
-            for kind in [DNSAnswer.Kind.text, .mailExchanger] {
-                let taken = (try? values(octets, kind)) ?? []
+            for kind in [DNSRecordKind.text, .mailExchanger] {
+                let taken = (try? values(bytes, kind)) ?? []
                 #expect(taken.allSatisfy { $0.count <= 1025 })
             }
         }
@@ -39,7 +39,7 @@ import Testing
 
     @Test func aStringLongerThanItsRecordIsMalformed() {
         let record = Message.Record(type: Message.text, data: [5, 0x61, 0x62])
-        #expect(throws: DNSFault.malformed) {
+        #expect(throws: DNSError.Cause.malformed) {
             try values(Message.answer(to: question, [record]))
         }
     }
@@ -47,7 +47,7 @@ import Testing
     @Test(arguments: [[], [0], [0, 1], [0, 1, 0xc0], [0, 1, 0xc0, 0xff], [0, 1, 5, 0x61]])
     func anExchangerWithoutAHostIsMalformed(data: [UInt8]) {
         let record = Message.Record(type: Message.mailExchanger, data: data)
-        #expect(throws: DNSFault.malformed) {
+        #expect(throws: DNSError.Cause.malformed) {
             try values(Message.answer(to: question, [record]), .mailExchanger)
         }
     }
@@ -55,7 +55,7 @@ import Testing
     @Test func aNameThatPointsToItselfIsMalformed() {
         let start = UInt8(question.count + 12 + 2)
         let record = Message.Record(type: Message.mailExchanger, data: [0, 1, 0xc0, start])
-        #expect(throws: DNSFault.malformed) {
+        #expect(throws: DNSError.Cause.malformed) {
             try values(Message.answer(to: question, [record]), .mailExchanger)
         }
     }

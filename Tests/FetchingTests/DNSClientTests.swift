@@ -1,3 +1,5 @@
+import Glibc
+import Networking
 import Testing
 
 @testable import Fetching
@@ -5,19 +7,21 @@ import Testing
 @Suite struct DNSClientTests {
     private func client(_ responders: Responder..., timeout: Duration = .seconds(10)) -> DNSClient {
         DNSClient(
-            servers: responders.compactMap { NameServer("127.0.0.1:\($0.port)") }, timeout: timeout)
+            servers: responders.map { SocketAddress(.loopback, port: $0.port) }, timeout: timeout)
     }
 
-    private func fault(_ client: DNSClient, _ name: String = "name.test") async -> DNSFault? {
+    private func cause(
+        _ client: DNSClient, _ name: String = "name.test"
+    ) async -> DNSError.Cause? {
         do {
             _ = try await client.texts(at: name)
             return nil
         } catch {
-            return error as? DNSFault
+            return (error as? DNSError)?.cause
         }
     }
 
-    @Test func theStringsOfATextAreJoinedAndOtherRecordsLeftOut() async throws {
+    @Test func theStringsOfATextAreJoinedAndOtherRecordsIgnored() async throws {
         let server = Responder { query in
             let alias = Message.Record(type: Message.alias, data: Message.name("real.test"))
             return [
@@ -29,7 +33,7 @@ import Testing
         #expect(try await client(server).texts(at: "name.test") == ["first, joined", "", "c"])
     }
 
-    @Test func mailExchangersComeByPreferenceLowerCaseAndWithoutDot() async throws {
+    @Test func mailExchangersAreInOrderOfPreferenceInLowerCaseAndWithoutADot() async throws {
         let server = Responder { query in
             [
                 Message.answer(
@@ -52,25 +56,25 @@ import Testing
         #expect(try await client(server).mailExchangers(of: "name.test").isEmpty)
     }
 
-    @Test(arguments: [UInt8(1), 2, 5]) func aServerThatCannotSayIsNotAnEmptyAnswer(
+    @Test(arguments: [UInt8(1), 2, 5]) func anErrorOfTheServerIsNotAnEmptyAnswer(
         code: UInt8
     ) async {
         let server = Responder { [Message.answer(to: $0, code: code)] }
-        #expect(await fault(client(server)) == .refused(code: Int(code)))
+        #expect(await cause(client(server)) == .refused(code: Int(code)))
     }
 
-    @Test func theNextServerIsAskedWhenOneCannotSay() async throws {
+    @Test func theNextServerIsAskedAfterAnError() async throws {
         let broken = Responder { [Message.answer(to: $0, code: 2)] }
         let good = Responder { [Message.answer(to: $0, [Message.text("good")])] }
         #expect(try await client(broken, good).texts(at: "name.test") == ["good"])
     }
 
-    @Test func silenceEndsWithTheTimeout() async {
+    @Test func aLookUpOfASilentServerEndsAtTheTimeout() async {
         let server = Responder { _ in [] }
-        #expect(await fault(client(server, timeout: .milliseconds(80))) == .timedOut)
+        #expect(await cause(client(server, timeout: .milliseconds(80))) == .timedOut)
     }
 
-    @Test func aLostDatagramCostsNothingButTime() async throws {
+    @Test func aLostDatagramIsSentAgain() async throws {
         let count = Counter()
         let responder = Responder { query in
             count.next() == 1 ? [] : [Message.answer(to: query, [Message.text("late")])]
@@ -79,7 +83,7 @@ import Testing
         #expect(try await client.texts(at: "name.test") == ["late"])
     }
 
-    @Test func answersToOtherQuestionsAreNotHeard() async throws {
+    @Test func answersToOtherQuestionsAreIgnored() async throws {
         let server = Responder { query in
             var foreign = Message.answer(to: query, [Message.text("foreign number")])
             foreign[0] ^= 1
@@ -94,7 +98,7 @@ import Testing
         #expect(try await client(server).texts(at: "name.test") == ["right"])
     }
 
-    @Test func anAnswerThatDoesNotFitIsFetchedOverTCP() async throws {
+    @Test func anAnswerThatDoesNotFitIsReadOverTCP() async throws {
         let long = String(repeating: "a", count: 200)
         let server = Responder(
             stream: { query in
@@ -106,56 +110,69 @@ import Testing
         #expect(texts == [String](repeating: long + long, count: 20))
     }
 
-    @Test func aConnectionThatSaysNothingEndsWithTheTimeout() async {
+    @Test func aSilentConnectionEndsAtTheTimeout() async {
         let server = Responder(answer: { [Message.answer(to: $0, truncated: true)] })
-        #expect(await fault(client(server, timeout: .milliseconds(80))) == .timedOut)
+        #expect(await cause(client(server, timeout: .milliseconds(80))) == .timedOut)
     }
 
-    @Test func aConnectionThatBreaksOffIsAFault() async {
+    @Test func aConnectionThatEndsEarlyIsAnError() async {
         let server = Responder(
             stream: { Array(Message.framed(Message.answer(to: $0)).dropLast()) },
             answer: { [Message.answer(to: $0, truncated: true)] })
-        #expect(await fault(client(server)) == .malformed)
+        #expect(await cause(client(server)) == .malformed)
     }
 
-    @Test func tooManyOctetsAndTooManyRecordsAreNotKept() async {
-        let octets = Responder(
+    @Test func tooManyBytesOrRecordsAreAnError() async {
+        let bytes = Responder(
             stream: { _ in [0xff, 0xff] }, answer: { [Message.answer(to: $0, truncated: true)] })
-        #expect(await fault(client(octets)) == .tooLarge)
+        #expect(await cause(client(bytes)) == .tooLarge)
         let records = Responder(
             stream: { query in
                 let many = [Message.Record](repeating: Message.text("a"), count: 257)
                 return Message.framed(Message.answer(to: query, many))
             }, answer: { [Message.answer(to: $0, truncated: true)] })
-        #expect(await fault(client(records)) == .tooLarge)
+        #expect(await cause(client(records)) == .tooLarge)
     }
 
     @Test func nobodyListeningIsUnreachable() async {
         let port = Responder { _ in [] }.port
         // The responder is gone already.
         let client = DNSClient(
-            servers: [NameServer("127.0.0.1:\(port)")].compactMap { $0 }, timeout: .seconds(5))
-        #expect([.unreachable, .timedOut].contains(await fault(client)))
+            servers: [SocketAddress(.loopback, port: port)], timeout: .seconds(5))
+        #expect([.unreachable(ECONNREFUSED), .timedOut].contains(await cause(client)))
     }
 
-    @Test func aFullPoolRefusesAtOnce() async {
+    @Test func theErrorNamesTheServerAndTheCause() async {
+        let server = Responder { [Message.answer(to: $0, code: 2)] }
+        let error = await #expect(throws: DNSError.self) {
+            try await client(server).texts(at: "name.test")
+        }
+        #expect(error?.server == SocketAddress(.loopback, port: server.port))
+        #expect(
+            error?.description
+                == "127.0.0.1:\(server.port): the nameserver answered with error code 2")
+        #expect(DNSError(.busy).description == "too many look-ups are in progress")
+        #expect("\(DNSError.Cause.unreachable(ECONNREFUSED))".hasSuffix(": Connection refused"))
+    }
+
+    @Test func aFullPoolRejectsAtOnce() async {
         let server = Responder { _ in [] }
         let client = DNSClient(
-            servers: [NameServer("127.0.0.1:\(server.port)")].compactMap { $0 },
+            servers: [SocketAddress(.loopback, port: server.port)],
             timeout: .milliseconds(300), lanes: 1, depth: 0)
-        async let first = fault(client)
-        async let second = fault(client)
-        let faults = await [first, second]
-        #expect(faults.contains(.busy) && faults.contains(.timedOut))
+        async let first = cause(client)
+        async let second = cause(client)
+        let causes = await [first, second]
+        #expect(causes.contains(.busy) && causes.contains(.timedOut))
     }
 
     @Test(arguments: [
         "", "a..b", String(repeating: "a", count: 64) + ".test",
         String(repeating: "a.", count: 130), "a\0b.test",
     ])
-    func whatIsNoNameIsNotAskedFor(name: String) async {
+    func aTextThatIsNoNameIsNotAskedFor(name: String) async {
         let server = Responder { _ in [] }
-        #expect(await fault(client(server), name) == .invalidName)
+        #expect(await cause(client(server), name) == .invalidName)
         #expect(server.queries == 0)
     }
 }

@@ -3,8 +3,8 @@ import Testing
 @testable import Fetching
 
 @Suite struct DNSQueryTests {
-    @Test func aQueryAsksForTheNameAsItStands() throws {
-        let query = try DNSQuery("Name.test", .text).octets
+    @Test func aQueryAsksForTheNameAsWritten() throws {
+        let query = try DNSQuery("Name.test", .text).bytes
         // Recursion desired, one question, nothing else.
         #expect(query[2...3] == [1, 0])
         #expect(query[4..<12] == [0, 1, 0, 0, 0, 0, 0, 0])
@@ -12,13 +12,13 @@ import Testing
     }
 
     @Test func numbersCannotBeGuessed() throws {
-        let numbers = try (0..<100).map { _ in try DNSQuery("a.test", .text).octets[..<2] }
+        let numbers = try (0..<100).map { _ in try DNSQuery("a.test", .text).bytes[..<2] }
         #expect(Set(numbers).count > 90)
     }
 
     @Test func theServersCaseDoesNotMatter() throws {
         let query = try DNSQuery("name.test", .mailExchanger)
-        var reply = Message.answer(to: query.octets)
+        var reply = Message.answer(to: query.bytes)
         reply[13] = UInt8(ascii: "N")
         #expect(query.isAnswered(by: reply))
         reply[13] = UInt8(ascii: "M")

@@ -105,7 +105,7 @@ import Testing
 
     @Test func aTextIsBoundedInLength() {
         let start = "https://h.test/"
-        let longest = start + String(repeating: "a", count: FetchTarget.octetLimit - start.count)
+        let longest = start + String(repeating: "a", count: FetchTarget.maxBytes - start.count)
         #expect(!isMalformed(longest))
         #expect(isMalformed(longest + "a"))
     }

@@ -5,12 +5,12 @@ import Testing
 @testable import Fetching
 
 @Suite struct FetcherTests {
-    private func fault(_ request: OutboundRequest) async -> FetchFault? {
+    private func error(_ request: OutboundRequest) async -> OutboundError? {
         do {
             _ = try await Fetcher().send(request)
             return nil
         } catch {
-            return error as? FetchFault
+            return error as? OutboundError
         }
     }
 
@@ -25,7 +25,7 @@ import Testing
         return response
     }
 
-    @Test func anAnswerHasStatusHeadersAndBody() async throws {
+    @Test func aResponseHasStatusHeadersAndBody() async throws {
         let response = try await get(
             "HTTP/1.1 201 Created\r\nX-One:  a b \r\nx-one: c\r\nContent-Length: 2\r\n\r\nhi")
         #expect(response.status == 201)
@@ -35,14 +35,19 @@ import Testing
         #expect(response.headers.count == 3)
     }
 
-    @Test func anInterimAnswersHeadersAreNotTheFinalOnes() async throws {
+    @Test func aCombiningCharacterDoesNotHideAColon() async throws {
+        let response = try await get("HTTP/1.1 200 OK\r\nA:\u{301}b\r\nContent-Length: 0\r\n\r\n")
+        #expect(response.header("a") == "\u{301}b")
+    }
+
+    @Test func headersOfInterimResponsesAreIgnored() async throws {
         let response = try await get(
             "HTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\nHTTP/1.1 204 No Content\r\nA: b\r\n\r\n")
         #expect(response.status == 204)
         #expect(response.headers.map(\.name) == ["A"])
     }
 
-    @Test func aPostSendsHeadersAndBodyAsTheyAre() async throws {
+    @Test func aPostSendsHeadersAndBodyUnchanged() async throws {
         let seen = Mutex("")
         let listener = Listener { connection in
             let head = Listener.readHead(connection)
@@ -62,7 +67,7 @@ import Testing
         #expect(request.hasSuffix("\r\n\r\na\0b"))
     }
 
-    @Test func redirectsAreAnswersNotFollowed() async throws {
+    @Test func redirectsAreNotFollowed() async throws {
         let response = try await get(
             "HTTP/1.1 302 Found\r\nLocation: http://127.0.0.1:1/\r\nContent-Length: 0\r\n\r\n")
         #expect(response.status == 302)
@@ -76,21 +81,21 @@ import Testing
     }
 
     @Test(arguments: ["Content-Length: 1001\r\n", "Connection: close\r\n"])
-    func anAnswerOverTheLimitIsNotKept(header: String) async {
+    func aResponseOverTheLimitIsAnError(header: String) async {
         let listener = Listener(
             answer: "HTTP/1.1 200 OK\r\n\(header)\r\n" + String(repeating: "a", count: 1001))
         let request = OutboundRequest(.get, listener.url(), bodyLimit: 1000)
-        #expect(await fault(request) == .tooLarge)
+        #expect(await self.error(request) == .tooLarge)
     }
 
-    @Test func endlessHeadersAreNotKept() async {
+    @Test func endlessHeadersAreAnError() async {
         let lines = String(
             repeating: "X-Filler: \(String(repeating: "a", count: 1000))\r\n", count: 80)
         let listener = Listener(answer: "HTTP/1.1 200 OK\r\n\(lines)\r\n")
-        #expect(await fault(OutboundRequest(.get, listener.url())) == .tooLarge)
+        #expect(await self.error(OutboundRequest(.get, listener.url())) == .tooLarge)
     }
 
-    @Test func aServerThatDripsEndsWithTheTimeout() async {
+    @Test func aServerThatDripsBytesEndsAtTheTimeout() async {
         let listener = Listener { connection in
             _ = Listener.readHead(connection)
             Listener.send("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n", connection)
@@ -98,42 +103,42 @@ import Testing
             _ = Listener.read(connection, count: 1)
         }
         let request = OutboundRequest(.get, listener.url(), timeout: .milliseconds(100))
-        #expect(await fault(request) == .timedOut)
+        #expect(await self.error(request) == .timedOut)
     }
 
-    @Test func whatIsNotHTTPIsAFault() async {
+    @Test func aResponseThatIsNotHTTPIsAnError() async {
         let listener = Listener(answer: "220 smtp.test ESMTP\r\n")
-        guard case .failed = await fault(OutboundRequest(.get, listener.url())) else {
+        guard case .failed = await self.error(OutboundRequest(.get, listener.url())) else {
             Issue.record("expected a failure")
             return
         }
     }
 
-    @Test func anAnswerThatBreaksOffIsAFault() async {
+    @Test func anIncompleteResponseIsAnError() async {
         let listener = Listener(answer: "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nabc")
-        guard case .failed = await fault(OutboundRequest(.get, listener.url())) else {
+        guard case .failed = await self.error(OutboundRequest(.get, listener.url())) else {
             Issue.record("expected a failure")
             return
         }
     }
 
-    @Test func nobodyListeningIsUnreachable() async {
+    @Test func aPortWithoutAListenerIsUnreachable() async {
         let url = Listener(answer: "").url()
         // The listener is gone already.
-        #expect(await fault(OutboundRequest(.get, url)) == .unreachable)
+        #expect(await self.error(OutboundRequest(.get, url)) == .unreachable)
     }
 
     @Test(arguments: [
         "", "ftp://127.0.0.1/", "file:///etc/passwd", "gopher://127.0.0.1/", "http://",
         "http://user:pass@127.0.0.1/", "http://a b/",
     ])
-    func onlyHTTPWithoutUserInfoIsSpoken(url: String) async {
-        #expect(await fault(OutboundRequest(.get, url)) == .invalidRequest)
+    func onlyHTTPURLsWithoutUserInfoAreSent(url: String) async {
+        #expect(await self.error(OutboundRequest(.get, url)) == .invalidRequest)
     }
 
     @Test(arguments: [("X-A", "a\r\nX-B: c"), ("X-A\r\nX-B", "c"), ("", "c"), ("X-A", "\u{e9}")])
     func headersCannotBeSplit(name: String, value: String) async {
         let request = OutboundRequest(.get, "http://127.0.0.1:1/", headers: [(name, value)])
-        #expect(await fault(request) == .invalidRequest)
+        #expect(await self.error(request) == .invalidRequest)
     }
 }

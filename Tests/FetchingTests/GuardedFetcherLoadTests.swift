@@ -1,17 +1,18 @@
+import Networking
 import TestPrimitives
 import Testing
 
 @testable import Fetching
 
-/// Who waits for whom: hosts, lookups and threads are taken up by nobody for longer than allowed.
+/// Which fetches wait for which: a slow host, look-up or thread delays no other host.
 @Suite(.timeLimit(.minutes(1))) struct GuardedFetcherLoadTests {
-    private static let loopback: NameLookup = { _ in [IPAddress(v4: 0x7f00_0001)] }
+    private static let loopback: GuardedFetcher.Lookup = { _ in [.loopback] }
     private static let ok = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"
 
     private let silent = Listener { connection in _ = Listener.read(connection, count: 100_000) }
     private let prompt = Listener(answer: ok)
     private let gate: Gate
-    /// Answers each fetch once the gate lets it.
+    /// Answers each fetch when the gate is opened for it.
     private let held: Listener
 
     init() {
@@ -35,12 +36,12 @@ import Testing
         try FetchTarget("http://\(name):\(listener.port)/", under: rules())
     }
 
-    @Test func ofOneHostTwoFetchesAreUnderWayAndAThirdWaits() async throws {
+    @Test func twoFetchesOfOneHostRunAndAThirdWaits() async throws {
         let inside = Tally()
         let host = Listener { connection in
             _ = Listener.readHead(connection)
             inside.enter()
-            // Long enough for a third to come, were it let through.
+            // Long enough for a third to arrive if it did not wait.
             _ = Listener.isClosed(connection, within: 20)
             inside.leave()
             Listener.send(Self.ok, connection)
@@ -49,7 +50,7 @@ import Testing
         let target = try target("a.test", host)
         try await withThrowingTaskGroup(of: Void.self) { group in
             for _ in 0..<8 {
-                group.addTask { _ = try await fetcher.fetch(target, within: .seconds(20)) }
+                group.addTask { _ = try await fetcher.fetch(target, by: .now + .seconds(20)) }
             }
             try await group.waitForAll()
         }
@@ -57,45 +58,45 @@ import Testing
         #expect(host.visits == 8)
     }
 
-    @Test func aThirdWaitsNoLongerThanItsOwnTime() async throws {
+    @Test func aWaitingFetchEndsAtItsDeadline() async throws {
         let fetcher = GuardedFetcher(rules: rules(), lookUp: Self.loopback)
         let target = try target("a.test", held)
         let slow = (0..<2).map { _ in
-            Task { try await fetcher.fetch(target, within: .seconds(20)) }
+            Task { try await fetcher.fetch(target, by: .now + .seconds(20)) }
         }
         await gate.await(2)
         // Both are still held when its time is over.
-        await #expect(throws: FetchFailure(.timedOut)) {
-            try await fetcher.fetch(target, within: .milliseconds(50))
+        await #expect(throws: FetchError(.timedOut)) {
+            try await fetcher.fetch(target, by: .now + .milliseconds(50))
         }
         #expect(held.visits == 2)
         gate.release(2)
         for task in slow { #expect(try await task.value == []) }
     }
 
-    @Test func aHostThatSaysNothingHoldsNoOtherHostUp() async throws {
+    @Test func aSilentHostDelaysNoOtherHost() async throws {
         let fetcher = GuardedFetcher(rules: rules(), lookUp: Self.loopback)
         let slow = try target("a.test", held)
         let tasks = (0..<10).map { _ in
-            Task { try await fetcher.fetch(slow, within: .seconds(20)) }
+            Task { try await fetcher.fetch(slow, by: .now + .seconds(20)) }
         }
         await gate.await(2)
-        #expect(try await fetcher.fetch(target("b.test", prompt), within: .seconds(10)) == [])
+        #expect(try await fetcher.fetch(target("b.test", prompt), by: .now + .seconds(10)) == [])
         gate.release(10)
         for task in tasks { #expect(try await task.value == []) }
     }
 
-    @Test func withEveryThreadTakenAndNoRoomToWaitAFetchIsTurnedAway() async throws {
+    @Test func aFetchIsRejectedWhenEveryThreadIsBusyAndTheQueueIsFull() async throws {
         let rules = rules {
             $0.transfers = 1
             $0.waiting = 0
         }
         let fetcher = GuardedFetcher(rules: rules, lookUp: Self.loopback)
         let slow = try target("a.test", held)
-        let task = Task { try await fetcher.fetch(slow, within: .seconds(20)) }
+        let task = Task { try await fetcher.fetch(slow, by: .now + .seconds(20)) }
         await gate.await()
-        await #expect(throws: TooManyFetches.self) {
-            try await fetcher.fetch(target("b.test", prompt), within: .seconds(10))
+        await #expect(throws: TooManyFetches(queue: "transfer")) {
+            try await fetcher.fetch(target("b.test", prompt), by: .now + .seconds(10))
         }
         #expect(fetcher.isFull)
         #expect(prompt.visits == 0)
@@ -103,17 +104,17 @@ import Testing
         #expect(try await task.value == [])
     }
 
-    @Test func aFetchWaitsForAThreadAndThenHasIt() async throws {
+    @Test func aFetchWaitsForAThread() async throws {
         let rules = rules {
             $0.transfers = 1
             $0.waiting = 1
         }
         let fetcher = GuardedFetcher(rules: rules, lookUp: Self.loopback)
         let slow = try target("a.test", silent)
-        let task = Task { try await fetcher.fetch(slow, within: .milliseconds(400)) }
+        let task = Task { try await fetcher.fetch(slow, by: .now + .milliseconds(400)) }
         await silent.isVisited()
         #expect(!fetcher.isFull)
-        #expect(try await fetcher.fetch(target("b.test", prompt), within: .seconds(20)) == [])
+        #expect(try await fetcher.fetch(target("b.test", prompt), by: .now + .seconds(20)) == [])
         _ = await task.result
     }
 
@@ -126,11 +127,11 @@ import Testing
         let fetcher = GuardedFetcher(
             rules: rules, lookUp: Self.loopback, onWait: { waits.raise() })
         let slow = try target("a.test", held)
-        let first = Task { try await fetcher.fetch(slow, within: .seconds(20)) }
+        let first = Task { try await fetcher.fetch(slow, by: .now + .seconds(20)) }
         await gate.await()
-        // The second of them finds a place only because the first has given it back.
+        // The second finds a place only if the first has given it back.
         for number in 1...2 {
-            let waiting = Task { try await fetcher.fetch(slow, within: .seconds(20)) }
+            let waiting = Task { try await fetcher.fetch(slow, by: .now + .seconds(20)) }
             await waits.reaches(number)
             waiting.cancel()
             await #expect(throws: CancellationError.self) { try await waiting.value }
@@ -140,18 +141,19 @@ import Testing
         #expect(held.visits == 1)
     }
 
-    @Test func aLookupThatHangsHoldsUpNeitherItsCallerNorOtherHosts() async throws {
+    @Test func aLookUpThatHangsDelaysNeitherItsCallerNorOtherHosts() async throws {
         let gate = Gate()
         let listener = prompt
         let fetcher = GuardedFetcher(rules: rules()) { name in
             if name == "hangs.test" { gate.hold() }
-            return [IPAddress(v4: 0x7f00_0001)]
+            return [.loopback]
         }
         let target = try target("hangs.test", listener)
-        await #expect(throws: FetchFailure(.timedOut)) {
-            try await fetcher.fetch(target, within: .milliseconds(50))
+        await #expect(throws: FetchError(.timedOut)) {
+            try await fetcher.fetch(target, by: .now + .milliseconds(50))
         }
-        #expect(try await fetcher.fetch(self.target("b.test", prompt), within: .seconds(10)) == [])
+        #expect(
+            try await fetcher.fetch(self.target("b.test", prompt), by: .now + .seconds(10)) == [])
         #expect(prompt.visits == 1)
         gate.release()
     }

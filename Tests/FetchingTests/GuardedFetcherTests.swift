@@ -1,10 +1,11 @@
 import Glibc
+import Networking
 import Synchronization
 import Testing
 
 @testable import Fetching
 
-/// What comes of an answer, whatever the host sends.
+/// What a fetch makes of the response of a host.
 @Suite(.timeLimit(.minutes(1))) struct GuardedFetcherTests {
     private static let rules = FetchRules(
         allowsHTTP: true, allowsPrivateNetworks: true, ports: .any, userAgent: "postern/0")
@@ -15,17 +16,17 @@ import Testing
     ) async throws -> [UInt8] {
         defer { withExtendedLifetime(listener) {} }
         let target = try FetchTarget(listener.url("/hash.txt?v=1"), under: rules)
-        return try await GuardedFetcher(rules: rules).fetch(target, within: timeout)
+        return try await GuardedFetcher(rules: rules).fetch(target, by: .now + timeout)
     }
 
     private func cause(
         _ listener: Listener, within timeout: Duration = .seconds(10)
-    ) async -> FetchFailure.Cause? {
+    ) async -> FetchError.Cause? {
         do {
             _ = try await fetch(listener, within: timeout)
             return nil
         } catch {
-            return (error as? FetchFailure)?.cause
+            return (error as? FetchError)?.cause
         }
     }
 
@@ -34,12 +35,12 @@ import Testing
         "Transfer-Encoding: chunked\r\n\r\n4\r\n\u{feff}$\r\n4\r\n\0\r\n\n\r\n0\r\n\r\n",
         "Content-Encoding: identity\r\nContent-Length: 8\r\n\r\n\u{feff}$\0\r\n\n",
     ])
-    func theBodyIsWhatTheHostSentOctetForOctet(rest: String) async throws {
+    func theBodyHasTheBytesThatTheHostSent(rest: String) async throws {
         let body = try await fetch(Listener(answer: "HTTP/1.1 200 OK\r\n" + rest))
         #expect(body == [0xef, 0xbb, 0xbf, 0x24, 0x00, 0x0d, 0x0a, 0x0a])
     }
 
-    @Test func theRequestSaysWhoAsksAndAcceptsNoCompression() async throws {
+    @Test func theRequestHasAUserAgentAndAcceptsNoCompression() async throws {
         let seen = Mutex("")
         let listener = Listener { connection in
             let head = Listener.readHead(connection)
@@ -56,7 +57,7 @@ import Testing
     }
 
     @Test(arguments: ["Content-Length: %\r\n\r\n", "Connection: close\r\n\r\n"])
-    func aBodyIsTakenUpToItsLimitAndNoOctetMore(header: String) async throws {
+    func aBodyOfTheLimitIsReadAndOneByteMoreIsAnError(header: String) async throws {
         func answer(_ count: Int) -> Listener {
             let header = header.replacing("%", with: "\(count)")
             let body = String(repeating: "a", count: count)
@@ -71,7 +72,7 @@ import Testing
         ("HTTP/1.1 200 OK\r\n\r\n", "", ""),
         ("HTTP/1.1 200 OK\r\n", "X-Filler: ", "\r\n"),
     ])
-    func anEndlessAnswerIsCutOff(head: String, before: String, after: String) async {
+    func anEndlessResponseIsAnError(head: String, before: String, after: String) async {
         let piece = before + String(repeating: "a", count: 4096) + after
         let listener = Listener { connection in
             _ = Listener.readHead(connection)
@@ -81,7 +82,7 @@ import Testing
         #expect(await cause(listener) == .tooLarge)
     }
 
-    @Test func endlessInterimAnswersAreCutOff() async {
+    @Test func endlessInterimResponsesAreAnError() async {
         let listener = Listener { connection in
             _ = Listener.readHead(connection)
             while Listener.send("HTTP/1.1 103 Early Hints\r\nLink: a\r\n\r\n", connection) {}
@@ -90,7 +91,7 @@ import Testing
     }
 
     @Test(arguments: [201, 202, 203, 204, 206, 304, 400, 401, 404, 407, 500, 503, 999])
-    func anyStatusButOKIsAFailure(status: Int) async {
+    func everyStatusButOKIsAnError(status: Int) async {
         let listener = Listener(
             answer: "HTTP/1.1 \(status) X\r\nWWW-Authenticate: Basic realm=a\r\n"
                 + "Content-Length: 0\r\n\r\n")
@@ -98,7 +99,7 @@ import Testing
     }
 
     @Test(arguments: [301, 302, 303, 307, 308])
-    func aRedirectIsAFailureAndNobodyGoesThere(status: Int) async {
+    func aRedirectIsAnErrorAndIsNotFollowed(status: Int) async {
         let elsewhere = Listener(answer: "")
         let listener = Listener(
             answer: "HTTP/1.1 \(status) X\r\nLocation: \(elsewhere.url())\r\n"
@@ -111,11 +112,11 @@ import Testing
         "Content-Encoding: gzip", "content-encoding: br", "Content-Encoding: identity, deflate",
         "Transfer-Encoding: gzip, chunked",
     ])
-    func aCompressedAnswerIsAFailure(header: String) async {
+    func aCompressedResponseIsAnError(header: String) async {
         let listener = Listener(
             answer: "HTTP/1.1 200 OK\r\n\(header)\r\nConnection: close\r\n\r\n0\r\n\r\n")
         let cause = await cause(listener)
-        // libcurl itself gives up on what it cannot decode.
+        // libcurl ends a transfer with a coding that it does not know.
         if case .broken = cause { return }
         #expect(cause == .encoded)
     }
@@ -125,14 +126,14 @@ import Testing
         "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nabc",
         "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
     ])
-    func whatIsNoWholeHTTPAnswerIsAFailure(answer: String) async {
+    func anIncompleteResponseIsAnError(answer: String) async {
         guard case .broken = await cause(Listener(answer: answer)) else {
-            Issue.record("expected a broken answer")
+            Issue.record("expected .broken")
             return
         }
     }
 
-    @Test func aHostThatDripsEndsWithTheTimeout() async {
+    @Test func aHostThatDripsBytesEndsAtTheDeadline() async {
         let listener = Listener { connection in
             _ = Listener.readHead(connection)
             Listener.send("HTTP/1.1 200 OK\r\nContent-Length: 4000\r\n\r\n", connection)
@@ -141,17 +142,17 @@ import Testing
         #expect(await cause(listener, within: .milliseconds(150)) == .timedOut)
     }
 
-    @Test func aHostThatSaysNothingEndsWithTheTimeout() async {
+    @Test func aSilentHostEndsAtTheDeadline() async {
         let listener = Listener { connection in _ = Listener.read(connection, count: 100_000) }
         #expect(await cause(listener, within: .milliseconds(100)) == .timedOut)
     }
 
-    @Test func nobodyListeningIsUnreachable() async throws {
+    @Test func aPortWithoutAListenerIsUnreachable() async throws {
         let url = Listener(answer: "").url()
         // The listener is gone already.
         let target = try FetchTarget(url, under: Self.rules)
-        await #expect(throws: FetchFailure(.unreachable)) {
-            try await GuardedFetcher(rules: Self.rules).fetch(target, within: .seconds(10))
+        await #expect(throws: FetchError(.unreachable)) {
+            try await GuardedFetcher(rules: Self.rules).fetch(target, by: .now + .seconds(10))
         }
     }
 
@@ -161,8 +162,8 @@ import Testing
             _ = Listener.isClosed(connection, within: 10_000)
         }
         let target = try FetchTarget("https://127.0.0.1:\(listener.port)/", under: Self.rules)
-        await #expect(throws: FetchFailure(.untrusted)) {
-            try await GuardedFetcher(rules: Self.rules).fetch(target, within: .seconds(10))
+        await #expect(throws: FetchError(.untrusted)) {
+            try await GuardedFetcher(rules: Self.rules).fetch(target, by: .now + .seconds(10))
         }
     }
 
@@ -173,12 +174,16 @@ import Testing
         #expect(try await fetch(listener) == [])
     }
 
-    @Test func aFailuresTextHoldsNothingThatTheHostSent() {
-        let causes: [FetchFailure.Cause] = [
-            .unresolvable, .refusedAddress(IPAddress(v4: 1)), .unreachable, .untrusted, .timedOut,
+    @Test func everyCauseHasATextWithoutAnythingThatTheHostSent() {
+        let causes: [FetchError.Cause] = [
+            .unresolvable(.noAddress), .forbiddenAddress(IPAddress(v4: 1)), .unreachable,
+            .untrusted, .timedOut,
             .tooLarge, .encoded, .status(302), .broken(code: 56),
         ]
-        #expect(Set(causes.map { "\(FetchFailure($0))" }).count == causes.count)
-        #expect("\(FetchFailure(.status(302)))" == "the answer has status 302")
+        #expect(Set(causes.map { "\(FetchError($0))" }).count == causes.count)
+        #expect("\(FetchError(.status(302)))" == "the response has status 302")
+        #expect(
+            "\(FetchError(.forbiddenAddress(IPAddress(v4: 0xa9fe_a9fe))))"
+                == "the address 169.254.169.254 may not be connected to (link local, RFC 3927)")
     }
 }

@@ -118,11 +118,11 @@ extension LocalAuthority {
     /// Basic constraints: CA.
     private static let authority: Extension = (NID_basic_constraints, [0x30, 3, 1, 1, 0xff])
 
-    /// Subject alternative name: one DNS name of less than 126 octets.
+    /// Subject alternative name: one DNS name of less than 126 bytes.
     private static func subject(_ name: String) -> Extension {
-        let octets = Array(name.utf8)
-        let count = UInt8(octets.count)
-        return (NID_subject_alt_name, [0x30, count + 2, 0x82, count] + octets)
+        let bytes = Array(name.utf8)
+        let count = UInt8(bytes.count)
+        return (NID_subject_alt_name, [0x30, count + 2, 0x82, count] + bytes)
     }
 
     private static func key() throws -> OpaquePointer {
@@ -149,10 +149,10 @@ extension LocalAuthority {
         // MBSTRING_ASC
         X509_NAME_add_entry_by_txt(subject, "CN", 0x1001, name, -1, -1, 0)
         X509_set_issuer_name(made, issuer.map { X509_get_subject_name($0) } ?? subject)
-        let octets = ASN1_OCTET_STRING_new()
-        defer { ASN1_OCTET_STRING_free(octets) }
-        ASN1_OCTET_STRING_set(octets, added.value, Int32(added.value.count))
-        let item = X509_EXTENSION_create_by_NID(nil, added.number, 1, octets)
+        let value = ASN1_OCTET_STRING_new()
+        defer { ASN1_OCTET_STRING_free(value) }
+        ASN1_OCTET_STRING_set(value, added.value, Int32(added.value.count))
+        let item = X509_EXTENSION_create_by_NID(nil, added.number, 1, value)
         defer { X509_EXTENSION_free(item) }
         guard X509_add_ext(made, item, -1) == 1, X509_sign(made, issuerKey, nil) > 0 else {
             X509_free(made)

@@ -102,7 +102,7 @@ final class Responder: Sendable {
     }
 }
 
-/// DNS messages, octet by octet (RFC 1035 §4).
+/// DNS messages, byte by byte (RFC 1035 §4).
 enum Message {
     static let text: UInt16 = 16
     static let mailExchanger: UInt16 = 15
@@ -124,8 +124,8 @@ enum Message {
         message[7] = UInt8(truncatingIfNeeded: records.count)
         for record in records {
             // The name: a pointer to the question's.
-            message += [0xc0, 12] + octets(record.type) + [0, 1, 0, 0, 0, 60]
-            message += octets(UInt16(record.data.count)) + record.data
+            message += [0xc0, 12] + bytes(record.type) + [0, 1, 0, 0, 0, 60]
+            message += bytes(UInt16(record.data.count)) + record.data
         }
         return message
     }
@@ -135,20 +135,20 @@ enum Message {
     }
 
     static func mailExchanger(_ preference: UInt16, _ host: String) -> Record {
-        Record(type: mailExchanger, data: octets(preference) + name(host))
+        Record(type: mailExchanger, data: bytes(preference) + name(host))
     }
 
     static func name(_ name: String) -> [UInt8] {
         name.split(separator: ".").flatMap { [UInt8($0.utf8.count)] + Array($0.utf8) } + [0]
     }
 
-    static func octets(_ number: UInt16) -> [UInt8] {
+    static func bytes(_ number: UInt16) -> [UInt8] {
         [UInt8(number >> 8), UInt8(truncatingIfNeeded: number)]
     }
 
     /// As it goes over TCP.
     static func framed(_ message: [UInt8]) -> [UInt8] {
-        octets(UInt16(message.count)) + message
+        bytes(UInt16(message.count)) + message
     }
 }
 

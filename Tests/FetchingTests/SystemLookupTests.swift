@@ -1,14 +1,15 @@
-// All of them: whose copy of the system's socket types the compiler means depends on which module
-// it has met first.
+// All three: which module the compiler takes the system's socket types from depends on the order in
+// which it loads them.
 import CCurl
 import CResolver
 import Glibc
+import Networking
 import TestPrimitives
 import Testing
 
 @testable import Fetching
 
-/// How the system's resolver is asked, with a nameserver of the test's own in place of its.
+/// How the system's resolver is used, with a nameserver of the test's own.
 @Suite(.timeLimit(.minutes(1))) struct SystemLookupTests {
     private struct Outcome: Sendable {
         let addresses: [IPAddress]?
@@ -17,7 +18,7 @@ import Testing
         let isForgotten: Bool
     }
 
-    /// What a resolver is set up with belongs to its thread, so all is done on one.
+    /// A resolver's settings belong to its thread, so everything happens on one thread.
     private func lookUp(_ name: String, asking server: Responder) async throws -> Outcome {
         let port = server.port
         return try await onOwnThread {
@@ -38,7 +39,7 @@ import Testing
         }
     }
 
-    @Test func aNameIsAskedForAsItIsWrittenAndNotUnderTheSearchDomains() async throws {
+    @Test func aNameIsAskedForAsWrittenWithoutTheSearchDomains() async throws {
         let server = Responder { [Message.answer(to: $0, code: 3)] }
         let outcome = try await lookUp("name.test", asking: server)
         #expect(outcome.addresses == nil)
@@ -46,7 +47,7 @@ import Testing
         #expect(server.queries == 2)
     }
 
-    @Test func aSilentNameserverHoldsALookupForTwoSecondsAtMost() async throws {
+    @Test func aLookUpOfASilentNameserverTakesTwoSecondsAtMost() async throws {
         let server = Responder { _ in [] }
         let outcome = try await lookUp("name.test", asking: server)
         #expect(outcome.addresses == nil)
@@ -64,6 +65,6 @@ import Testing
             return [Message.answer(to: query, isIPv4 ? records : [])]
         }
         let outcome = try await lookUp("name.test", asking: server)
-        #expect(Set(outcome.addresses?.map(\.text) ?? []) == ["8.8.8.8", "127.0.0.1"])
+        #expect(Set(outcome.addresses?.map(\.description) ?? []) == ["8.8.8.8", "127.0.0.1"])
     }
 }

@@ -1,81 +1,148 @@
+// All three: which module the compiler takes the system's socket types from depends on the order in
+// which it loads them.
+internal import CCurl
+internal import CResolver
+internal import Glibc
+public import Networking
 internal import Scheduling
 
-/// Looks up TXT and MX records, from a pool of its own: whoever waits for a nameserver must keep
-/// nobody else waiting.
+/// Looks up TXT and MX records on a pool of its own, so that a slow nameserver delays nothing else.
 ///
-/// Promises: at most `lanes` look-ups at once and `depth` waiting; every look-up ends within the
-/// timeout, the time in the queue counted; no answer larger than ``DNSAnswer/limit`` is kept. The
-/// search list and the hosts file are not consulted: a name is asked for as it stands.
+/// Guarantees: at most `lanes` look-ups at once and `depth` waiting; every look-up ends within the
+/// timeout, the time in the queue included; no answer larger than ``DNSAnswer/maxBytes`` is read.
+/// The search list and the hosts file are not used: a name is asked for as it is written.
 public final class DNSClient: Sendable {
+    /// How often each server is asked while all are silent: a datagram may be lost.
+    private static let rounds = 2
+    /// Nameservers of the system that are used, as many as resolv.conf(5) allows.
+    private static let maxSystemServers = 3
+
     private let pool: WorkerPool
     private let servers: [SocketAddress]
     private let timeout: Duration
 
     /// - Parameters:
-    ///   - servers: asked in this order; the system's, as they are at each look-up, when empty.
-    ///   - timeout: for all of it: the queue, every server, every repetition.
+    ///   - servers: asked in this order; the system's, read at each look-up, when empty.
+    ///   - timeout: for the whole look-up: the queue, every server and every repetition.
     public init(
-        servers: [NameServer] = [], timeout: Duration = .seconds(5), lanes: Int = 4, depth: Int = 64
+        servers: [SocketAddress] = [], timeout: Duration = .seconds(5), lanes: Int = 4,
+        depth: Int = 64
     ) {
         pool = WorkerPool(name: "dns", lanes: lanes, depth: depth)
-        self.servers = servers.compactMap(SocketAddress.init)
+        self.servers = servers
         self.timeout = timeout
     }
 
     /// The TXT records at `name`, the strings of each joined (RFC 7208 §3.3); empty when there are
     /// none or the name does not exist.
-    /// - Throws: ``DNSFault``, or `CancellationError` when cancelled before it began.
+    /// - Throws: ``DNSError``, or `CancellationError` when cancelled before it began.
     public func texts(at name: String) async throws -> [String] {
-        try await look(up: name, .text).map { String(decoding: $0, as: UTF8.self) }
+        try await lookUp(name, .text).map { String(decoding: $0, as: UTF8.self) }
     }
 
     /// The hosts of the MX records at `name`, the most preferred first, in lower case and without a
     /// dot at the end. A null MX (RFC 7505) is the empty host.
     /// - Throws: as ``texts(at:)``.
     public func mailExchangers(of name: String) async throws -> [String] {
-        try await look(up: name, .mailExchanger).map { String(decoding: $0, as: UTF8.self) }
+        try await lookUp(name, .mailExchanger).map { String(decoding: $0, as: UTF8.self) }
     }
 
-    private func look(up name: String, _ kind: DNSAnswer.Kind) async throws -> [[UInt8]] {
+    private func lookUp(_ name: String, _ kind: DNSRecordKind) async throws -> [[UInt8]] {
         let deadline = ContinuousClock.now + timeout
         do {
             return try await pool.run { [servers] in
-                let query = try DNSQuery(name, kind)
-                let servers = servers.isEmpty ? try SocketAddress.system() : servers
-                return try query.put(to: servers, by: deadline)
+                let query: DNSQuery
+                do throws(DNSError.Cause) {
+                    query = try DNSQuery(name, kind)
+                } catch {
+                    throw DNSError(error)
+                }
+                let servers = servers.isEmpty ? Self.systemServers() : servers
+                return try Self.ask(servers, query, by: deadline)
             }
         } catch is WorkerPool.Full {
-            throw DNSFault.busy
+            throw DNSError(.busy)
+        }
+    }
+
+    /// - Returns: the values of the first answer that is not an error.
+    /// - Throws: the error of the last server that was asked.
+    private static func ask(
+        _ servers: [SocketAddress], _ query: DNSQuery, by deadline: ContinuousClock.Instant
+    ) throws(DNSError) -> [[UInt8]] {
+        guard let first = servers.first else { throw DNSError(.noServer) }
+        var last = DNSError(.timedOut, server: first)
+        let turns = servers.count * rounds
+        for turn in 0..<turns {
+            let now = ContinuousClock.now
+            guard now < deadline else { break }
+            let server = servers[turn % servers.count]
+            // The remaining time is divided among the remaining turns.
+            let share = now.duration(to: deadline) / (turns - turn)
+            do throws(DNSError.Cause) {
+                let exchange = DNSExchange(
+                    server: server, datagramDeadline: now + share, deadline: deadline)
+                return try DNSAnswer(try exchange.answer(to: query)).values(query.kind)
+            } catch {
+                last = DNSError(error, server: server)
+                // Another server has the same answer.
+                if error == .tooLarge { break }
+            }
+        }
+        throw last
+    }
+
+    private static func systemServers() -> [SocketAddress] {
+        var found = [sockaddr_storage](repeating: sockaddr_storage(), count: maxSystemServers)
+        let count = Int(cresolver_servers(&found, Int32(found.count)))
+        return found.prefix(max(0, count)).compactMap {
+            withUnsafeBytes(of: $0, SocketAddress.init(sockaddr:))
         }
     }
 }
 
-extension DNSQuery {
-    /// Each server is asked again when all were silent: a datagram may be lost.
-    private static let rounds = 2
+/// Why a look-up in the DNS has no answer. That nothing is published at a name is an answer.
+public struct DNSError: Error, Equatable, CustomStringConvertible {
+    public enum Cause: Error, Equatable, CustomStringConvertible {
+        /// The text is not a name that can be asked for.
+        case invalidName
+        /// The system is configured without a nameserver.
+        case noServer
+        /// The number is `errno`.
+        case unreachable(Int32)
+        case timedOut
+        /// The nameserver answered with an error (RFC 1035 §4.1.1, RCODE).
+        case refused(code: Int)
+        case malformed
+        /// The answer has more bytes or records than are read.
+        case tooLarge
+        /// Every lane is busy and the queue is full.
+        case busy
 
-    /// - Returns: the values of the first answer that settles the matter.
-    /// - Throws: what went wrong with the last server.
-    fileprivate func put(
-        to servers: [SocketAddress], by deadline: ContinuousClock.Instant
-    ) throws(DNSFault) -> [[UInt8]] {
-        var fault = DNSFault.timedOut
-        let turns = servers.count * Self.rounds
-        for turn in 0..<turns {
-            let now = ContinuousClock.now
-            guard now < deadline else { break }
-            // What is left is shared by those that are left.
-            let share = now.duration(to: deadline) / (turns - turn)
-            do throws(DNSFault) {
-                let exchange = DNSExchange(
-                    address: servers[turn % servers.count], deadline: now + share)
-                return try DNSAnswer(try exchange.answer(to: self, overall: deadline)).values(kind)
-            } catch .tooLarge {
-                throw .tooLarge
-            } catch {
-                fault = error
+        public var description: String {
+            switch self {
+            case .invalidName: "the name cannot be looked up"
+            case .noServer: "no nameserver is configured"
+            case .unreachable(let code):
+                "the nameserver cannot be reached: \(String(cString: strerror(code)))"
+            case .timedOut: "the nameserver did not answer in time"
+            case .refused(let code): "the nameserver answered with error code \(code)"
+            case .malformed: "the nameserver's answer is malformed"
+            case .tooLarge: "the nameserver's answer is too large"
+            case .busy: "too many look-ups are in progress"
             }
         }
-        throw fault
     }
+
+    public let cause: Cause
+    /// The nameserver that was asked last; `nil` when none was asked.
+    public let server: SocketAddress?
+
+    public init(_ cause: Cause, server: SocketAddress? = nil) {
+        self.cause = cause
+        self.server = server
+    }
+
+    /// `192.0.2.53:53: the nameserver did not answer in time`.
+    public var description: String { (server.map { "\($0): " } ?? "") + cause.description }
 }

@@ -1,55 +1,49 @@
-// All of them: whose copy of the system's socket types the compiler means depends on which module
-// it has met first.
+// All three: which module the compiler takes the system's socket types from depends on the order in
+// which it loads them.
 internal import CCurl
 internal import CResolver
 internal import Glibc
+internal import Networking
 
-/// One question put to one nameserver: in a datagram, then over TCP when the answer does not fit.
+/// One question to one nameserver: in a datagram, then over TCP when the answer does not fit.
 ///
-/// Promises to end by its deadline, whatever the server does. Blocks meanwhile.
+/// Guarantees to end by its deadline, whatever the server does. Blocks its thread meanwhile.
 struct DNSExchange {
-    let address: SocketAddress
-    /// For the answer by datagram.
+    let server: SocketAddress
+    /// For the answer in a datagram; then the next server is asked.
+    let datagramDeadline: ContinuousClock.Instant
+    /// For an answer over TCP. The server is known to answer, so it gets all the time that is left.
     let deadline: ContinuousClock.Instant
 
-    /// - Parameter overall: for an answer that needs TCP; the server is there, so it is worth
-    ///   waiting for.
-    func answer(
-        to query: DNSQuery, overall: ContinuousClock.Instant
-    ) throws(DNSFault) -> [UInt8] {
+    func answer(to query: DNSQuery) throws(DNSError.Cause) -> [UInt8] {
         let reply = try datagram(query)
-        // RFC 1035 §4.1.1, TC: there is more than fits.
+        // RFC 1035 §4.1.1, TC: the answer is longer than a datagram.
         guard reply[2] & 0x02 != 0 else { return reply }
-        return try stream(query, overall)
+        return try stream(query)
     }
 
-    private func datagram(_ query: DNSQuery) throws(DNSFault) -> [UInt8] {
-        // Connected, so that the kernel drops what others send.
-        let socket = try Socket(address, SOCK_DGRAM)
-        guard try socket.connect(to: address, by: deadline),
-            socket.send(query.octets) == query.octets.count
-        else { throw .unreachable }
+    private func datagram(_ query: DNSQuery) throws(DNSError.Cause) -> [UInt8] {
+        // Connected, so that the kernel drops datagrams from other addresses.
+        let socket = try Socket(server, SOCK_DGRAM)
+        try socket.connect(to: server, by: datagramDeadline)
+        try socket.send(query.bytes)
         var buffer = [UInt8](repeating: 0, count: 4096)
         while true {
-            let count = try socket.receive(&buffer, by: deadline)
+            let count = try socket.receive(&buffer, by: datagramDeadline)
             let reply = Array(buffer[..<count])
             if query.isAnswered(by: reply) { return reply }
         }
     }
 
-    /// RFC 1035 §4.2.2: each message behind its length.
-    private func stream(
-        _ query: DNSQuery, _ deadline: ContinuousClock.Instant
-    ) throws(DNSFault) -> [UInt8] {
-        let socket = try Socket(address, SOCK_STREAM)
-        guard try socket.connect(to: address, by: deadline) else { throw .unreachable }
-        let count = query.octets.count
-        let message = [UInt8(count >> 8), UInt8(truncatingIfNeeded: count)] + query.octets
-        // An empty send buffer takes it whole.
-        guard socket.send(message) == message.count else { throw .unreachable }
+    /// RFC 1035 §4.2.2: each message after its length.
+    private func stream(_ query: DNSQuery) throws(DNSError.Cause) -> [UInt8] {
+        let socket = try Socket(server, SOCK_STREAM)
+        try socket.connect(to: server, by: deadline)
+        let count = query.bytes.count
+        try socket.send([UInt8(count >> 8), UInt8(truncatingIfNeeded: count)] + query.bytes)
         let length = try socket.receiveAll(2, by: deadline)
         let size = Int(length[0]) << 8 | Int(length[1])
-        guard size <= DNSAnswer.limit else { throw .tooLarge }
+        guard size <= DNSAnswer.maxBytes else { throw .tooLarge }
         let reply = try socket.receiveAll(size, by: deadline)
         guard query.isAnswered(by: reply) else { throw .malformed }
         return reply
@@ -60,10 +54,10 @@ struct DNSExchange {
 private struct Socket: ~Copyable {
     private let descriptor: Int32
 
-    init(_ address: SocketAddress, _ type: __socket_type) throws(DNSFault) {
+    init(_ address: SocketAddress, _ type: __socket_type) throws(DNSError.Cause) {
         let flags = SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue
         descriptor = socket(address.family, Int32(type.rawValue | flags), 0)
-        guard descriptor >= 0 else { throw .unreachable }
+        guard descriptor >= 0 else { throw .unreachable(errno) }
     }
 
     deinit {
@@ -72,37 +66,38 @@ private struct Socket: ~Copyable {
 
     func connect(
         to address: SocketAddress, by deadline: ContinuousClock.Instant
-    ) throws(DNSFault) -> Bool {
-        let result = address.withSockaddr { Glibc.connect(descriptor, $0, $1) }
-        if result == 0 { return true }
-        guard errno == EINPROGRESS else { return false }
+    ) throws(DNSError.Cause) {
+        if address.connect(descriptor) == 0 { return }
+        guard errno == EINPROGRESS else { throw .unreachable(errno) }
         try wait(for: POLLOUT, by: deadline)
         var failure: Int32 = 0
         var size = socklen_t(MemoryLayout<Int32>.size)
         getsockopt(descriptor, SOL_SOCKET, SO_ERROR, &failure, &size)
-        return failure == 0
+        guard failure == 0 else { throw .unreachable(failure) }
     }
 
-    func send(_ octets: [UInt8]) -> Int {
-        Glibc.send(descriptor, octets, octets.count, Int32(MSG_NOSIGNAL))
+    /// A question fits into an empty send buffer.
+    func send(_ bytes: [UInt8]) throws(DNSError.Cause) {
+        let count = Glibc.send(descriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL))
+        guard count == bytes.count else { throw .unreachable(count < 0 ? errno : EMSGSIZE) }
     }
 
-    /// - Returns: how many octets came; 0 at the end of a stream.
+    /// - Returns: how many bytes were read; 0 at the end of a stream.
     func receive(
         _ buffer: inout [UInt8], by deadline: ContinuousClock.Instant
-    ) throws(DNSFault) -> Int {
+    ) throws(DNSError.Cause) -> Int {
         while true {
             try wait(for: POLLIN, by: deadline)
             let count = recv(descriptor, &buffer, buffer.count, 0)
             if count >= 0 { return count }
-            // What poll announced may be gone: a datagram with a wrong checksum.
-            guard errno == EAGAIN || errno == EINTR else { throw .unreachable }
+            // poll(2) also reports a datagram that is then dropped for a wrong checksum.
+            guard errno == EAGAIN || errno == EINTR else { throw .unreachable(errno) }
         }
     }
 
     func receiveAll(
         _ count: Int, by deadline: ContinuousClock.Instant
-    ) throws(DNSFault) -> [UInt8] {
+    ) throws(DNSError.Cause) -> [UInt8] {
         var all: [UInt8] = []
         while all.count < count {
             var piece = [UInt8](repeating: 0, count: count - all.count)
@@ -113,7 +108,8 @@ private struct Socket: ~Copyable {
         return all
     }
 
-    private func wait(for event: Int32, by deadline: ContinuousClock.Instant) throws(DNSFault) {
+    private func wait(for event: Int32, by deadline: ContinuousClock.Instant) throws(DNSError.Cause)
+    {
         while true {
             let left = ContinuousClock.now.duration(to: deadline) / .milliseconds(1)
             guard left > 0 else { throw .timedOut }

@@ -1,8 +1,10 @@
-/// What an operator lets strangers have fetched, and how much of it.
+public import Networking
+
+/// Which URLs of strangers the operator allows to be fetched, and how much of them.
 public struct FetchRules: Sendable {
     public enum Ports: Sendable, Equatable {
         case any
-        /// Beside the scheme's own port.
+        /// In addition to the scheme's own port.
         case only(Set<UInt16>)
     }
 
@@ -11,7 +13,7 @@ public struct FetchRules: Sendable {
     public var ports: Ports
     /// PEM certificates to trust in place of the system's.
     public var certificateFile: String?
-    /// `postern/1.0`: who asks, for the logs of whoever is asked.
+    /// For the logs of the hosts, such as `postern/1.0`.
     public var userAgent: String
     public var limits: FetchLimits
 
@@ -28,24 +30,31 @@ public struct FetchRules: Sendable {
         self.limits = limits
     }
 
-    var addresses: AddressRules { AddressRules(allowsPrivateNetworks: allowsPrivateNetworks) }
+    /// Whether a stranger's URL may lead to `address`: only to addresses that are globally
+    /// reachable, and to private networks only where the operator allows it. Link-local addresses,
+    /// where clouds serve their instances' credentials, are never allowed, nor are IPv6 forms that
+    /// contain an IPv4 address.
+    public func allows(_ address: IPAddress) -> Bool {
+        address.isGloballyReachable || allowsPrivateNetworks && address.isPrivateNetwork
+    }
 }
 
-/// How much a fetch may take, and all fetches together.
+/// Limits of one fetch, and of all fetches together.
 public struct FetchLimits: Sendable {
-    /// Of the body; an octet more fails the fetch.
-    public var bodyOctets = 4096
-    /// Of status lines and header fields, interim answers included.
-    public var headOctets = 16_384
-    /// At once for one host.
+    /// A longer body fails the fetch.
+    public var bodyBytes = 4096
+    /// Status lines and header fields, those of interim responses included.
+    public var headBytes = 16_384
+    /// Fetches at once from one host.
     public var perHost = 2
-    /// Waiting for one host; beyond that callers are turned away.
+    /// Fetches that may wait for one host.
     public var waitingPerHost = 16
     /// Transfers at once. Each has a thread, and Dispatch has 255 for the whole process.
     public var transfers = 64
-    /// Name lookups at once. One may outlast its fetch, so they have threads of their own.
+    /// Name look-ups at once. One may take longer than its fetch, so they have their own threads.
     public var lookups = 16
-    /// Fetches waiting for a transfer's thread, and as many for a lookup's or a host's turn.
+    /// Fetches that may wait for a transfer's thread; as many again for a look-up's thread, and for
+    /// their host.
     public var waiting = 256
 
     public init() {}

@@ -1,70 +1,80 @@
+internal import CResolver
+internal import Networking
 internal import Scheduling
 
-/// Fetches what strangers name, on threads of its own: slow hosts hold nothing else up.
+/// Fetches URLs that strangers name, on threads of its own, so that slow hosts delay nothing else.
 ///
-/// Promises: a name is looked up once, and unless every address of it is allowed nothing is
-/// connected to; the connection goes to one of those addresses, which is looked at again when its
-/// socket is opened. A fetch ends within its time, waiting included. Of one host at most
-/// ``FetchLimits/perHost`` fetches are under way at once.
+/// Guarantees: a name is looked up once, and unless every address of it is allowed none is
+/// connected to; the connection goes to one of those addresses, which is checked again when its
+/// socket is opened. A fetch ends at its deadline, waiting included. At most
+/// ``FetchLimits/perHost`` fetches from one host run at once.
 public final class GuardedFetcher: Sendable {
+    typealias Lookup = @Sendable (_ name: String) throws(NameLookupError) -> [IPAddress]
+
     public let rules: FetchRules
     private let trust: TrustAnchors
-    private let lookUp: NameLookup
-    private let gate: HostGate
+    private let lookUp: Lookup
+    private let hosts: KeyedLimiter<FetchTarget.Host>
     private let lookups: WorkerPool
     private let transfers: WorkerPool
 
-    /// - Parameter lookUp: the system's resolver unless a test has its own.
     public convenience init(rules: FetchRules) {
         self.init(rules: rules, lookUp: SystemLookup.addresses(of:))
     }
 
-    /// - Parameter onWait: told of each fetch that waits for its host's turn.
+    /// - Parameters:
+    ///   - lookUp: the system's resolver, unless a test has its own. May block.
+    ///   - onWait: called for each fetch that has to wait for its host.
     init(
-        rules: FetchRules, lookUp: @escaping NameLookup,
+        rules: FetchRules, lookUp: @escaping Lookup,
         onWait: @escaping @Sendable () -> Void = {}
     ) {
         let limits = rules.limits
         self.rules = rules
         self.lookUp = lookUp
         trust = TrustAnchors(file: rules.certificateFile)
-        gate = HostGate(
-            width: limits.perHost, perHost: limits.waitingPerHost, depth: limits.waiting,
+        hosts = KeyedLimiter(
+            width: limits.perHost, waitingPerKey: limits.waitingPerHost, waiting: limits.waiting,
             onWait: onWait)
         lookups = WorkerPool(name: "lookup", lanes: limits.lookups, depth: limits.waiting)
         transfers = WorkerPool(name: "transfer", lanes: limits.transfers, depth: limits.waiting)
     }
 
-    /// Whether a fetch that came now would be turned away, whatever its host. Those who wait for
-    /// one host's turn are in nobody else's way.
+    /// Whether a fetch that came now would be rejected, whatever its host. Fetches that wait for
+    /// one host do not count: they delay no other host.
     public var isFull: Bool { lookups.isFull || transfers.isFull }
 
-    /// The body of a GET that was answered 200.
+    /// The body of a GET that was answered with status 200.
     ///
-    /// - Parameter timeout: for all of it: waiting, lookup, connecting, TLS and reading.
-    /// - Throws: ``FetchFailure``; ``TooManyFetches`` when there is no place even to wait;
+    /// - Parameter deadline: for everything: waiting, look-up, connecting, TLS and reading.
+    /// - Throws: ``FetchError``; ``TooManyFetches`` when there is no place to wait;
     ///   `CancellationError`.
-    public func fetch(_ target: FetchTarget, within timeout: Duration) async throws -> [UInt8] {
-        let deadline = ContinuousClock.now + timeout
+    public func fetch(
+        _ target: FetchTarget, by deadline: ContinuousClock.Instant
+    ) async throws -> [UInt8] {
         do {
-            return try await withDeadline(deadline) { try await self.fetch(target, by: deadline) }
+            // A look-up cannot be interrupted, so the caller does not wait for it to end.
+            return try await withDeadline(deadline) {
+                try await self.hosts.run(target.host) {
+                    try await self.transfer(target, by: deadline)
+                }
+            }
         } catch is DeadlinePassed {
-            throw FetchFailure(.timedOut)
-        } catch is WorkerPool.Full {
-            throw TooManyFetches()
+            throw FetchError(.timedOut)
+        } catch is KeyLimitReached {
+            throw TooManyFetches(queue: "host")
+        } catch let full as WorkerPool.Full {
+            throw TooManyFetches(queue: full.pool)
         }
     }
 
-    private func fetch(
+    private func transfer(
         _ target: FetchTarget, by deadline: ContinuousClock.Instant
     ) async throws -> [UInt8] {
-        try await gate.withPlace(at: target.host) {
-            let addresses = try await self.addresses(of: target.host)
-            let transfer = GuardedTransfer(
-                target: target, addresses: addresses, rules: self.rules, trust: self.trust,
-                deadline: deadline)
-            return try await self.transfers.run { try transfer.perform() }
-        }
+        let transfer = GuardedTransfer(
+            target: target, addresses: try await addresses(of: target.host), rules: rules,
+            trust: trust, deadline: deadline)
+        return try await transfers.run { try transfer.perform() }
     }
 
     /// - Returns: all addresses of the host, at least one, every one allowed.
@@ -72,12 +82,30 @@ public final class GuardedFetcher: Sendable {
         let found: [IPAddress]
         switch host {
         case .address(let address): found = [address]
-        case .name(let name): found = try await lookups.run { [lookUp] in try lookUp(name) }
+        case .name(let name):
+            do {
+                found = try await lookups.run { [lookUp] in try lookUp(name) }
+            } catch let error as NameLookupError {
+                throw FetchError(.unresolvable(error))
+            }
         }
-        guard !found.isEmpty else { throw FetchFailure(.unresolvable) }
-        if let refused = found.first(where: { !rules.addresses.allows($0) }) {
-            throw FetchFailure(.refusedAddress(refused))
+        guard !found.isEmpty else { throw FetchError(.unresolvable(.noAddress)) }
+        if let forbidden = found.first(where: { !rules.allows($0) }) {
+            throw FetchError(.forbiddenAddress(forbidden))
         }
         return found
+    }
+}
+
+/// The system's resolver with a bound on its time.
+enum SystemLookup {
+    /// A look-up continues after its fetch has ended, and look-ups have few threads. A nameserver
+    /// that does not answer must not occupy one for the system's ten seconds and more.
+    private static let (tries, seconds): (Int32, Int32) = (2, 1)
+
+    static func addresses(of name: String) throws(NameLookupError) -> [IPAddress] {
+        guard cresolver_ask(tries, seconds) == 0 else { throw .noAddress }
+        defer { cresolver_forget() }
+        return try NameLookup.addresses(of: name)
     }
 }

@@ -1,13 +1,14 @@
 internal import CCurl
+internal import Networking
 
-/// One GET to addresses that are known by now, blocking.
+/// One GET from addresses that were looked up before. Blocks its thread.
 ///
-/// Promises: connects to none but `addresses`, and to those only if the rules allow them; ends at
-/// `deadline`; follows no redirect, obeys no proxy, keeps no cookie, reads no password file,
-/// decodes nothing.
+/// Guarantees: connects only to `addresses`, and to those only if the rules allow them; ends at
+/// `deadline`; follows no redirect, uses no proxy, keeps no cookie, reads no password file, decodes
+/// no compression.
 struct GuardedTransfer: Sendable {
-    /// More of a name's addresses are not tried.
-    private static let addressLimit = 8
+    /// The first addresses of a name that are tried.
+    private static let maxAddresses = 8
 
     let target: FetchTarget
     let addresses: [IPAddress]
@@ -15,41 +16,41 @@ struct GuardedTransfer: Sendable {
     let trust: TrustAnchors
     let deadline: ContinuousClock.Instant
 
-    func perform() throws(FetchFailure) -> [UInt8] {
+    func perform() throws(FetchError) -> [UInt8] {
         let remaining = deadline - .now
-        guard remaining > .zero else { throw FetchFailure(.timedOut) }
-        guard Fetcher.isReady, let handle = curl_easy_init() else {
-            throw FetchFailure(.broken(code: Int(CURLE_FAILED_INIT.rawValue)))
+        guard remaining > .zero else { throw FetchError(.timedOut) }
+        guard let handle = curlHandle() else {
+            throw FetchError(.broken(code: Int(CURLE_FAILED_INIT.rawValue)))
         }
         defer { curl_easy_cleanup(handle) }
-        let answer = Answer(
-            bodyLimit: rules.limits.bodyOctets, headerLimit: rules.limits.headOctets)
-        let socket = SocketGuard(pinned: addresses, rules: rules.addresses)
-        let pins = TextList([pin])
+        let response = ResponseCollector(
+            bodyLimit: rules.limits.bodyBytes, headerLimit: rules.limits.headBytes)
+        let socket = SocketGuard(pinned: addresses, rules: rules)
+        let pins = CurlList([pin])
         let options =
             requestOptions(handle) + connectionOptions(handle, pins, socket)
-            + answer.options(handle, within: remaining)
+            + response.options(handle, within: remaining)
         guard options.allSatisfy({ $0 == CURLE_OK }) else {
-            throw FetchFailure(.broken(code: Int(CURLE_BAD_FUNCTION_ARGUMENT.rawValue)))
+            throw FetchError(.broken(code: Int(CURLE_BAD_FUNCTION_ARGUMENT.rawValue)))
         }
-        let result = withExtendedLifetime((answer, socket, pins)) { curl_easy_perform(handle) }
+        let result = withExtendedLifetime((response, socket, pins)) { curl_easy_perform(handle) }
         guard result == CURLE_OK else {
-            throw FetchFailure(Self.cause(of: result, answer, socket))
+            throw FetchError(Self.cause(of: result, response, socket))
         }
-        guard answer.hasWholeHead else {
-            throw FetchFailure(.broken(code: Int(CURLE_PARTIAL_FILE.rawValue)))
+        guard response.hasWholeHead else {
+            throw FetchError(.broken(code: Int(CURLE_PARTIAL_FILE.rawValue)))
         }
         var status = 0
         postern_curl_get_long(handle, CURLINFO_RESPONSE_CODE, &status)
-        guard status == 200 else { throw FetchFailure(.status(status)) }
-        guard !answer.isEncoded else { throw FetchFailure(.encoded) }
-        return answer.body
+        guard status == 200 else { throw FetchError(.status(status)) }
+        guard !response.isEncoded else { throw FetchError(.encoded) }
+        return response.body
     }
 
-    /// `name:port:address,address`: what libcurl is to take for the name's addresses. A literal
-    /// address needs none, and does no harm.
+    /// `name:port:address,address`: the addresses that libcurl uses for the name. For a numeric
+    /// host it changes nothing.
     private var pin: String {
-        let list = addresses.prefix(Self.addressLimit)
+        let list = addresses.prefix(Self.maxAddresses)
             .map { FetchTarget.Host.address($0).text }
             .joined(separator: ",")
         return "\(target.host.text):\(target.port):\(list)"
@@ -69,10 +70,10 @@ struct GuardedTransfer: Sendable {
     }
 
     private func connectionOptions(
-        _ handle: UnsafeMutableRawPointer, _ pins: TextList, _ socket: SocketGuard
+        _ handle: UnsafeMutableRawPointer, _ pins: CurlList, _ socket: SocketGuard
     ) -> [CURLcode] {
         [
-            // An empty proxy switches off the environment's.
+            // An empty proxy turns off the environment's.
             postern_curl_set_text(handle, CURLOPT_PROXY, ""),
             postern_curl_set_list(handle, CURLOPT_RESOLVE, pins.first),
             postern_curl_set_opener(handle) { context, _, peer in
@@ -86,17 +87,53 @@ struct GuardedTransfer: Sendable {
     }
 
     private static func cause(
-        of code: CURLcode, _ answer: Answer, _ socket: SocketGuard
-    ) -> FetchFailure.Cause {
+        of code: CURLcode, _ response: ResponseCollector, _ socket: SocketGuard
+    ) -> FetchError.Cause {
         switch code {
-        case CURLE_WRITE_ERROR where answer.isTooLarge: .tooLarge
-        case CURLE_COULDNT_RESOLVE_HOST: .unresolvable
+        case CURLE_WRITE_ERROR where response.isTooLarge: .tooLarge
         case CURLE_COULDNT_CONNECT:
-            socket.refused.map(FetchFailure.Cause.refusedAddress) ?? .unreachable
+            socket.forbidden.map(FetchError.Cause.forbiddenAddress) ?? .unreachable
         case CURLE_OPERATION_TIMEDOUT: .timedOut
         case CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_CONNECT_ERROR, CURLE_SSL_CACERT_BADFILE:
             .untrusted
         default: .broken(code: Int(code.rawValue))
         }
+    }
+}
+
+/// Opens the socket of one transfer. The last check of the address, when nothing can change it any
+/// more. Used on the thread of its transfer only.
+final class SocketGuard {
+    /// The last address that no socket was opened for.
+    private(set) var forbidden: IPAddress?
+    private let pinned: Set<IPAddress>
+    private let rules: FetchRules
+
+    /// - Parameter pinned: the addresses that were looked up and allowed.
+    init(pinned: [IPAddress], rules: FetchRules) {
+        self.pinned = Set(pinned)
+        self.rules = rules
+    }
+
+    /// For libcurl to give back; valid while this object lives.
+    var context: UnsafeMutableRawPointer { Unmanaged.passUnretained(self).toOpaque() }
+
+    /// - Parameter context: the value of ``context``.
+    static func from(_ context: UnsafeMutableRawPointer?) -> SocketGuard {
+        guard let context else { preconditionFailure("libcurl lost the context it was given") }
+        return Unmanaged<SocketGuard>.fromOpaque(context).takeUnretainedValue()
+    }
+
+    /// - Returns: a descriptor, or -1, libcurl's `CURL_SOCKET_BAD`.
+    func open(_ peer: UnsafePointer<curl_sockaddr>?) -> Int32 {
+        guard let peer else { return -1 }
+        let bytes = UnsafeRawBufferPointer(
+            start: postern_curl_peer(peer), count: Int(peer.pointee.addrlen))
+        guard let address = SocketAddress(sockaddr: bytes)?.address else { return -1 }
+        guard pinned.contains(address), rules.allows(address) else {
+            forbidden = address
+            return -1
+        }
+        return postern_curl_open_socket(peer)
     }
 }

@@ -1,14 +1,14 @@
 internal import CCurl
 internal import Glibc
 
-/// Where the certificates are that a host's own must lead to.
+/// The certificates that a host's certificate must be signed by, directly or through others.
 enum TrustAnchors: Equatable, Sendable {
-    /// All in one file, read for every fetch: for the operator's own few.
+    /// All in one file, which is read for every fetch: for a few of the operator's own.
     case file(String)
-    /// Each in a file named for its hash, read when a host calls for it. Reading the system's
-    /// whole bundle takes 25 ms of every fetch, as long as the password hash itself.
+    /// Each in a file named by its hash, which is read when a host needs it. Reading the system's
+    /// whole bundle takes 25 ms for every fetch, as long as the password hash itself.
     case directory(String)
-    /// Whatever libcurl was built to trust.
+    /// Those that libcurl was built with.
     case builtIn
 
     /// - Parameter file: the operator's, or `nil` for the system's.
@@ -38,7 +38,8 @@ enum TrustAnchors: Equatable, Sendable {
         }
     }
 
-    /// Whether OpenSSL finds certificates there: `1d3472b9.0`. A bundle alone is not enough.
+    /// Whether OpenSSL finds certificates there, in files such as `1d3472b9.0`. It finds none in a
+    /// bundle.
     static func isHashed(_ directory: String) -> Bool {
         var found = glob_t()
         defer { globfree(&found) }
@@ -47,7 +48,7 @@ enum TrustAnchors: Equatable, Sendable {
     }
 
     private static var systemDirectory: String? {
-        guard Fetcher.isReady, let handle = curl_easy_init() else { return nil }
+        guard let handle = curlHandle() else { return nil }
         defer { curl_easy_cleanup(handle) }
         var path: UnsafePointer<CChar>?
         guard postern_curl_get_text(handle, CURLINFO_CAPATH, &path) == CURLE_OK else { return nil }

@@ -74,7 +74,7 @@ struct AgentClient: Sendable {
     private func response(to request: OutboundRequest) async throws -> FetchedResponse {
         do {
             return try await send(request)
-        } catch let fault as FetchFault {
+        } catch let fault as OutboundError {
             throw ServerUnreachable(url: request.url, fault: fault)
         }
     }
@@ -156,7 +156,7 @@ struct ErrorResponse: Error, Equatable, CustomStringConvertible {
 /// No response arrived.
 struct ServerUnreachable: Error, Equatable, CustomStringConvertible {
     let url: String
-    let fault: FetchFault
+    let fault: OutboundError
 
     var description: String { "\(url): \(fault)" }
 }

@@ -32,7 +32,7 @@ struct HealthcheckCommand: AsyncParsableCommand {
                 Output.message("\(url) answered \(answer.status)")
                 throw ExitCode.failure
             }
-        } catch let fault as FetchFault {
+        } catch let fault as OutboundError {
             Output.message("\(url): \(fault)")
             throw ExitCode.failure
         }

@@ -1,6 +1,6 @@
 internal import AuthCore
 internal import Cryptography
-internal import Fetching
+internal import Networking
 
 // The sections about accounts with passwords and about their users.
 
@@ -89,7 +89,7 @@ struct DNSSection: Sendable {
     /// The time for one look-up as a whole.
     var timeout = Duration.seconds(5)
     /// The name servers to ask; those of the system when empty.
-    var servers: [NameServer] = []
+    var servers: [SocketAddress] = []
 
     static let settings = [
         Setting("dns.timeout", \.dns.timeout, .duration(.milliseconds(100) ... .seconds(30))),
@@ -100,6 +100,7 @@ struct DNSSection: Sendable {
                 accepts: "at most 8 addresses (192.0.2.53, 192.0.2.53:5353, [::1]:53)")),
     ]
 
-    private static let nameServer = Syntax<NameServer>.string(
-        "an address with or without a port", read: { NameServer($0) }, write: \.description)
+    private static let nameServer = Syntax<SocketAddress>.string(
+        "an address with or without a port", read: { SocketAddress($0, defaultPort: 53) },
+        write: \.description)
 }

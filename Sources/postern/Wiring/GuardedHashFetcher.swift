@@ -40,18 +40,13 @@ struct GuardedHashFetcher: HashFetcher {
             throw HashFetchFailure(cause: "the URL may not be fetched any more")
         }
         do {
-            return try await fetcher.fetch(target, within: timeout)
-        } catch let failure as FetchFailure {
-            log(failure.description, origin(of: target.url))
+            return try await fetcher.fetch(target, by: .now + timeout)
+        } catch let failure as FetchError {
+            log(failure.description, target.origin)
             throw HashFetchFailure(cause: failure.description)
         } catch let crowd as TooManyFetches {
-            log(crowd.description, origin(of: target.url))
+            log(crowd.description, target.origin)
             throw Self.busy
         }
-    }
-
-    /// Scheme, host and port: what comes after may be meant for nobody's log.
-    private func origin(of url: String) -> String {
-        url.split(separator: "/", maxSplits: 2).prefix(2).joined(separator: "//")
     }
 }

@@ -19,7 +19,7 @@ struct SystemResolver: DomainResolver {
     private func asking(_ body: () async throws -> [String]) async throws -> [String] {
         do {
             return try await body()
-        } catch is DNSFault {
+        } catch is DNSError {
             throw DomainResolverTimeout()
         }
     }

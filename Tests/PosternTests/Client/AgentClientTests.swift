@@ -123,7 +123,7 @@ func answer(
     @Test func anUnreachableServerIsNamed() async throws {
         let client = AgentClient(
             server: try #require(BaseURL("http://auth.test")),
-            send: { _ in throw FetchFault.unreachable })
+            send: { _ in throw OutboundError.unreachable })
         await #expect(
             throws: ServerUnreachable(
                 url: "http://auth.test/api/v1/challenge", fault: .unreachable)

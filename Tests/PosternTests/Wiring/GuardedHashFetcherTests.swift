@@ -51,7 +51,8 @@ import Testing
         }
         #expect(
             logged.withLock { $0 } == [
-                "the address 127.0.0.1 may not be connected to", "https://127.0.0.1",
+                "the address 127.0.0.1 may not be connected to (loopback, RFC 1122 §3.2.1.3)",
+                "https://127.0.0.1",
             ])
     }
 
@@ -73,7 +74,7 @@ import Testing
         await #expect(throws: busy) {
             try await fetcher.fetch(HashURL(text: "http://127.0.0.2/"), timeout: .seconds(5))
         }
-        #expect(logged.withLock { $0 } == ["too many fetches are waiting"])
+        #expect(logged.withLock { $0 } == ["too many fetches are waiting (transfer queue)"])
         host.closeConnection()
         await #expect(throws: HashFetchFailure.self) { try await slow.value }
     }

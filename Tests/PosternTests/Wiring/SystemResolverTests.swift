@@ -1,5 +1,6 @@
 import AuthCore
 import Fetching
+import Networking
 import Testing
 
 @testable import postern
@@ -7,7 +8,7 @@ import Testing
 @Suite struct SystemResolverTests {
     @Test func everyDNSFailureIsATimeoutForTheCaller() async throws {
         // No server listens there, and the time is too short to find out.
-        let server = try #require(NameServer("127.0.0.1:9"))
+        let server = SocketAddress(.loopback, port: 9)
         let resolver = SystemResolver(
             client: DNSClient(servers: [server], timeout: .milliseconds(1)))
         let name = try #require(Domain(parsing: "name.test"))

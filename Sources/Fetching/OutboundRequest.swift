@@ -1,4 +1,4 @@
-/// One request to somebody else's server.
+/// One HTTP request to a server that the operator or the user of the command has named.
 public struct OutboundRequest: Sendable {
     public enum Method: String, Sendable {
         case get = "GET"
@@ -11,11 +11,11 @@ public struct OutboundRequest: Sendable {
     /// Names and values; neither may hold a control character.
     public var headers: [(name: String, value: String)]
     public var body: [UInt8]
-    /// Begins the connection with a PROXY protocol header of version 1, naming this side of it.
+    /// Begins the connection with a PROXY protocol header of version 1 with the own address.
     public var sendsProxyHeader = false
-    /// For all of it: resolving, connecting, TLS, sending and reading.
+    /// For everything: resolving, connecting, TLS, sending and reading.
     public var timeout: Duration
-    /// Octets of body that are taken; more is ``FetchFault/tooLarge``.
+    /// The longest body in bytes; a longer one is ``OutboundError/tooLarge``.
     public var bodyLimit: Int
 
     public init(
@@ -32,10 +32,10 @@ public struct OutboundRequest: Sendable {
     }
 }
 
-/// What came back, whatever its status.
+/// The response to an ``OutboundRequest``, whatever its status.
 public struct FetchedResponse: Sendable {
     public let status: Int
-    /// Header fields of the final answer, in order, white space trimmed.
+    /// Header fields of the final response, in order, without white space around values.
     public let headers: [(name: String, value: String)]
     public let body: [UInt8]
 
@@ -45,14 +45,14 @@ public struct FetchedResponse: Sendable {
         self.body = body
     }
 
-    /// The first field of this name, without regard to case.
+    /// The first field with this name, in any case.
     public func header(_ name: String) -> String? {
         headers.first { $0.name.lowercased() == name.lowercased() }?.value
     }
 }
 
-/// Why there is no answer.
-public enum FetchFault: Error, Equatable, Sendable, CustomStringConvertible {
+/// Why there is no response.
+public enum OutboundError: Error, Equatable, Sendable, CustomStringConvertible {
     /// The URL, a header name or a header value cannot be sent.
     case invalidRequest
     case unresolvable
@@ -60,10 +60,10 @@ public enum FetchFault: Error, Equatable, Sendable, CustomStringConvertible {
     case untrusted
     case timedOut
     case tooLarge
-    /// Every lane is taken and too many are waiting.
+    /// Every lane is busy and the queue is full.
     case busy
-    /// The answer is not HTTP, or broke off; with libcurl's number and words.
-    case failed(code: Int, text: String)
+    /// The response is not HTTP, or incomplete; with libcurl's error code.
+    case failed(code: Int)
 
     public var description: String {
         switch self {
@@ -71,10 +71,10 @@ public enum FetchFault: Error, Equatable, Sendable, CustomStringConvertible {
         case .unresolvable: "the host name cannot be resolved"
         case .unreachable: "the server cannot be reached"
         case .untrusted: "TLS failed or the server's certificate is not trusted"
-        case .timedOut: "the server took too long"
-        case .tooLarge: "the answer is too large"
-        case .busy: "too many requests are under way"
-        case .failed(let code, let text): "\(text) (curl \(code))"
+        case .timedOut: "the server did not answer in time"
+        case .tooLarge: "the response is too large"
+        case .busy: "too many requests are in progress"
+        case .failed(let code): "\(curlText(code)) (curl \(code))"
         }
     }
 }

@@ -1,0 +1,125 @@
+internal import CCurl
+
+/// Whether libcurl was initialised: once per process, before the first handle.
+private let isInitialised = curl_global_init(Int(CURL_GLOBAL_DEFAULT)) == CURLE_OK
+
+/// A new handle of libcurl, to be freed with `curl_easy_cleanup`; `nil` when there is no memory.
+func curlHandle() -> UnsafeMutableRawPointer? {
+    isInitialised ? curl_easy_init() : nil
+}
+
+/// libcurl's text for an error code.
+func curlText(_ code: Int) -> String {
+    String(cString: curl_easy_strerror(CURLcode(UInt32(code))))
+}
+
+/// Collects the response that libcurl delivers piece by piece. Used on the thread of its request
+/// only.
+final class ResponseCollector {
+    private(set) var headers: [(name: String, value: String)] = []
+    private(set) var body: [UInt8] = []
+    private(set) var isTooLarge = false
+    /// Whether the empty line after the fields was read. libcurl takes a response that ends before
+    /// it for a response without a body.
+    private(set) var hasWholeHead = false
+    private var headerBytes = 0
+    private let bodyLimit: Int
+    private let headerLimit: Int
+
+    init(bodyLimit: Int, headerLimit: Int = 65_536) {
+        self.bodyLimit = bodyLimit
+        self.headerLimit = headerLimit
+    }
+
+    /// Whether the body has a coding other than chunks. libcurl decodes a compressed transfer
+    /// unasked.
+    var isEncoded: Bool {
+        headers.contains { name, value in
+            switch name.lowercased() {
+            case "content-encoding": value.lowercased() != "identity"
+            case "transfer-encoding": value.lowercased() != "chunked"
+            default: false
+            }
+        }
+    }
+
+    /// For libcurl to give back; valid while this object lives.
+    var context: UnsafeMutableRawPointer { Unmanaged.passUnretained(self).toOpaque() }
+
+    /// - Parameter context: the value of ``context``.
+    static func from(_ context: UnsafeMutableRawPointer?) -> ResponseCollector {
+        guard let context else { preconditionFailure("libcurl lost the context it was given") }
+        return Unmanaged<ResponseCollector>.fromOpaque(context).takeUnretainedValue()
+    }
+
+    /// Makes libcurl deliver to this object and end after `time`, which is taken for at least one
+    /// millisecond and at most 24 days.
+    func options(_ handle: UnsafeMutableRawPointer, within time: Duration) -> [CURLcode] {
+        // Bounded first: a long time does not fit into an integer.
+        let milliseconds = Int(min(max(1, time / .milliseconds(1)), Double(Int32.max)))
+        return [
+            // Without it libcurl's timeouts use signals, which are not safe with threads.
+            postern_curl_set_long(handle, CURLOPT_NOSIGNAL, 1),
+            postern_curl_set_long(handle, CURLOPT_TIMEOUT_MS, milliseconds),
+            postern_curl_set_sink(handle, CURLOPT_HEADERFUNCTION) { data, size, count, context in
+                ResponseCollector.from(context).takeHeader(data, size * count)
+            },
+            postern_curl_set_context(handle, CURLOPT_HEADERDATA, context),
+            postern_curl_set_sink(handle, CURLOPT_WRITEFUNCTION) { data, size, count, context in
+                ResponseCollector.from(context).takeBody(data, size * count)
+            },
+            postern_curl_set_context(handle, CURLOPT_WRITEDATA, context),
+        ]
+    }
+
+    /// - Returns: how many bytes were taken; with fewer than `count` libcurl ends the transfer.
+    func takeBody(_ data: UnsafeMutablePointer<CChar>?, _ count: Int) -> Int {
+        guard body.count + count <= bodyLimit else {
+            isTooLarge = true
+            return 0
+        }
+        body += UnsafeRawBufferPointer(start: data, count: count)
+        return count
+    }
+
+    /// Takes one line, also a status line or the empty one.
+    func takeHeader(_ data: UnsafeMutablePointer<CChar>?, _ count: Int) -> Int {
+        headerBytes += count
+        guard headerBytes <= headerLimit else {
+            isTooLarge = true
+            return 0
+        }
+        // By bytes: a combining character after a colon would make one Character of both.
+        let line = UnsafeRawBufferPointer(start: data, count: count)
+        if line.starts(with: "HTTP/".utf8) {
+            // The fields so far are those of an interim response (100, 103).
+            headers = []
+            hasWholeHead = false
+        } else if line.elementsEqual("\r\n".utf8) || line.elementsEqual("\n".utf8) {
+            hasWholeHead = true
+        } else if let colon = line.firstIndex(of: UInt8(ascii: ":")) {
+            let isWhite = { (byte: UInt8) in [0x20, 0x09, 0x0d, 0x0a].contains(byte) }
+            let value = line[(colon + 1)...].drop(while: isWhite)
+            let end = value.lastIndex { !isWhite($0) }.map { $0 + 1 } ?? value.startIndex
+            headers.append(
+                (
+                    String(decoding: line[..<colon], as: UTF8.self),
+                    String(decoding: value[..<end], as: UTF8.self)
+                ))
+        }
+        return count
+    }
+}
+
+/// Texts in the form that libcurl takes, freed with this object.
+final class CurlList {
+    let first: UnsafeMutablePointer<curl_slist>?
+
+    init(_ texts: [String]) {
+        first = texts.reduce(nil) { curl_slist_append($0, $1) }
+    }
+
+    deinit {
+        curl_slist_free_all(first)
+    }
+}
