@@ -81,7 +81,7 @@ public final class KeyedLimiter<Key: Hashable & Sendable>: Sendable {
         }
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation(isolation: caller) { continuation in
-                switch admit(Waiter(ticket: ticket, turn: continuation), to: key) {
+                switch arrive(Waiter(ticket: ticket, turn: continuation), at: key) {
                 case .runs: continuation.resume()
                 case .rejected: continuation.resume(throwing: KeyLimitReached())
                 case .waits:
@@ -96,7 +96,7 @@ public final class KeyedLimiter<Key: Hashable & Sendable>: Sendable {
         }
     }
 
-    private func admit(_ waiter: Waiter, to key: Key) -> Arrival {
+    private func arrive(_ waiter: Waiter, at key: Key) -> Arrival {
         state.withLock { state in
             var entry = state.entries[key] ?? Entry()
             if entry.running < width {

@@ -60,7 +60,7 @@ import Testing
         code: UInt8
     ) async {
         let server = Responder { [Message.answer(to: $0, code: code)] }
-        #expect(await cause(client(server)) == .refused(code: Int(code)))
+        #expect(await cause(client(server)) == .responseCode(Int(code)))
     }
 
     @Test func theNextServerIsAskedAfterAnError() async throws {

@@ -37,7 +37,7 @@ import Testing
         ),
         ("https://h.test//x", "https://h.test//x"),
     ])
-    func whatIsAllowedIsReadAndWrittenInOneWay(text: String, url: String) throws {
+    func anAllowedURLIsReadAndHasOneForm(text: String, url: String) throws {
         let target = try FetchTarget(text, under: Self.open)
         #expect(target.url == url)
         #expect(try FetchTarget(target.url, under: Self.open) == target)
@@ -51,7 +51,7 @@ import Testing
         "https://h.test/\0", "https://h.test/\u{e9}", "https://h.test/\u{7f}",
         "https://b\u{fc}cher.test/", "https://\u{ff11}27.0.0.1/", "https://h\u{3002}test/",
     ])
-    func aTextThatIsNoSuchURLIsMalformed(text: String) {
+    func aTextThatIsNotAURLIsMalformed(text: String) {
         #expect(isMalformed(text))
     }
 
@@ -60,7 +60,7 @@ import Testing
         "h.test:443@127.0.0.1", "h.test%40127.0.0.1", "h.test\\@127.0.0.1", "h.test\\",
         "h.test#@127.0.0.1", "127.0.0.1\\.h.test",
     ])
-    func aTextWithUserInfoOrWhatLooksLikeItIsMalformed(authority: String) {
+    func aTextWithUserInfoIsMalformed(authority: String) {
         #expect(isMalformed("https://\(authority)/"))
     }
 
@@ -69,7 +69,7 @@ import Testing
         "h!.test", "h,t.test", "h;t", "*", String(repeating: "a", count: 64) + ".test",
         String(repeating: "a.", count: 126) + "ab",
     ])
-    func aHostThatIsNoNameIsMalformed(host: String) {
+    func aHostThatIsNotANameIsMalformed(host: String) {
         #expect(isMalformed("https://\(host)/"))
     }
 
@@ -89,7 +89,7 @@ import Testing
     @Test(arguments: [
         "", "0", "00443", "0443", "65536", "99999999999", "-1", "+443", "4 3", "4a", "443:443",
     ])
-    func aPortThatIsNoNumberIsMalformed(port: String) {
+    func aPortThatIsNotANumberIsMalformed(port: String) {
         #expect(isMalformed("https://h.test:\(port)/"))
         #expect(isMalformed("https://[2001:db8::1]:\(port)/"))
     }
@@ -97,7 +97,7 @@ import Testing
     @Test(arguments: [
         "#", "#a", "%", "%4", "%zz", "%4g", "\\", "|", "^", "`", "{}", "\"", "<>", "[]",
     ])
-    func aPathOrQueryThatRFC3986DoesNotKnowIsMalformed(text: String) {
+    func aPathOrQueryOutsideRFC3986IsMalformed(text: String) {
         #expect(isMalformed("https://h.test/\(text)"))
         #expect(isMalformed("https://h.test?\(text)"))
         #expect(isMalformed("https://h.test\(text)"))
@@ -110,7 +110,7 @@ import Testing
         #expect(isMalformed(longest + "a"))
     }
 
-    @Test func schemesAndPortsAreThoseOfTheRules() {
+    @Test func onlySchemesAndPortsOfTheRulesAreAllowed() {
         let strict = FetchRules(ports: .only([8443]))
         #expect(!isMalformed("https://h.test/", under: strict))
         #expect(!isMalformed("https://h.test:8443/", under: strict))
@@ -123,14 +123,14 @@ import Testing
         #expect(isMalformed("http://h.test:443/", under: lax))
     }
 
-    @Test func everyPrefixIsJudgedWithoutATrap() {
+    @Test func noPrefixTraps() {
         let text = "https://[2001:db8::1]:8443/a%20b/?q=%2F#"
         for count in 0...text.count { _ = isMalformed(String(text.prefix(count))) }
     }
 
-    /// Texts put together from what parsers disagree on: what is let through, libcurl reads alike.
-    @Test func libcurlReadsTheSamePartsOutOfEveryTargetMade() throws {
-        var dice = SeededGenerator(seed: 20_240_607)
+    /// Random texts of parts that parsers disagree on. libcurl reads every accepted one alike.
+    @Test func libcurlFindsTheSamePartsInEveryTarget() throws {
+        var random = SeededGenerator(seed: 20_240_607)
         let pieces = [
             "https://", "http://", "h.test", "127.0.0.1", "[::1]", "[2001:db8::1]", "@", ":",
             ":443",
@@ -138,27 +138,27 @@ import Testing
             "[",
             "]", "&", ";", "=", "localhost", "~",
         ]
-        var made = 0
+        var accepted = 0
         for _ in 0..<20_000 {
-            let tail = (0..<Int.random(in: 0..<6, using: &dice)).map { _ in
-                pieces[Int.random(in: 0..<pieces.count, using: &dice)]
+            let tail = (0..<Int.random(in: 0..<6, using: &random)).map { _ in
+                pieces[Int.random(in: 0..<pieces.count, using: &random)]
             }
             let text =
-                pieces[Int.random(in: 0..<2, using: &dice)]
-                + pieces[2 + Int.random(in: 0..<4, using: &dice)] + tail.joined()
+                pieces[Int.random(in: 0..<2, using: &random)]
+                + pieces[2 + Int.random(in: 0..<4, using: &random)] + tail.joined()
             guard let target = try? FetchTarget(text, under: Self.open) else { continue }
-            made += 1
+            accepted += 1
             let parts = try #require(CurlParts(target.url), "\(text)")
             #expect(parts.scheme == target.scheme.rawValue, "\(text)")
             #expect(parts.host == target.host.text, "\(text)")
             #expect(parts.port == "\(target.port)", "\(text)")
             #expect(parts.resource == target.resource, "\(text)")
         }
-        #expect(made > 1000)
+        #expect(accepted > 1000)
     }
 }
 
-/// A URL as libcurl's own parser sees it.
+/// The parts that libcurl's own parser finds in a URL.
 private struct CurlParts {
     let scheme: String
     let host: String

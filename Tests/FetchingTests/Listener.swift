@@ -1,12 +1,13 @@
-// All of them: whose copy of the system's socket types the compiler means depends on which module
-// it has met first.
+// All three: which module the compiler takes the system's socket types from depends on the order in
+// which it loads them.
 import CCurl
 import CResolver
 import Dispatch
 import Glibc
+import Networking
 import TestPrimitives
 
-/// A server on a free port of 127.0.0.1, each connection on a queue of its own.
+/// A server on a free port of 127.0.0.1, with a queue for each connection.
 final class Listener: Sendable {
     let port: UInt16
     private let descriptor: Int32
@@ -16,17 +17,10 @@ final class Listener: Sendable {
     /// - Parameter serve: gets each accepted connection, which is closed when it returns.
     init(_ serve: @escaping @Sendable (Int32) -> Void) {
         let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
-        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
-        withUnsafeMutableBytes(of: &address) { raw in
-            let generic = raw.baseAddress?.assumingMemoryBound(to: sockaddr.self)
-            bind(descriptor, generic, length)
-            listen(descriptor, 16)
-            getsockname(descriptor, generic, &length)
-        }
-        port = UInt16(bigEndian: address.sin_port)
+        guard SocketAddress(.loopback, port: 0).bind(descriptor) == 0, listen(descriptor, 16) == 0,
+            let address = SocketAddress(boundTo: descriptor)
+        else { fatalError("no port: \(errno)") }
+        port = address.port
         self.descriptor = descriptor
         let visits = Level()
         accepted = visits
@@ -52,10 +46,10 @@ final class Listener: Sendable {
         }
     }
 
-    /// Connections taken so far.
+    /// Connections accepted so far.
     var visits: Int { accepted.value }
 
-    /// Returns once so many connections have been taken.
+    /// Returns once `count` connections were accepted.
     func isVisited(_ count: Int = 1) async { await accepted.reaches(count) }
 
     func url(_ path: String = "/") -> String { "http://127.0.0.1:\(port)\(path)" }
@@ -75,14 +69,14 @@ final class Listener: Sendable {
         return String(decoding: bytes.prefix(max(0, got)), as: UTF8.self)
     }
 
-    /// - Returns: whether the client still takes it.
+    /// - Returns: whether the client is still connected.
     @discardableResult
     static func send(_ text: String, _ connection: Int32) -> Bool {
         let bytes = Array(text.utf8)
         return Glibc.send(connection, bytes, bytes.count, Int32(MSG_NOSIGNAL)) == bytes.count
     }
 
-    /// Whether the client is gone, or goes within so many milliseconds.
+    /// Whether the client has closed the connection, or closes it within the time.
     static func isClosed(_ connection: Int32, within milliseconds: Int32) -> Bool {
         var watched = pollfd(fd: connection, events: Int16(POLLIN), revents: 0)
         return poll(&watched, 1, milliseconds) != 0

@@ -3,19 +3,14 @@ import Glibc
 
 @testable import Fetching
 
-/// An authority made for a test, the certificates it gives out, and a server that shows them. All
-/// lies in a directory of its own, which goes with this object.
+/// A certificate authority for one test, the certificates that it signs, and a server that uses
+/// them. The files are in a directory that is deleted with this object.
 final class LocalAuthority: Sendable {
-    struct Fault: Error {
+    struct SetupError: Error {
         let what: String
     }
 
-    struct Identity: Sendable {
-        let certificate: String
-        let key: String
-    }
-
-    /// A leaf's times, in seconds from now.
+    /// When a certificate is valid, in seconds from now.
     struct Lifetime: Sendable {
         let start: Int
         let end: Int
@@ -29,12 +24,12 @@ final class LocalAuthority: Sendable {
     /// The authority's certificate, PEM.
     var certificate: String { "\(directory)/ca.pem" }
 
-    /// - Parameter names: each gets an identity; see ``identity(of:)``.
+    /// - Parameter names: each gets a certificate and a key.
     init(names: [(name: String, lifetime: Lifetime)]) throws {
-        // A server that writes to a client that has left is to see an error.
+        // A server that writes to a closed connection gets an error instead of a signal.
         signal(SIGPIPE, SIG_IGN)
         var template = Array("/tmp/postern-authority-XXXXXX".utf8CString)
-        guard mkdtemp(&template) != nil else { throw Fault(what: "no directory") }
+        guard mkdtemp(&template) != nil else { throw SetupError(what: "no directory") }
         directory = String(
             decoding: template.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
         let key = try Self.key()
@@ -59,7 +54,7 @@ final class LocalAuthority: Sendable {
     private let names: [String]
 
     deinit {
-        // Named for what is in the certificate, which goes next.
+        // Its name is computed from the certificate, which is deleted next.
         if let link = try? hashedName() { unlink("\(directory)/\(link)") }
         for name in names + ["ca"] {
             unlink("\(directory)/\(name).pem")
@@ -68,11 +63,11 @@ final class LocalAuthority: Sendable {
         rmdir(directory)
     }
 
-    /// The directory, once the authority can be found in it by its hash.
+    /// The directory, with a link by whose name the authority is found by its hash.
     func hashedDirectory() throws -> String {
         let link = try hashedName()
         guard symlink("ca.pem", "\(directory)/\(link)") == 0 || errno == EEXIST else {
-            throw Fault(what: link)
+            throw SetupError(what: link)
         }
         return directory
     }
@@ -82,12 +77,12 @@ final class LocalAuthority: Sendable {
         defer { BIO_free(file) }
         let root = PEM_read_bio_X509(file, nil, nil, nil)
         defer { X509_free(root) }
-        guard let root else { throw Fault(what: certificate) }
+        guard let root else { throw SetupError(what: certificate) }
         let hash = String(X509_NAME_hash_ex(X509_get_subject_name(root), nil, nil, nil), radix: 16)
         return String(repeating: "0", count: 8 - hash.count) + hash + ".0"
     }
 
-    /// A host that shows the identity of `name` and answers every request with `answer`.
+    /// A server with the certificate of `name` that answers every request with `answer`.
     func listener(as name: String, answer: String) -> Listener {
         let path = "\(directory)/\(name)"
         return Listener { connection in
@@ -130,7 +125,7 @@ extension LocalAuthority {
         defer { EVP_PKEY_CTX_free(maker) }
         var key: OpaquePointer?
         guard EVP_PKEY_keygen_init(maker) == 1, EVP_PKEY_keygen(maker, &key) == 1, let key else {
-            throw Fault(what: "no key")
+            throw SetupError(what: "no key")
         }
         return key
     }
@@ -139,7 +134,7 @@ extension LocalAuthority {
         name: String, key: OpaquePointer, lifetime: Lifetime, extension added: Extension,
         signedBy issuer: OpaquePointer?, with issuerKey: OpaquePointer
     ) throws -> OpaquePointer {
-        guard let made = X509_new() else { throw Fault(what: "no certificate") }
+        guard let made = X509_new() else { throw SetupError(what: "no certificate") }
         X509_set_version(made, 2)
         ASN1_INTEGER_set(X509_get_serialNumber(made), issuer == nil ? 1 : 2)
         X509_gmtime_adj(X509_getm_notBefore(made), lifetime.start)
@@ -156,7 +151,7 @@ extension LocalAuthority {
         defer { X509_EXTENSION_free(item) }
         guard X509_add_ext(made, item, -1) == 1, X509_sign(made, issuerKey, nil) > 0 else {
             X509_free(made)
-            throw Fault(what: "no signature")
+            throw SetupError(what: "no signature")
         }
         return made
     }
@@ -166,12 +161,12 @@ extension LocalAuthority {
     ) throws {
         let file = BIO_new_file("\(path).pem", "w")
         defer { BIO_free(file) }
-        guard PEM_write_bio_X509(file, certificate) == 1 else { throw Fault(what: path) }
+        guard PEM_write_bio_X509(file, certificate) == 1 else { throw SetupError(what: path) }
         guard let key else { return }
         let keyFile = BIO_new_file("\(path).key", "w")
         defer { BIO_free(keyFile) }
         guard PEM_write_bio_PrivateKey(keyFile, key, nil, nil, 0, nil, nil) == 1 else {
-            throw Fault(what: path)
+            throw SetupError(what: path)
         }
     }
 }

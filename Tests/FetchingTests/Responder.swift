@@ -1,12 +1,13 @@
-// All of them: whose copy of the system's socket types the compiler means depends on which module
-// it has met first.
+// All three: which module the compiler takes the system's socket types from depends on the order in
+// which it loads them.
 import CCurl
 import CResolver
 import Dispatch
 import Glibc
+import Networking
 import Synchronization
 
-/// A nameserver on the loopback that answers as a test tells it to, in datagrams and over TCP.
+/// A nameserver on 127.0.0.1 with a test's own answers, in datagrams and over TCP.
 final class Responder: Sendable {
     let port: UInt16
     private let datagrams: Int32
@@ -15,7 +16,7 @@ final class Responder: Sendable {
     private let queues = [DispatchQueue(label: "dns.udp"), DispatchQueue(label: "dns.tcp")]
 
     /// - Parameters:
-    ///   - answer: the datagrams that follow a query.
+    ///   - answer: the datagrams that are sent after a query.
     ///   - stream: what is sent on a connection after a query, its length included.
     init(
         stream: @escaping @Sendable ([UInt8]) -> [UInt8] = { _ in [] },
@@ -53,7 +54,7 @@ final class Responder: Sendable {
                 let count = recv(connection, &buffer, buffer.count, 0)
                 let reply = stream(Array(buffer[..<max(0, count)].dropFirst(2)))
                 _ = send(connection, reply, reply.count, Int32(MSG_NOSIGNAL))
-                // Silence lasts until the client gives up, which closes the connection.
+                // Without a reply the connection stays open until the client closes it.
                 if reply.isEmpty { _ = recv(connection, &buffer, 1, 0) }
                 close(connection)
             }
@@ -70,7 +71,7 @@ final class Responder: Sendable {
         shutdown(streams, Int32(SHUT_RDWR))
     }
 
-    /// The same free port for both. What is free for one may be taken for the other, so it may take
+    /// A port that is free for both. A port that is free for TCP may be used for UDP, so it may take
     /// a few tries.
     private static func openBoth() -> (datagrams: Int32, streams: Int32, port: UInt16) {
         for _ in 0..<100 {
@@ -87,18 +88,8 @@ final class Responder: Sendable {
 
     /// - Returns: the port; `nil` when it is taken.
     private static func bind(_ descriptor: Int32, to port: UInt16) -> UInt16? {
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_port = port.bigEndian
-        address.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
-        var size = socklen_t(MemoryLayout<sockaddr_in>.size)
-        return withUnsafeMutableBytes(of: &address) { raw in
-            let generic = raw.baseAddress?.assumingMemoryBound(to: sockaddr.self)
-            guard Glibc.bind(descriptor, generic, size) == 0,
-                getsockname(descriptor, generic, &size) == 0
-            else { return nil }
-            return UInt16(bigEndian: raw.load(as: sockaddr_in.self).sin_port)
-        }
+        guard SocketAddress(.loopback, port: port).bind(descriptor) == 0 else { return nil }
+        return SocketAddress(boundTo: descriptor)?.port
     }
 }
 
@@ -123,7 +114,7 @@ enum Message {
         message[6] = UInt8(records.count >> 8)
         message[7] = UInt8(truncatingIfNeeded: records.count)
         for record in records {
-            // The name: a pointer to the question's.
+            // The name is a pointer to that of the question.
             message += [0xc0, 12] + bytes(record.type) + [0, 1, 0, 0, 0, 60]
             message += bytes(UInt16(record.data.count)) + record.data
         }
@@ -146,7 +137,7 @@ enum Message {
         [UInt8(number >> 8), UInt8(truncatingIfNeeded: number)]
     }
 
-    /// As it goes over TCP.
+    /// As it is sent over TCP.
     static func framed(_ message: [UInt8]) -> [UInt8] {
         bytes(UInt16(message.count)) + message
     }

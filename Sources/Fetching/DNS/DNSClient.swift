@@ -112,7 +112,7 @@ public struct DNSError: Error, Equatable, CustomStringConvertible {
         case unreachable(Int32)
         case timedOut
         /// The nameserver answered with an error (RFC 1035 §4.1.1, RCODE).
-        case refused(code: Int)
+        case responseCode(Int)
         case malformed
         /// The answer has more bytes or records than are read.
         case tooLarge
@@ -126,7 +126,7 @@ public struct DNSError: Error, Equatable, CustomStringConvertible {
             case .unreachable(let code):
                 "the nameserver cannot be reached: \(String(cString: strerror(code)))"
             case .timedOut: "the nameserver did not answer in time"
-            case .refused(let code): "the nameserver answered with error code \(code)"
+            case .responseCode(let code): "the nameserver answered with error code \(code)"
             case .malformed: "the nameserver's answer is malformed"
             case .tooLarge: "the nameserver's answer is too large"
             case .busy: "too many look-ups are in progress"

@@ -62,13 +62,13 @@ struct DNSAnswer {
 
     private let bytes: [UInt8]
 
-    /// - Throws: ``DNSError/Cause/refused(code:)`` when the server reports an error, or
+    /// - Throws: ``DNSError/Cause/responseCode(_:)`` when the server reports an error, or
     ///   ``DNSError/Cause/malformed``.
     init(_ bytes: [UInt8]) throws(DNSError.Cause) {
         guard bytes.count >= Self.headerBytes else { throw .malformed }
         // RFC 1035 §4.1.1: 0 is success, 3 says that there is no such name.
         let code = Int(bytes[3] & 0x0f)
-        guard code == 0 || code == 3 else { throw .refused(code: code) }
+        guard code == 0 || code == 3 else { throw .responseCode(code) }
         self.bytes = bytes
     }
 
