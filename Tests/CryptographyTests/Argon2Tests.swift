@@ -52,7 +52,7 @@ import Testing
         #expect(throws: CryptographyError.self) { try hash(outputBytes: value) }
     }
 
-    @Test func eightBlocksALaneAreTheLeast() throws {
+    @Test func eightBlocksPerLaneAreTheMinimum() throws {
         #expect(throws: CryptographyError.parameterOutOfBounds("Argon2 memory")) {
             try hash(memoryKiB: 15, parallelism: 2)
         }

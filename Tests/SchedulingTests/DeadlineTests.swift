@@ -6,12 +6,12 @@ import Testing
 
     private struct Failed: Error {}
 
-    @Test func whatTheWorkComesToIsTheOutcome() async throws {
+    @Test func theResultOfTheWorkIsTheOutcome() async throws {
         #expect(try await withDeadline(far) { 42 } == 42)
         await #expect(throws: Failed.self) { try await withDeadline(far) { throw Failed() } }
     }
 
-    @Test func workThatIsLateIsCancelledButNotWaitedFor() async throws {
+    @Test func lateWorkIsCancelledButNotWaitedFor() async throws {
         let (ends, end) = AsyncStream.makeStream(of: Void.self)
         await #expect(throws: DeadlinePassed.self) {
             try await withDeadline(.now + .milliseconds(20)) { await cancelled(end) }
@@ -19,7 +19,7 @@ import Testing
         for await _ in ends {}
     }
 
-    @Test func aDeadlineThatHasPassedIsOneWhateverTheWork() async throws {
+    @Test func aDeadlineInThePastHasPassed() async throws {
         let (ends, end) = AsyncStream.makeStream(of: Void.self)
         await #expect(throws: DeadlinePassed.self) {
             try await withDeadline(.now - .seconds(1)) { await cancelled(end) }
@@ -44,7 +44,7 @@ import Testing
     }
 }
 
-/// Work that ends only when it is cancelled, and says so.
+/// Work that ends only when it is cancelled, and finishes `end` then.
 private func cancelled(_ end: AsyncStream<Void>.Continuation) async {
     try? await Task.sleep(for: .seconds(3600))
     end.finish()

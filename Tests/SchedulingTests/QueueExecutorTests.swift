@@ -11,7 +11,7 @@ import Testing
         #expect(await notes.all.sorted() == Array(0..<500))
     }
 
-    @Test func jobsRunInTheOrderInWhichTheyWereEnqueued() async {
+    @Test func jobsRunInTheOrderOfTheirEnqueueing() async {
         let notes = Notes()
         let queue = notes.executor.queue
         for number in 0..<100 {
@@ -21,7 +21,7 @@ import Testing
         #expect(await notes.all == Array(0..<100))
     }
 
-    @Test func theQueueIsInsideTheActor() async {
+    @Test func aBlockOnTheQueueIsIsolatedToTheActor() async {
         let notes = Notes()
         notes.executor.queue.async {
             notes.preconditionIsolated()
@@ -30,13 +30,13 @@ import Testing
         #expect(await notes.all == [1])
     }
 
-    @Test func elsewhereAssumingIsolationTraps() async {
+    @Test func assumingIsolationElsewhereTraps() async {
         await #expect(processExitsWith: .failure) {
-            trespass(on: Notes())
+            assumeIsolation(of: Notes())
         }
     }
 
-    @Test func twoActorsOnOneExecutorAreInsideEachOther() async {
+    @Test func twoActorsOnOneExecutorShareTheirIsolation() async {
         let first = Notes()
         let second = Notes(on: first.executor)
         await first.tell(second, 5)
@@ -44,7 +44,7 @@ import Testing
     }
 }
 
-private func trespass(on notes: Notes) {
+private func assumeIsolation(of notes: Notes) {
     notes.assumeIsolated { $0.add(1) }
 }
 
