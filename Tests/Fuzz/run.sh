@@ -12,7 +12,8 @@ sources="$root/Sources/HTTPEngine"
 swiftc -swift-version 6 -O -parse-as-library -sanitize=fuzzer,address \
     -enable-upcoming-feature ExistentialAny \
     "$root/Tests/Fuzz/RequestParserFuzz.swift" \
-    "$sources"/Message/*.swift "$sources"/Wire/*.swift \
+    "$sources"/Grammar/*.swift "$sources"/Message/*.swift "$sources"/Wire/*.swift \
+    "$sources"/Proxy/*.swift \
     -o "$work/request-parser"
 
 printf '\001GET /a%%20b?c=d HTTP/1.1\r\nHost: a:80\r\nX: y\r\n\r\n' > "$work/corpus/get"

@@ -1,3 +1,21 @@
+/// A request method: a case-sensitive token (RFC 9110 §9.1).
+public struct Method: Hashable, Sendable, CustomStringConvertible {
+    public let name: String
+
+    public init(_ name: String) { self.name = name }
+
+    public var description: String { name }
+
+    public static let get = Method("GET")
+    public static let head = Method("HEAD")
+    public static let post = Method("POST")
+    public static let put = Method("PUT")
+    public static let delete = Method("DELETE")
+    public static let options = Method("OPTIONS")
+    public static let connect = Method("CONNECT")
+    public static let trace = Method("TRACE")
+}
+
 /// One request, whole: its head was valid HTTP and its body has arrived.
 ///
 /// Cheap to pass on. What is derived from the head's bytes (`path`, `query`, header values) is
@@ -9,15 +27,20 @@ public struct Request: Sendable {
     public let peer: PeerAddress
     let requestID: RequestID
     /// The values of the route's `{…}`, percent-decoded.
-    public internal(set) var parameters = PathParameters()
+    public let parameters: PathParameters
     /// The template of the route that takes this request, as in the access record.
-    public internal(set) var route: String?
+    public let route: String?
 
-    init(head: RequestHead, body: [UInt8], peer: PeerAddress, requestID: RequestID) {
+    init(
+        head: RequestHead, body: [UInt8], peer: PeerAddress, requestID: RequestID,
+        parameters: PathParameters = PathParameters(), route: String? = nil
+    ) {
         self.head = head
         self.body = body
         self.peer = peer
         self.requestID = requestID
+        self.parameters = parameters
+        self.route = route
     }
 
     /// A request without a socket, for routers and tests. A `target` that is no valid target is

@@ -14,12 +14,7 @@ final class MountedRoute: Sendable {
     }
 
     /// Runs the handler. Stays on the caller's executor until the handler itself leaves it.
-    nonisolated(nonsending) func run(
-        _ request: Request, _ parameters: PathParameters
-    ) async -> Result<Response, any Error> {
-        var request = request
-        request.parameters = parameters
-        request.route = route.template
+    nonisolated(nonsending) func run(_ request: Request) async -> Result<Response, any Error> {
         do {
             return .success(try await route.handler(request))
         } catch {

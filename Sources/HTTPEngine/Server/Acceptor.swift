@@ -1,17 +1,19 @@
 internal import CSocket
 internal import Glibc
 
-/// Accepts on one loop for all of them, in turn, so that few connections are spread evenly.
+/// Accepts connections on one loop for all loops, and hands them out in turn.
 ///
-/// Promises: never spins. Out of descriptors it gives up its spare one to turn a client away, and
-/// listens again at the next tick. The listeners are closed in `close` and nowhere else.
+/// Guarantees: never spins. When the process is out of descriptors, it uses a spare one to close a
+/// waiting connection, and listens again at the next tick. The sockets are closed in `close` and
+/// nowhere else.
 final class Acceptor {
     private let sockets: [ListeningSocket]
     private let loops: [Loop]
-    private var turn = 0
+    private var nextLoop = 0
     private var spare: Int32
     private(set) var isPaused = false
-    private var quietUntil: MonotonicTime?
+    /// No untrusted peer is reported before.
+    private var nextReport: MonotonicTime?
 
     init(sockets: [ListeningSocket], loops: [Loop], on loop: isolated Loop) {
         self.sockets = sockets
@@ -20,6 +22,7 @@ final class Acceptor {
         listen(on: loop)
     }
 
+    /// Accepts what waits on a descriptor, if it is one of the listening sockets.
     func ready(_ descriptor: Int32, on loop: isolated Loop) {
         guard !isPaused, let socket = sockets.first(where: { $0.descriptor == descriptor }) else {
             return
@@ -27,20 +30,7 @@ final class Acceptor {
         accept(from: socket, on: loop)
     }
 
-    private func accept(from socket: ListeningSocket, on loop: isolated Loop) {
-        // At most so many a turn, so that a flood of connections does not stop the others.
-        for _ in 0..<64 {
-            var address = sockaddr_storage()
-            let descriptor = csocket_accept(socket.descriptor, &address)
-            if descriptor >= 0 {
-                hand(over: descriptor, from: PeerAddress(address), socket, on: loop)
-            } else if !goesOn(after: errno, socket, on: loop) {
-                return
-            }
-        }
-    }
-
-    /// Listens again after a shortage.
+    /// Listens again after a shortage of descriptors.
     func resume(on loop: isolated Loop) {
         guard isPaused else { return }
         if spare < 0 { spare = Acceptor.openSpare() }
@@ -57,64 +47,80 @@ final class Acceptor {
         if spare >= 0 { Glibc.close(spare) }
     }
 
-    private func hand(
-        over descriptor: Int32, from peer: PeerAddress, _ socket: ListeningSocket,
-        on loop: isolated Loop
+    private func accept(from socket: ListeningSocket, on loop: isolated Loop) {
+        // A bound for each turn, so that a flood of connections does not stop those that are open.
+        for _ in 0..<64 {
+            var address = sockaddr_storage()
+            let descriptor = csocket_accept(socket.descriptor, &address)
+            if descriptor >= 0 {
+                handOver(descriptor, from: PeerAddress(address), socket.listener, on: loop)
+            } else if !continues(after: errno, socket, on: loop) {
+                return
+            }
+        }
+    }
+
+    private func handOver(
+        _ descriptor: Int32, from peer: PeerAddress, _ listener: Listener, on loop: isolated Loop
     ) {
-        guard let standing = standing(of: peer, socket.listener.proxies, on: loop) else {
-            Glibc.close(descriptor)
+        let transport = PlainTransport(descriptor: descriptor)
+        guard let admission = admission(of: peer, listener.proxies, on: loop) else {
+            transport.close()
             return
         }
-        let target = loops[turn % loops.count]
-        turn &+= 1
+        let target = loops[nextLoop % loops.count]
+        nextLoop &+= 1
         if target === loop {
-            loop.adopt(descriptor, from: peer, on: socket, as: standing)
+            loop.adopt(transport, from: peer, listener, as: admission)
         } else {
-            target.enter { $0.adopt(descriptor, from: peer, on: socket, as: standing) }
+            target.enter { $0.adopt(transport, from: peer, listener, as: admission) }
         }
     }
 
-    /// nil for a stranger where proxies have to say whom they speak for: whatever it says of itself
-    /// is not believed, and what it is answered would be counted to nobody.
-    private func standing(
+    /// nil for a peer that is not a trusted proxy where a PROXY header is required. What it says
+    /// about its client is not believed, and a response would be counted for no client.
+    private func admission(
         of peer: PeerAddress, _ proxies: TrustedProxies, on loop: isolated Loop
-    ) -> Connection.Standing? {
+    ) -> Connection.Admission? {
         guard proxies.proxyProtocol == .required else {
-            return loop.context.limiter.admit(peer) ? .named : .surplus
+            return loop.context.limiter.acquire(peer) ? .counted : .rejected
         }
         guard proxies.addresses.contain(peer) else {
-            reportStranger(peer, on: loop)
+            loop.context.rejections.count(.untrustedProxy)
+            reportUntrusted(peer, on: loop)
             return nil
         }
-        return loop.context.limiter.admit(nil) ? .unnamed : .surplus
+        return loop.context.limiter.acquire(nil) ? .unassigned : .rejected
     }
 
-    /// At most once a second: enough to find a proxy that was not named, and no flood of lines.
-    private func reportStranger(_ peer: PeerAddress, on loop: isolated Loop) {
+    /// At most once a second: enough to find a proxy that the configuration does not name, without a
+    /// log line for each connection.
+    private func reportUntrusted(_ peer: PeerAddress, on loop: isolated Loop) {
         let now = loop.refresh()
-        guard quietUntil.map({ $0 <= now }) ?? true else { return }
-        quietUntil = now + MonotonicTime.Interval(.seconds(1))
+        guard nextReport.map({ $0 <= now }) ?? true else { return }
+        nextReport = now + MonotonicTime.Interval(.seconds(1))
         loop.report(ProxyHeaderError(peer: peer, reason: .untrustedPeer), for: nil)
     }
 
-    /// Whether another try makes sense after this error (accept(2)).
-    private func goesOn(after code: Int32, _ socket: ListeningSocket, on loop: isolated Loop)
-        -> Bool
-    {
+    /// Whether another call makes sense after this error (accept(2)).
+    private func continues(
+        after code: Int32, _ socket: ListeningSocket, on loop: isolated Loop
+    ) -> Bool {
         switch code {
         case EAGAIN: return false
         case EINTR, ECONNABORTED, EPROTO, EPERM, ENETDOWN, ENETUNREACH, EHOSTDOWN, EHOSTUNREACH:
             return true
         default:
-            // EMFILE, ENFILE, ENOBUFS, ENOMEM: the client would stay in the kernel's queue, and
-            // the listener readable, for ever.
+            // EMFILE, ENFILE, ENOBUFS, ENOMEM: the connection would stay in the kernel's queue, and
+            // the socket readable, for ever.
             if spare >= 0 {
                 Glibc.close(spare)
-                let refused = csocket_accept(socket.descriptor, nil)
-                if refused >= 0 { Glibc.close(refused) }
+                let waiting = csocket_accept(socket.descriptor, nil)
+                if waiting >= 0 { Glibc.close(waiting) }
                 spare = Acceptor.openSpare()
             }
             pause(on: loop)
+            loop.context.rejections.count(.outOfDescriptors)
             loop.report(SocketError(call: "accept", code: code), for: nil)
             return false
         }

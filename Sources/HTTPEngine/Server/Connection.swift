@@ -1,96 +1,417 @@
 internal import CSocket
 
-/// One client's connection: moves bytes between its socket, the parser and the outbox as
-/// ``ConnectionState`` says, and runs one handler at a time.
+/// One client's connection. Connects its parts: it moves bytes between the transport and
+/// ``ConnectionInput`` and ``ConnectionOutput``, runs one handler at a time, and does what
+/// ``ConnectionPhase`` decides.
 ///
 /// Confined to its loop: every method that does something takes the loop as its isolation. The
-/// descriptor is closed in `perform(.close)` and nowhere else.
+/// transport is closed in `perform(.close)` and nowhere else.
 final class Connection {
-    let descriptor: Int32
-    let listener: Listener
-    /// Who is at the other end; from a proxy's header on, whom it speaks for.
-    var peer: PeerAddress
-    var standing: Standing
-    /// What has come of the header that a proxy begins with; nil when none is awaited any more.
-    var header: [UInt8]?
-    var parser: RequestParser
-    var state: ConnectionState
-    var incoming: Exchange?
-    var queue: [Exchange] = []
-    var task: Task<Void, Never>?
-    var outbox: [UInt8] = []
-    var sentBytes = 0
-    var watched: UInt32 = 0
-    var isWatched = false
-    var requestBegan: MonotonicTime
-    var owesContinue = false
-    var isPumping = false
-    /// Bytes charged to the budget of all connections.
-    var charged = 0
-    /// It has been told that there is no room for what it sends.
-    var isTurnedAway = false
-
-    /// How it is counted.
-    enum Standing {
-        case named
-        /// Among all, but to no client yet: the proxy's header is awaited.
-        case unnamed
-        /// Over the caps and taken only to be told so; not counted.
-        case surplus
+    /// How the connection limits count it.
+    enum Admission {
+        /// For its client.
+        case counted
+        /// For no client yet: the PROXY header that names it has not arrived.
+        case unassigned
+        /// Not at all: it is over a limit, and open only until it has been answered 503.
+        case rejected
     }
+
+    private(set) var admission: Admission
+    private let router: Router
+    private var transport: any Transport
+    private var input: ConnectionInput
+    private var output: ConnectionOutput
+    private var phase: ConnectionPhase
+    private var charge: BufferCharge
+    private var handler: Task<Void, Never>?
+    private var isEstablished = false
+    private var isRunning = false
+    /// A request was answered 503 because the buffer budget was used up.
+    private var isOverBudget = false
+    /// What the transport waits for when it has nothing to read, and when it cannot write. During
+    /// the handshake only the first is used.
+    private var receiveWaits = Readiness.readable
+    private var sendWaits = Readiness.writable
+    /// The events that epoll reports; nil before the first registration.
+    private var watchedEvents: UInt32?
 
     init(
-        descriptor: Int32, listener: Listener, peer: PeerAddress, standing: Standing,
+        _ transport: any Transport, listener: Listener, peer: PeerAddress, admission: Admission,
         context: ServerContext, at now: MonotonicTime
     ) {
-        self.descriptor = descriptor
-        self.listener = listener
-        self.peer = peer
-        self.standing = standing
-        header = standing == .unnamed ? [] : nil
-        parser = RequestParser(limits: context.parserLimits)
-        state = ConnectionState(limits: context.connectionLimits, at: now)
-        requestBegan = now
+        self.transport = transport
+        self.admission = admission
+        router = listener.router
+        input = ConnectionInput(
+            peer: peer, router: listener.router, proxies: listener.proxies,
+            awaitsProxyHeader: admission == .unassigned, limits: context.parserLimits,
+            bodyBytes: context.configuration.bodyBytes, at: now)
+        output = ConnectionOutput(limits: context.outputLimits)
+        phase = ConnectionPhase(limits: context.phaseLimits, at: now)
+        charge = BufferCharge(budget: context.budget)
     }
 
-    /// Begins to listen to the peer; one over the caps is answered 503 at once.
-    func open(on loop: isolated Loop) {
-        if standing == .surplus { turnAway(on: loop) }
-        pump(on: loop)
-    }
+    var descriptor: Int32 { transport.descriptor }
 
-    /// Tells the client that there is no room.
-    func turnAway(on loop: isolated Loop) {
-        refuse(.overloaded(retryAfter: loop.context.configuration.retryAfter), on: loop)
-    }
+    /// The other end of the connection; after a PROXY header the client that it names.
+    var peer: PeerAddress { input.peer }
 
-    /// The kernel has news.
+    func open(on loop: isolated Loop) { run(on: loop) }
+
+    /// Handles events of epoll.
     func ready(_ events: UInt32, on loop: isolated Loop) {
-        if events & EPOLLOUT.rawValue != 0 { pump(on: loop) }
-        if state.wantsBytes {
-            read(on: loop)
+        if events & EPOLLOUT.rawValue != 0 { run(on: loop) }
+        if isEstablished, phase.wantsBytes(output) {
+            receive(on: loop)
         } else if events & (EPOLLERR.rawValue | EPOLLHUP.rawValue) != 0 {
-            // Not reading and told all the same: the peer is gone, both ways.
-            perform(state.close(), on: loop)
+            // An event although nothing is read: the peer has closed both directions.
+            perform(phase.close(), on: loop)
         }
-        pump(on: loop)
+        run(on: loop)
     }
 
-    /// Looks at the deadlines.
+    /// Checks the deadlines.
     func tick(on loop: isolated Loop) {
-        let action = state.expire(at: loop.now)
+        let action = phase.expire(output, at: loop.now)
         guard action != .none else { return }
         perform(action, on: loop)
-        pump(on: loop)
+        run(on: loop)
     }
 
-    /// What has arrived already is still answered; then nothing more is taken.
+    /// Answers what has arrived already, and closes.
     func drain(on loop: isolated Loop) {
         ready(0, on: loop)
-        perform(state.drain(), on: loop)
+        perform(phase.drain(output), on: loop)
     }
 
     func abort(on loop: isolated Loop) {
-        perform(state.close(), on: loop)
+        perform(phase.close(), on: loop)
     }
+
+    /// Parses and answers as long as there is something to do, then sends everything at once.
+    private func run(on loop: isolated Loop) {
+        guard !isRunning, phase.closing != .closed else { return }
+        isRunning = true
+        if establish(on: loop) {
+            repeat {
+                var wasFull: Bool
+                repeat {
+                    while step(on: loop) {}
+                    wasFull = output.isFull
+                    send(on: loop)
+                } while wasFull && !output.isFull && phase.closing != .closed
+            } while rejectsForMemory(on: loop)
+        }
+        isRunning = false
+        if loop.isStopping { perform(phase.drain(output), on: loop) }
+        watch(on: loop)
+    }
+
+    /// Takes the handshake of the transport a step further.
+    /// - Returns: whether it is done.
+    private func establish(on loop: isolated Loop) -> Bool {
+        guard !isEstablished else { return true }
+        switch transport.handshake() {
+        case .done:
+            isEstablished = true
+            receiveWaits = .readable
+            if admission == .rejected { rejectForOverload(on: loop) }
+        case .wouldBlock(let readiness): receiveWaits = readiness
+        case .failed: perform(phase.close(), on: loop)
+        }
+        return isEstablished
+    }
+
+    /// Answers one exchange or parses one event.
+    /// - Returns: false when there is nothing to do now.
+    private func step(on loop: isolated Loop) -> Bool {
+        if let exchange = output.dequeue() {
+            begin(exchange, on: loop)
+            return true
+        }
+        if output.isCaughtUp, input.takeContinue() { output.write(ResponseEncoder.continueReply) }
+        guard phase.takesRequests(output) else { return false }
+        switch input.next(id: loop.nextID(), at: loop.now) {
+        case .needMore: return false
+        case .bodyExpected: phase.bodyBegan(isDropped: false, at: loop.now)
+        case .exchange(let exchange, let next):
+            output.enqueue(exchange)
+            switch next {
+            case .request: phase.requestEnded(more: input.hasUnreadBytes, at: loop.now)
+            case .droppedBody: phase.bodyBegan(isDropped: true, at: loop.now)
+            case .nothing(let lingers): phase.endInput(lingers: lingers)
+            }
+        case .bodyDropped: phase.requestEnded(more: input.hasUnreadBytes, at: loop.now)
+        case .rejected(let exchange): finishInput(exchange)
+        }
+        return true
+    }
+
+    private func perform(_ action: ConnectionPhase.Action, on loop: isolated Loop) {
+        switch action {
+        case .none: break
+        case .answerTimeout: reject(.timeout, on: loop)
+        case .linger: transport.endOutput()
+        case .close:
+            if input.hasPartialProxyHeader { report(.truncated, on: loop) }
+            loop.forget(self)
+            transport.close()
+            input.discard()
+            output.discard()
+            _ = charge.update(heldBytes: 0)
+            handler?.cancel()
+            handler = nil
+        }
+    }
+
+    /// Tells the kernel which events to report, when that has changed.
+    private func watch(on loop: isolated Loop) {
+        guard phase.closing != .closed else { return }
+        let wantsBytes = !isEstablished || phase.wantsBytes(output)
+        let events =
+            (wantsBytes ? receiveWaits.events : 0)
+            | (isEstablished && output.unsentBytes > 0 ? sendWaits.events : 0)
+        guard events != watchedEvents else { return }
+        let operation = watchedEvents == nil ? EPOLL_CTL_ADD : EPOLL_CTL_MOD
+        if csocket_watch(loop.epoll, operation, descriptor, events) != 0 {
+            perform(phase.close(), on: loop)
+            return
+        }
+        watchedEvents = events
+    }
+}
+
+// MARK: - Receiving
+
+extension Connection {
+    /// Reads at most one buffer, so that a fast sender does not delay other connections.
+    private func receive(on loop: isolated Loop) {
+        withUnsafeTemporaryAllocation(byteCount: 16_384, alignment: 16) { buffer in
+            switch transport.receive(into: buffer) {
+            case .bytes(let count):
+                receiveWaits = .readable
+                take(UnsafeRawBufferPointer(rebasing: buffer[..<count]), on: loop)
+            case .wouldBlock(let readiness): receiveWaits = readiness
+            case .end: end(on: loop)
+            case .failed: perform(phase.close(), on: loop)
+            }
+        }
+    }
+
+    private func take(_ bytes: UnsafeRawBufferPointer, on loop: isolated Loop) {
+        guard phase.reading != .ended else { return }
+        switch input.receive(bytes, at: loop.now) {
+        case .requestBytes: phase.bytesArrived(at: loop.now)
+        case .incompleteProxyHeader: break
+        case .proxyHeader:
+            assignClient(on: loop)
+            if input.hasUnreadBytes, phase.reading != .ended { phase.bytesArrived(at: loop.now) }
+        case .invalidProxyHeader(let reason):
+            report(reason, on: loop)
+            loop.context.rejections.count(.invalidProxyHeader)
+            perform(phase.close(), on: loop)
+        }
+    }
+
+    /// The peer will send no more. A request that is incomplete is answered 400.
+    private func end(on loop: isolated Loop) {
+        if phase.isReadingRequest, !input.isBetweenRequests {
+            reject(.malformed(.truncated), on: loop)
+        }
+        perform(phase.peerEnded(output, at: loop.now), on: loop)
+    }
+
+    /// The PROXY header has named the client: the connection counts as its own from here on.
+    private func assignClient(on loop: isolated Loop) {
+        if loop.context.limiter.assign(input.peer) {
+            admission = .counted
+        } else if loop.admitRejected() {
+            loop.context.limiter.release(nil)
+            admission = .rejected
+            rejectForOverload(on: loop)
+        } else {
+            perform(phase.close(), on: loop)
+        }
+    }
+
+    private func report(_ reason: ProxyHeaderError.Reason, on loop: isolated Loop) {
+        loop.report(ProxyHeaderError(peer: input.peer, reason: reason), for: nil)
+    }
+}
+
+// MARK: - Rejecting
+
+extension Connection {
+    private func reject(_ error: HTTPError, on loop: isolated Loop) {
+        finishInput(input.reject(error, id: loop.nextID()))
+    }
+
+    private func rejectForOverload(on loop: isolated Loop) {
+        reject(.overloaded(retryAfter: loop.context.configuration.retryAfter), on: loop)
+    }
+
+    /// Answers the last exchange and reads no further request.
+    private func finishInput(_ exchange: Exchange?) {
+        if let exchange { output.enqueue(exchange) }
+        phase.endInput(lingers: true)
+    }
+
+    /// Rejects the client when there is no room in the buffer budget for what the connection holds.
+    /// A client that does not read is disconnected, because a response would have to wait, too. A
+    /// client in the middle of a request is answered 503, once.
+    /// - Returns: whether there is something to send now.
+    private func rejectsForMemory(on loop: isolated Loop) -> Bool {
+        guard phase.closing != .closed, !updateCharge() else { return false }
+        if output.unsentBytes > 0 {
+            loop.context.rejections.count(.bufferLimit)
+            perform(phase.close(), on: loop)
+            return false
+        }
+        // Requests that came complete in one read are answered; they are not much.
+        guard !isOverBudget, output.waiting > 0 || phase.isMidRequest else { return false }
+        isOverBudget = true
+        loop.context.rejections.count(.bufferLimit)
+        output.dropQueue()
+        rejectForOverload(on: loop)
+        input.discard()
+        // The rest is the request of a running handler; it was charged, or came in one read.
+        _ = updateCharge()
+        return true
+    }
+
+    private func updateCharge() -> Bool {
+        charge.update(heldBytes: input.heldBytes + output.heldBytes)
+    }
+}
+
+// MARK: - Answering
+
+extension Connection {
+    private func begin(_ exchange: Exchange, on loop: isolated Loop) {
+        loop.requestsInFlight.increment()
+        switch exchange.responder {
+        case .response(let response, _): finish(exchange, .success(response), on: loop)
+        case .handler(let route, let request):
+            // Begins at once and on the loop: a handler that does not suspend costs no turn of the
+            // queue, and its response is sent with the others of this batch.
+            let started = Task.immediate {
+                let result = await route.run(request)
+                self.finish(exchange, result, on: loop)
+            }
+            handler = output.isAnswering ? started : nil
+        }
+    }
+
+    /// Writes the response and calls the hooks.
+    private func finish(
+        _ exchange: Exchange, _ result: Result<Response, any Error>, on loop: isolated Loop
+    ) {
+        handler = nil
+        output.finish()
+        loop.requestsInFlight.decrement()
+        let now = loop.refresh()
+        guard phase.closing != .closed else {
+            record(exchange, unsentStatus(exchange, result, on: loop), bytes: 0, at: now, on: loop)
+            return
+        }
+        let clientKeeps = exchange.head?.keepsAlive ?? false
+        let keepsAlive = clientKeeps && !exchange.closesConnection && !loop.isDraining
+        let (status, bytes) = write(
+            response(exchange, result, on: loop), for: exchange, keepsAlive: keepsAlive, on: loop)
+        if !keepsAlive {
+            output.dropQueue()
+            phase.endInput(lingers: clientKeeps || exchange.closesConnection)
+        }
+        phase.answered(at: now)
+        record(exchange, status, bytes: bytes, at: now, on: loop)
+        run(on: loop)
+    }
+
+    /// The response of the handler, or the 500 of its API when it threw.
+    private func response(
+        _ exchange: Exchange, _ result: Result<Response, any Error>, on loop: isolated Loop
+    ) -> Response {
+        switch result {
+        case .success(let response): return response
+        case .failure(let error):
+            loop.report(error, for: exchange.id)
+            return router.render(.internalError, of: exchange.route, exchange.context)
+        }
+    }
+
+    /// The status for the log where the client has closed the connection. Its handler was cancelled,
+    /// which is not an error.
+    private func unsentStatus(
+        _ exchange: Exchange, _ result: Result<Response, any Error>, on loop: isolated Loop
+    ) -> Status {
+        if case .failure(let error) = result, error is CancellationError {
+            return .clientClosedConnection
+        }
+        return response(exchange, result, on: loop).status
+    }
+
+    /// A response with an invalid header becomes the 500 of its API, and if that has one, too, an
+    /// empty 500.
+    private func write(
+        _ response: Response, for exchange: Exchange, keepsAlive: Bool, on loop: isolated Loop
+    ) -> (Status, Int) {
+        let frame = ResponseEncoder.Frame(
+            id: exchange.id, date: loop.date.bytes, isHead: exchange.head?.method == .head,
+            minorVersion: exchange.head?.minorVersion ?? 1, keepsAlive: keepsAlive)
+        do throws(InvalidHeader) {
+            return (response.status, try output.write(response, frame))
+        } catch {
+            loop.report(error, for: exchange.id)
+            let rendered = router.render(.internalError, of: exchange.route, exchange.context)
+            let empty = Response(status: .internalServerError)
+            // Without headers there is nothing that could be invalid.
+            let bytes = (try? output.write(rendered, frame)) ?? (try? output.write(empty, frame))
+            return (.internalServerError, bytes ?? 0)
+        }
+    }
+
+    private func record(
+        _ exchange: Exchange, _ status: Status, bytes: Int, at now: MonotonicTime,
+        on loop: isolated Loop
+    ) {
+        guard let access = loop.context.hooks.access else { return }
+        access(
+            AccessRecord(
+                method: exchange.head?.method, route: exchange.route?.route.template ?? "-",
+                status: status.code, bytes: bytes, duration: now.duration(since: exchange.began),
+                peer: exchange.client, id: exchange.id))
+    }
+
+    /// Gives the transport what it takes. The rest waits until the transport is ready for it.
+    private func send(on loop: isolated Loop) {
+        guard phase.closing != .closed else { return }
+        sending: while output.unsentBytes > 0 {
+            switch output.withUnsentBytes({ transport.send($0) }) {
+            case .bytes(let count): output.sent(count)
+            case .wouldBlock(let readiness):
+                sendWaits = readiness
+                break sending
+            case .end, .failed:
+                perform(phase.close(), on: loop)
+                return
+            }
+        }
+        perform(phase.sent(output, at: loop.now), on: loop)
+    }
+}
+
+extension Readiness {
+    /// For epoll.
+    fileprivate var events: UInt32 {
+        switch self {
+        case .readable: EPOLLIN.rawValue
+        case .writable: EPOLLOUT.rawValue
+        }
+    }
+}
+
+extension Status {
+    /// Only in the access log, never sent; nginx has the same code.
+    fileprivate static let clientClosedConnection = Status(code: 499)
 }

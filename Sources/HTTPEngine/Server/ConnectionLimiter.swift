@@ -1,58 +1,76 @@
 internal import Synchronization
 
-/// How many connections are open, in all and from each client, over all loops. One whose client is
-/// not named yet, because its proxy has not said it, counts among all.
+/// Limits the open connections, in all and of each client, over all loops. A connection whose client
+/// is not known yet, because its PROXY header has not arrived, counts only in all.
 ///
-/// Promises: whoever was admitted is counted until it leaves; the table holds only clients that
-/// have a connection, so it is bounded by the number of connections.
+/// Guarantees: a connection is counted from `acquire` to `release`. The table holds only clients
+/// that have a connection, so the number of connections bounds it.
 final class ConnectionLimiter: Sendable {
     private struct State {
         var total = 0
-        var bySubscriber: [PeerAddress: Int] = [:]
+        var byClient: [PeerAddress: Int] = [:]
+        var accepted = 0
+        var rejections = RejectionCounts()
     }
 
-    private let most: Int
-    private let mostPerClient: Int
+    private let limit: Int
+    private let clientLimit: Int
     private let state = Mutex(State())
 
-    init(most: Int, mostPerClient: Int) {
-        self.most = most
-        self.mostPerClient = mostPerClient
+    init(limit: Int, clientLimit: Int) {
+        self.limit = limit
+        self.clientLimit = clientLimit
     }
 
-    /// - Parameter peer: nil when it is to be named later.
-    /// - Returns: false when the caps leave no room; then there is nothing to leave.
-    func admit(_ peer: PeerAddress?) -> Bool {
+    /// Counts a new connection.
+    /// - Parameter client: nil when it is assigned later.
+    /// - Returns: false when a limit is reached; then there is nothing to release.
+    func acquire(_ client: PeerAddress?) -> Bool {
         state.withLock { state in
-            guard state.total < most, count(peer, &state) else { return false }
+            guard state.total < limit else {
+                state.rejections.count(.connectionLimit)
+                return false
+            }
+            guard count(client, &state) else { return false }
             state.total += 1
+            state.accepted += 1
             return true
         }
     }
 
-    /// Says whose an admitted connection is.
-    /// - Returns: false when that client has no room; then it leaves as one without a name.
-    func name(_ peer: PeerAddress) -> Bool {
-        state.withLock { count(peer, &$0) }
+    /// Assigns a counted connection to its client.
+    /// - Returns: false when the client has reached its limit; then the connection still has none.
+    func assign(_ client: PeerAddress) -> Bool {
+        state.withLock { count(client, &$0) }
     }
 
-    private func count(_ peer: PeerAddress?, _ state: inout State) -> Bool {
-        guard let subscriber = peer?.subscriber else { return true }
-        let count = state.bySubscriber[subscriber, default: 0]
-        guard count < mostPerClient else { return false }
-        state.bySubscriber[subscriber] = count + 1
-        return true
-    }
-
-    /// - Parameter peer: as it was named; nil when it never was.
-    func leave(_ peer: PeerAddress?) {
+    /// - Parameter client: the one of the connection; nil when it was never assigned.
+    func release(_ client: PeerAddress?) {
         state.withLock { state in
             state.total -= 1
-            guard let subscriber = peer?.subscriber else { return }
-            let count = state.bySubscriber[subscriber, default: 1] - 1
-            state.bySubscriber[subscriber] = count == 0 ? nil : count
+            guard let client = client?.subscriber else { return }
+            let count = state.byClient[client, default: 1] - 1
+            state.byClient[client] = count == 0 ? nil : count
         }
     }
 
+    /// Open connections.
     var total: Int { state.withLock { $0.total } }
+
+    /// Connections that were within the limits, since the start.
+    var accepted: Int { state.withLock { $0.accepted } }
+
+    /// Connections that were not, since the start.
+    var rejections: RejectionCounts { state.withLock { $0.rejections } }
+
+    private func count(_ client: PeerAddress?, _ state: inout State) -> Bool {
+        guard let client = client?.subscriber else { return true }
+        let count = state.byClient[client, default: 0]
+        guard count < clientLimit else {
+            state.rejections.count(.clientLimit)
+            return false
+        }
+        state.byClient[client] = count + 1
+        return true
+    }
 }

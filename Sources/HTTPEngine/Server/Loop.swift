@@ -3,37 +3,41 @@ internal import Dispatch
 internal import Glibc
 internal import Scheduling
 
-/// One serial queue with its connections: a Dispatch source on one epoll descriptor wakes it, and
+/// One serial queue with its connections. A Dispatch source on one epoll descriptor wakes it, and
 /// everything that is ready is then served in one turn.
 ///
-/// One source for all connections, not one each: at 64 busy connections a turn of Dispatch (5 µs)
-/// is shared by what became ready meanwhile, and an idle connection costs no source.
+/// One source for all connections, not one each: at 64 busy connections the cost of a Dispatch turn
+/// (5 µs) is shared by all that became ready meanwhile, and an idle connection costs no source.
 actor Loop {
     nonisolated let executor: QueueExecutor
     nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
+    nonisolated let requestsInFlight = LoopGauge()
 
     let context: ServerContext
     let epoll: Int32
     private(set) var now = MonotonicTime.now()
     private(set) var date = HTTPDate()
-    /// Every answer closes its connection.
+    /// Every response closes its connection.
     private(set) var isDraining = false
-    /// And quiet connections are closed.
+    /// And idle connections are closed.
     private(set) var isStopping = false
 
     private var source: (any DispatchSourceRead)?
     private var timer: (any DispatchSourceTimer)?
     private var isTicking = false
     private var connections: [Int32: Connection] = [:]
-    private var surplus = 0
+    private var rejectedConnections = 0
     private var acceptor: Acceptor?
     private let idPrefix: UInt32
     private let idStride: UInt64
     private var lastID: UInt64
-    private var whenEmpty: [CheckedContinuation<Void, Never>] = []
+    private var drainWaiters: [CheckedContinuation<Void, Never>] = []
+
+    /// Connections over a limit that are open until they have read their 503, at most.
+    private static let maxRejectedConnections = 64
 
     /// - Parameters:
-    ///   - index: which of `count` loops this is; it takes every `count`th request id.
+    ///   - index: which of `count` loops this is; it uses every `count`th request id.
     ///   - idPrefix: the process's part of request ids.
     init(context: ServerContext, index: Int, of count: Int, idPrefix: UInt32) throws {
         self.context = context
@@ -46,7 +50,7 @@ actor Loop {
         self.epoll = epoll
     }
 
-    /// Begins to serve; the loop then lives until ``shutDown()``.
+    /// Begins to serve. The loop then lives until ``shutDown()``.
     func run() {
         let epoll = epoll
         let source = DispatchSource.makeReadSource(fileDescriptor: epoll, queue: executor.queue)
@@ -67,7 +71,7 @@ actor Loop {
         timer = nil
     }
 
-    /// Does something on the loop soon, in the order of calls.
+    /// Runs something on the loop soon, in the order of calls.
     nonisolated func enter(_ body: @escaping @Sendable (isolated Loop) -> Void) {
         executor.queue.async { self.assumeIsolated(body) }
     }
@@ -89,14 +93,84 @@ actor Loop {
         context.hooks.error?(ErrorRecord(id: id, error: error))
     }
 
+    // MARK: Connections
+
+    /// Takes over a connection that was accepted.
+    func adopt(
+        _ transport: any Transport, from peer: PeerAddress, _ listener: Listener,
+        as admission: Connection.Admission
+    ) {
+        guard admission != .rejected || admitRejected() else {
+            var transport = transport
+            transport.close()
+            return
+        }
+        refresh()
+        let connection = Connection(
+            transport, listener: listener, peer: peer, admission: admission, context: context,
+            at: now)
+        connections[connection.descriptor] = connection
+        startTicking()
+        connection.open(on: self)
+    }
+
+    /// Makes room for one more connection that is only answered 503.
+    func admitRejected() -> Bool {
+        guard rejectedConnections < Loop.maxRejectedConnections else { return false }
+        rejectedConnections += 1
+        return true
+    }
+
+    /// A connection has closed its transport.
+    func forget(_ connection: Connection) {
+        connections[connection.descriptor] = nil
+        switch connection.admission {
+        case .counted: context.limiter.release(connection.peer)
+        case .unassigned: context.limiter.release(nil)
+        case .rejected: rejectedConnections -= 1
+        }
+        guard connections.isEmpty, isStopping else { return }
+        for waiter in drainWaiters { waiter.resume() }
+        drainWaiters = []
+    }
+
+    func accept(from sockets: [ListeningSocket], onto loops: [Loop]) {
+        acceptor = Acceptor(sockets: sockets, loops: loops, on: self)
+    }
+
+    /// Connections that the kernel has completed already are still served.
+    func stopAccepting() {
+        acceptor?.close(on: self)
+        acceptor = nil
+    }
+
+    func beginDraining() { isDraining = true }
+
+    /// Returns when the last connection is closed.
+    func drain() async {
+        isDraining = true
+        isStopping = true
+        refresh()
+        for connection in Array(connections.values) { connection.drain(on: self) }
+        guard !connections.isEmpty else { return }
+        await withCheckedContinuation { drainWaiters.append($0) }
+    }
+
+    /// Closes every connection.
+    func abort() {
+        for connection in Array(connections.values) { connection.abort(on: self) }
+    }
+
+    // MARK: Events
+
     /// Serves what is ready now, and what became ready meanwhile: asking the kernel again is much
-    /// cheaper than a turn of Dispatch. Only a few times, for handlers that have waited for
-    /// something wait in the queue for this turn to end.
+    /// cheaper than a turn of Dispatch. At most four times, because handlers that were suspended
+    /// wait in the queue for this turn to end.
     private func poll() {
         for _ in 0..<4 where !serveReady() { return }
     }
 
-    /// False when nothing was.
+    /// - Returns: false when nothing was ready.
     private func serveReady() -> Bool {
         refresh()
         let room = 128
@@ -112,8 +186,8 @@ actor Loop {
         }
     }
 
-    /// A descriptor closed earlier in this turn may be a new connection's by now; that one then
-    /// finds nothing to read.
+    /// A descriptor that was closed earlier in this turn may belong to a new connection by now. That
+    /// one then finds nothing to read.
     private func serve(_ descriptor: Int32, _ events: UInt32) {
         if let connection = connections[descriptor] {
             connection.ready(events, on: self)
@@ -132,83 +206,11 @@ actor Loop {
         }
     }
 
-    /// One coarse timer looks at every deadline; it rests while there is none.
+    /// Starts the one timer that checks every deadline. It stops when there is no connection.
     func startTicking() {
         guard !isTicking else { return }
         isTicking = true
         let interval = DispatchTimeInterval.nanoseconds(Int(context.tick.nanoseconds))
         timer?.schedule(deadline: .now() + interval, repeating: interval)
-    }
-}
-
-// MARK: - Connections come and go
-
-extension Loop {
-    /// Connections over the caps that wait for their 503 to be read, at most.
-    private static let mostSurplus = 64
-
-    /// Takes over an accepted descriptor.
-    func adopt(
-        _ descriptor: Int32, from peer: PeerAddress, on socket: ListeningSocket,
-        as standing: Connection.Standing
-    ) {
-        guard standing != .surplus || admitSurplus() else {
-            close(descriptor)
-            return
-        }
-        refresh()
-        let connection = Connection(
-            descriptor: descriptor, listener: socket.listener, peer: peer, standing: standing,
-            context: context, at: now)
-        connections[descriptor] = connection
-        startTicking()
-        connection.open(on: self)
-    }
-
-    /// Room for one more that is only told that there is none.
-    func admitSurplus() -> Bool {
-        guard surplus < Loop.mostSurplus else { return false }
-        surplus += 1
-        return true
-    }
-
-    /// The connection has closed its descriptor.
-    func forget(_ connection: Connection) {
-        connections[connection.descriptor] = nil
-        switch connection.standing {
-        case .named: context.limiter.leave(connection.peer)
-        case .unnamed: context.limiter.leave(nil)
-        case .surplus: surplus -= 1
-        }
-        guard connections.isEmpty, isStopping else { return }
-        for waiter in whenEmpty { waiter.resume() }
-        whenEmpty = []
-    }
-
-    func accept(from sockets: [ListeningSocket], onto loops: [Loop]) {
-        acceptor = Acceptor(sockets: sockets, loops: loops, on: self)
-    }
-
-    /// What the kernel has accepted already is still served.
-    func stopAccepting() {
-        acceptor?.close(on: self)
-        acceptor = nil
-    }
-
-    func beginDraining() { isDraining = true }
-
-    /// Returns when the last connection is gone.
-    func drain() async {
-        isDraining = true
-        isStopping = true
-        refresh()
-        for connection in Array(connections.values) { connection.drain(on: self) }
-        guard !connections.isEmpty else { return }
-        await withCheckedContinuation { whenEmpty.append($0) }
-    }
-
-    /// Cuts off whoever is left.
-    func abort() {
-        for connection in Array(connections.values) { connection.abort(on: self) }
     }
 }

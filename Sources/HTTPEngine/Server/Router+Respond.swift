@@ -16,7 +16,11 @@ extension Router {
                 response = render(.bodyTooLarge(limit: limit), of: mounted, context)
             } else {
                 do {
-                    response = try await mounted.run(request, parameters).get()
+                    let request = Request(
+                        head: request.head, body: request.body, peer: request.peer,
+                        requestID: request.requestID, parameters: parameters,
+                        route: mounted.route.template)
+                    response = try await mounted.run(request).get()
                     try ResponseEncoder.validate(response)
                 } catch {
                     response = render(.internalError, of: mounted, context)

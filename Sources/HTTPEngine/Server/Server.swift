@@ -25,8 +25,16 @@ public final class Server: Sendable {
         self.listeners = listeners
     }
 
-    /// Connections that are open now.
-    public var connections: Int { context.limiter.total }
+    /// The gauges and counters of this moment. May be called from anywhere at any time.
+    public var statistics: ServerStatistics {
+        var rejections = context.limiter.rejections
+        rejections.add(context.rejections.counts)
+        return ServerStatistics(
+            openConnections: context.limiter.total,
+            requestsInFlight: running.reduce(0) { $0 + $1.requestsInFlight.value },
+            bufferedBytes: context.budget.grantedBytes,
+            acceptedConnections: context.limiter.accepted, rejections: rejections.counts)
+    }
 
     /// Binds every listener, and begins to accept.
     /// - Returns: the addresses in the order of the listeners, port 0 resolved.

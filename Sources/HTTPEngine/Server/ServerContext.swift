@@ -4,23 +4,31 @@ struct ServerContext: Sendable {
     let hooks: ServerHooks
     let limiter: ConnectionLimiter
     let budget: BufferBudget
+    let rejections = RejectionCounter()
     let parserLimits: ParserLimits
-    let connectionLimits: ConnectionState.Limits
+    let outputLimits: ConnectionOutput.Limits
+    let phaseLimits: ConnectionPhase.Limits
 
     init(configuration: ServerConfiguration, hooks: ServerHooks) {
         self.configuration = configuration
         self.hooks = hooks
         limiter = ConnectionLimiter(
-            most: configuration.maxConnections, mostPerClient: configuration.maxConnectionsPerClient
-        )
-        budget = BufferBudget(most: configuration.bufferBytes)
+            limit: configuration.maxConnections,
+            clientLimit: configuration.maxConnectionsPerClient)
+        budget = BufferBudget(limit: configuration.bufferBytes)
         parserLimits = ParserLimits(configuration)
-        connectionLimits = ConnectionState.Limits(configuration)
+        outputLimits = ConnectionOutput.Limits(
+            pipelinedRequests: max(1, configuration.pipelinedRequests),
+            pipelinedBytes: configuration.pipelinedBytes, unsentBytes: configuration.outboxBytes)
+        phaseLimits = ConnectionPhase.Limits(
+            head: .init(configuration.headDeadline), body: .init(configuration.bodyDeadline),
+            idle: .init(configuration.idleDeadline), write: .init(configuration.writeDeadline),
+            linger: .init(configuration.lingerDeadline))
     }
 
     /// How often deadlines are checked: an eighth of the shortest, 5 to 250 milliseconds.
     var tick: MonotonicTime.Interval {
-        let limits = connectionLimits
+        let limits = phaseLimits
         let shortest =
             [limits.head, limits.body, limits.idle, limits.write, limits.linger]
             .map(\.nanoseconds).min() ?? 0
@@ -36,16 +44,5 @@ extension ParserLimits {
             headerCount: configuration.headerCount,
             chunkExtensionBytes: configuration.chunkExtensionBytes,
             trailerBytes: configuration.trailerBytes)
-    }
-}
-
-extension ConnectionState.Limits {
-    init(_ configuration: ServerConfiguration) {
-        self.init(
-            pipelinedRequests: max(1, configuration.pipelinedRequests),
-            pipelinedBytes: configuration.pipelinedBytes, outboxBytes: configuration.outboxBytes,
-            head: .init(configuration.headDeadline), body: .init(configuration.bodyDeadline),
-            idle: .init(configuration.idleDeadline), write: .init(configuration.writeDeadline),
-            linger: .init(configuration.lingerDeadline))
     }
 }

@@ -1,3 +1,12 @@
+/// How much of everything a parser takes; see ``ServerConfiguration`` for each.
+struct ParserLimits: Sendable {
+    var requestLineBytes: Int
+    var headBytes: Int
+    var headerCount: Int
+    var chunkExtensionBytes: Int
+    var trailerBytes: Int
+}
+
 /// Turns the bytes of a connection into requests. No socket, no clock, no routes.
 ///
 /// Use: `append` what was read, then call `next` until it says `needMore`. After `head`, say with

@@ -13,8 +13,8 @@ extension Live {
         @Test func aHeadThatDripsIsAnswered408() async throws {
             let live = try LiveServer { $0.headDeadline = .milliseconds(100) }
             let client = live.client()
-            client.say("GET /now HT")
-            #expect(client.hearToEnd()?.hasPrefix("HTTP/1.1 408 ") == true)
+            client.send("GET /now HT")
+            #expect(client.receiveToEnd()?.hasPrefix("HTTP/1.1 408 ") == true)
             client.close()
             await live.server.drain()
             #expect(live.records.access.map(\.status) == [408])
@@ -23,8 +23,8 @@ extension Live {
         @Test func aBodyThatDoesNotComeIsAnswered408() async throws {
             let live = try LiveServer { $0.bodyDeadline = .milliseconds(100) }
             let client = live.client()
-            client.say("POST /echo HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nhe")
-            #expect(client.hearToEnd()?.hasPrefix("HTTP/1.1 408 ") == true)
+            client.send("POST /echo HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nhe")
+            #expect(client.receiveToEnd()?.hasPrefix("HTTP/1.1 408 ") == true)
             client.close()
             await live.server.drain()
             #expect(live.records.access.map(\.route) == ["/echo"])
@@ -33,23 +33,23 @@ extension Live {
         @Test func anIdleConnectionIsClosedInSilence() async throws {
             let live = try LiveServer { $0.idleDeadline = .milliseconds(100) }
             let client = live.client()
-            client.say("GET /now HTTP/1.1\r\nHost: a\r\n\r\n")
-            #expect(client.hearToEnd()?.hasSuffix("now \n") == true)
+            client.send("GET /now HTTP/1.1\r\nHost: a\r\n\r\n")
+            #expect(client.receiveToEnd()?.hasSuffix("now \n") == true)
             await live.server.drain()
         }
 
         @Test func aWaitingHandlerDelaysNobodyElse() async throws {
             let live = try LiveServer { $0.loops = 1 }
             let slow = live.client()
-            slow.say("GET /gate HTTP/1.1\r\nHost: a\r\n\r\n")
+            slow.send("GET /gate HTTP/1.1\r\nHost: a\r\n\r\n")
             await live.arrivals.reaches()
             let half = live.client()
-            half.say("GET /no")
+            half.send("GET /no")
             let quick = live.client()
-            quick.say("GET /now HTTP/1.1\r\nHost: a\r\n\r\n")
-            #expect(quick.hear(through: "now \n").hasPrefix("HTTP/1.1 200"))
+            quick.send("GET /now HTTP/1.1\r\nHost: a\r\n\r\n")
+            #expect(quick.receive(through: "now \n").hasPrefix("HTTP/1.1 200"))
             live.gate.open()
-            #expect(slow.hear(through: "gate\n").hasPrefix("HTTP/1.1 200"))
+            #expect(slow.receive(through: "gate\n").hasPrefix("HTTP/1.1 200"))
             half.close()
             await live.server.drain()
         }
@@ -61,23 +61,23 @@ extension Live {
             }
             let client = live.client(receiveBuffer: 4_096)
             // 5 GB of answers are asked for; what the kernel holds of them would be megabytes.
-            client.say(String(repeating: "GET /large HTTP/1.1\r\nHost: a\r\n\r\n", count: 50_000))
+            client.send(String(repeating: "GET /large HTTP/1.1\r\nHost: a\r\n\r\n", count: 50_000))
             await live.server.drain()
             #expect(live.records.access.count < 10)
-            #expect(live.server.connections == 0)
+            #expect(live.server.statistics.openConnections == 0)
         }
 
         @Test func aConnectionOverTheCapIsTold503() async throws {
             let live = try LiveServer { $0.maxConnectionsPerClient = 2 }
             let first = [live.client(), live.client()]
             for client in first {
-                client.say("GET /now HTTP/1.1\r\nHost: a\r\n\r\n")
-                _ = client.hear(through: "now \n")
+                client.send("GET /now HTTP/1.1\r\nHost: a\r\n\r\n")
+                _ = client.receive(through: "now \n")
             }
             let text = try #require(live.exchange("GET /now HTTP/1.1\r\nHost: a\r\n\r\n"))
             #expect(text.hasPrefix("HTTP/1.1 503 ") && text.contains("Retry-After: 1\r\n"))
-            first[0].say("GET /now HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
-            _ = first[0].hearToEnd()
+            first[0].send("GET /now HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
+            _ = first[0].receiveToEnd()
             #expect(live.exchange("GET /now HTTP/1.0\r\n\r\n")?.hasPrefix("HTTP/1.1 200") == true)
             first[1].close()
             await live.server.drain()
@@ -108,7 +108,7 @@ extension Live {
         @Test func aClientThatIsGoneTakesItsHandlerWithIt() async throws {
             let live = try LiveServer()
             let client = live.client()
-            client.say("GET /until-cancelled HTTP/1.1\r\nHost: a\r\n\r\n")
+            client.send("GET /until-cancelled HTTP/1.1\r\nHost: a\r\n\r\n")
             await live.arrivals.reaches()
             client.reset()
             await live.cancelled.wait()
@@ -127,19 +127,19 @@ extension Live {
         @Test func drainingAnswersWhatIsInFlightAndClosesTheRest() async throws {
             let live = try LiveServer()
             let idle = live.client()
-            idle.say("GET /now HTTP/1.1\r\nHost: a\r\n\r\n")
-            _ = idle.hear(through: "now \n")
+            idle.send("GET /now HTTP/1.1\r\nHost: a\r\n\r\n")
+            _ = idle.receive(through: "now \n")
             let busy = live.client()
-            busy.say("GET /gate HTTP/1.1\r\nHost: a\r\n\r\n")
+            busy.send("GET /gate HTTP/1.1\r\nHost: a\r\n\r\n")
             await live.arrivals.reaches()
             async let drained: Void = live.server.drain()
-            #expect(idle.hearToEnd() == "")
+            #expect(idle.receiveToEnd() == "")
             live.gate.open()
-            let text = try #require(busy.hearToEnd())
+            let text = try #require(busy.receiveToEnd())
             #expect(text.contains("Connection: close\r\n") && text.hasSuffix("gate\n"))
             busy.close()
             await drained
-            #expect(live.server.connections == 0)
+            #expect(live.server.statistics.openConnections == 0)
         }
 
         @Test func beforeDrainingAnswersCloseButTheListenerStillAccepts() async throws {
@@ -153,16 +153,16 @@ extension Live {
         @Test func afterItsPatienceTheServerCutsOff() async throws {
             let live = try LiveServer { $0.drainDeadline = .milliseconds(50) }
             let busy = live.client()
-            busy.say("GET /until-cancelled HTTP/1.1\r\nHost: a\r\n\r\n")
+            busy.send("GET /until-cancelled HTTP/1.1\r\nHost: a\r\n\r\n")
             await live.arrivals.reaches()
             await live.server.drain()
-            #expect(busy.hearToEnd() == "")
+            #expect(busy.receiveToEnd() == "")
         }
 
         @Test func aStoppedServerIsNotConnectedTo() async throws {
             let live = try LiveServer()
             await live.server.drain()
-            #expect(!live.client().say("x") || live.client().hear() == nil)
+            #expect(!live.client().send("x") || live.client().receive() == nil)
         }
     }
 

@@ -20,19 +20,19 @@ extension Live {
             let live = try LiveServer { $0.maxConnections = 2 }
             let held = [live.client(), live.client()]
             for client in held {
-                client.say(now)
-                _ = client.hear(through: "now \n")
+                client.send(now)
+                _ = client.receive(through: "now \n")
             }
-            #expect(live.server.connections == 2)
+            #expect(live.server.statistics.openConnections == 2)
             #expect(live.exchange(last)?.hasPrefix("HTTP/1.1 503 ") == true)
-            #expect(live.server.connections == 2)
+            #expect(live.server.statistics.openConnections == 2)
             for client in held {
-                client.say(last)
-                _ = client.hearToEnd()
+                client.send(last)
+                _ = client.receiveToEnd()
             }
             #expect(live.exchange(last)?.hasPrefix("HTTP/1.1 200 ") == true)
             await live.server.drain()
-            #expect(live.server.connections == 0)
+            #expect(live.server.statistics.openConnections == 0)
         }
 
         @Test func aFloodOverTheCapIsNotEvenAnswered() async throws {
@@ -42,17 +42,17 @@ extension Live {
                 $0.lingerDeadline = .seconds(60)
             }
             let held = live.client()
-            held.say(now)
-            _ = held.hear(through: "now \n")
+            held.send(now)
+            _ = held.receive(through: "now \n")
             // Each is answered and then waited for, up to 64 of them.
             let flood = (0..<80).map { _ in live.client() }
             let answers = flood.map { client in
-                client.hear(through: "\r\n\r\n").hasPrefix("HTTP/1.1 503 ")
+                client.receive(through: "\r\n\r\n").hasPrefix("HTTP/1.1 503 ")
             }
             #expect(answers.filter { $0 }.count == 64)
             for client in flood { client.close() }
-            held.say(now)
-            #expect(held.hear(through: "now \n").hasPrefix("HTTP/1.1 200 "))
+            held.send(now)
+            #expect(held.receive(through: "now \n").hasPrefix("HTTP/1.1 200 "))
             held.close()
             await live.server.drain()
         }
@@ -63,12 +63,12 @@ extension Live {
                 "", "GET /n", "POST /echo HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nh",
             ] {
                 let client = live.client()
-                client.say(now + part)
-                _ = client.hear(through: "now \n")
+                client.send(now + part)
+                _ = client.receive(through: "now \n")
                 client.reset()
             }
             await live.server.drain()
-            #expect(live.server.connections == 0)
+            #expect(live.server.statistics.openConnections == 0)
             #expect(live.records.errors.isEmpty)
             #expect(live.records.access.map(\.status).filter { $0 == 200 }.count == 3)
         }
@@ -99,7 +99,7 @@ extension Live {
             await server.beginDraining()
             server.stopAccepting()
             await server.drain()
-            #expect(server.connections == 0)
+            #expect(server.statistics.openConnections == 0)
         }
 
         @Test func aServerStartsOnce() async {
@@ -114,7 +114,7 @@ extension Live {
             #expect(live.exchange(last)?.hasPrefix("HTTP/1.1 200 ") == true)
             await live.server.drain()
             await live.server.drain()
-            #expect(live.server.connections == 0)
+            #expect(live.server.statistics.openConnections == 0)
         }
     }
 }

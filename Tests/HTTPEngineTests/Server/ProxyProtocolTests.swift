@@ -24,22 +24,22 @@ extension Live {
             let live = try proxied()
             #expect(live.exchange(line + last)?.hasPrefix("HTTP/1.1 200 ") == true)
             let client = live.client()
-            client.say(
+            client.send(
                 Array("\r\n\r\n\0\r\nQUIT\n".utf8)
                     + [0x21, 0x11, 0, 12, 203, 0, 113, 9, 127, 0, 0, 1, 0x12, 0x67, 0, 80]
                     + Array(last.utf8))
-            #expect(client.hearToEnd()?.hasPrefix("HTTP/1.1 200 ") == true)
+            #expect(client.receiveToEnd()?.hasPrefix("HTTP/1.1 200 ") == true)
             await live.server.drain()
             let peers = live.records.access.map(\.peer.description)
             #expect(peers == ["192.0.2.1:4711", "203.0.113.9:4711"])
-            #expect(live.records.errors.isEmpty && live.server.connections == 0)
+            #expect(live.records.errors.isEmpty && live.server.statistics.openConnections == 0)
         }
 
         @Test func aHeaderMayComeInPieces() async throws {
             let live = try proxied()
             let client = live.client()
-            for byte in (line + last).utf8 { client.say([byte]) }
-            #expect(client.hearToEnd()?.hasPrefix("HTTP/1.1 200 ") == true)
+            for byte in (line + last).utf8 { client.send([byte]) }
+            #expect(client.receiveToEnd()?.hasPrefix("HTTP/1.1 200 ") == true)
             await live.server.drain()
             #expect(live.records.access.map(\.peer.text) == ["192.0.2.1"])
         }
@@ -62,14 +62,14 @@ extension Live {
         func withoutAHeaderItIsClosedWithoutAnAnswer(text: String) async throws {
             let live = try proxied()
             let client = live.client()
-            client.say(text)
+            client.send(text)
             // The bytes that were not read may make it a reset.
-            #expect(client.hearToEnd() ?? "" == "")
+            #expect(client.receiveToEnd() ?? "" == "")
             await live.server.drain()
             #expect(live.records.access.isEmpty)
             #expect(live.records.errors.count == 1)
             #expect(live.records.errors.first?.error is ProxyHeaderError)
-            #expect(live.server.connections == 0)
+            #expect(live.server.statistics.openConnections == 0)
         }
 
         @Test func aStrangerIsClosedWhateverItSays() async throws {
@@ -77,8 +77,8 @@ extension Live {
             let live = try proxied { $0.proxies.addresses = [elsewhere] }
             for _ in 0..<3 {
                 let client = live.client()
-                client.say(line + last)
-                #expect(client.hearToEnd() ?? "" == "")
+                client.send(line + last)
+                #expect(client.receiveToEnd() ?? "" == "")
             }
             await live.server.drain()
             #expect(live.records.access.isEmpty)
@@ -90,10 +90,10 @@ extension Live {
         @Test func drippingAHeaderDoesNotExtendItsDeadline() async throws {
             let live = try proxied { $0.headDeadline = .milliseconds(100) }
             let client = live.client()
-            client.say("PROXY TCP4 192.0")
-            #expect(client.hearToEnd() == "")
+            client.send("PROXY TCP4 192.0")
+            #expect(client.receiveToEnd() == "")
             let silent = live.client()
-            #expect(silent.hearToEnd() == "")
+            #expect(silent.receiveToEnd() == "")
             await live.server.drain()
             #expect(live.records.access.isEmpty)
             let reasons = live.records.errors.map { ($0.error as? ProxyHeaderError)?.reason }
@@ -103,13 +103,13 @@ extension Live {
         @Test func aHeaderThatBreaksOffIsToldToTheOperator() async throws {
             let live = try proxied()
             let client = live.client()
-            client.say("PROXY TCP4")
+            client.send("PROXY TCP4")
             client.endInput()
-            #expect(client.hearToEnd() == "")
+            #expect(client.receiveToEnd() == "")
             // A probe that only connects is nobody's fault.
             let probe = live.client()
             probe.endInput()
-            #expect(probe.hearToEnd() == "")
+            #expect(probe.receiveToEnd() == "")
             await live.server.drain()
             #expect(live.records.errors.count == 1)
         }
@@ -117,32 +117,32 @@ extension Live {
         @Test func whoIsStillToBeNamedDoesNotHoldUpTheStop() async throws {
             let live = try proxied { $0.drainDeadline = .seconds(3_600) }
             let half = live.client()
-            half.say("PROXY TC")
+            half.send("PROXY TC")
             let silent = live.client()
             await live.server.drain()
-            #expect(live.server.connections == 0)
-            #expect(half.hearToEnd() ?? "" == "" && silent.hearToEnd() ?? "" == "")
+            #expect(live.server.statistics.openConnections == 0)
+            #expect(half.receiveToEnd() ?? "" == "" && silent.receiveToEnd() ?? "" == "")
         }
 
         @Test func connectionsAreCountedByClientNotByProxy() async throws {
             let live = try proxied { $0.maxConnectionsPerClient = 1 }
             let held = live.client()
-            held.say(line + "GET /now HTTP/1.1\r\nHost: a\r\n\r\n")
-            _ = held.hear(through: "now \n")
+            held.send(line + "GET /now HTTP/1.1\r\nHost: a\r\n\r\n")
+            _ = held.receive(through: "now \n")
             let over = try #require(live.exchange(line + last))
             #expect(over.hasPrefix("HTTP/1.1 503 ") && over.contains("Retry-After: 1\r\n"))
             let other = line.replacing("192.0.2.1", with: "192.0.2.9")
             #expect(live.exchange(other + last)?.hasPrefix("HTTP/1.1 200 ") == true)
             held.close()
             await live.server.drain()
-            #expect(live.server.connections == 0)
+            #expect(live.server.statistics.openConnections == 0)
         }
 
         @Test func theCapOfAllHoldsBeforeAnybodyIsNamed() async throws {
             let live = try proxied { $0.maxConnections = 1 }
             let held = live.client()
-            held.say(line + "GET /now HTTP/1.1\r\nHost: a\r\n\r\n")
-            _ = held.hear(through: "now \n")
+            held.send(line + "GET /now HTTP/1.1\r\nHost: a\r\n\r\n")
+            _ = held.receive(through: "now \n")
             #expect(live.exchange(line + last)?.hasPrefix("HTTP/1.1 503 ") == true)
             held.close()
             await live.server.drain()

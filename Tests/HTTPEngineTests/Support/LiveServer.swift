@@ -108,7 +108,7 @@ struct LiveServer: Sendable {
     /// Says something on a connection of its own and gives all that is answered until it closes.
     func exchange(_ text: String) -> String? {
         let client = client()
-        client.say(text)
-        return client.hearToEnd()
+        client.send(text)
+        return client.receiveToEnd()
     }
 }

@@ -3,16 +3,14 @@ import Glibc
 
 @testable import HTTPEngine
 
-/// A client that says exactly the bytes it is told to, and reads with a time limit.
+/// A client that sends exactly the bytes that it is given, and reads with a time limit.
 final class RawClient {
     private let descriptor: Int32
     private var isOpen = true
 
     init(port: UInt16, receiveBuffer: Int32? = nil) {
         descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-        var time = timeval(tv_sec: 10, tv_usec: 0)
-        let length = socklen_t(MemoryLayout<timeval>.size)
-        setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &time, length)
+        setTimeout()
         if var size = receiveBuffer {
             setsockopt(descriptor, SOL_SOCKET, SO_RCVBUF, &size, 4)
         }
@@ -27,18 +25,30 @@ final class RawClient {
         }
     }
 
+    /// - Parameter descriptor: a connected socket, which the client owns from now on.
+    init(descriptor: Int32) {
+        self.descriptor = descriptor
+        setTimeout()
+    }
+
     deinit { close() }
 
-    @discardableResult
-    func say(_ text: String) -> Bool { say(Array(text.utf8)) }
+    private func setTimeout() {
+        var time = timeval(tv_sec: 10, tv_usec: 0)
+        let length = socklen_t(MemoryLayout<timeval>.size)
+        setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &time, length)
+    }
 
-    /// - Returns: false when the server would not take it.
     @discardableResult
-    func say(_ bytes: [UInt8]) -> Bool {
+    func send(_ text: String) -> Bool { send(Array(text.utf8)) }
+
+    /// - Returns: false when the server did not take all of it.
+    @discardableResult
+    func send(_ bytes: [UInt8]) -> Bool {
         var start = 0
         while start < bytes.count {
             let count = bytes.withUnsafeBytes {
-                send(
+                Glibc.send(
                     descriptor, $0.baseAddress.map { $0 + start }, bytes.count - start,
                     Int32(MSG_NOSIGNAL))
             }
@@ -48,10 +58,10 @@ final class RawClient {
         return true
     }
 
-    /// "No more from me."
+    /// Ends its output; the server then reads the end of the stream.
     func endInput() { shutdown(descriptor, Int32(SHUT_WR)) }
 
-    /// Closes with a reset instead of an end.
+    /// Closes with a reset.
     func reset() {
         var linger = linger(l_onoff: 1, l_linger: 0)
         let length = socklen_t(MemoryLayout<linger>.size)
@@ -65,27 +75,27 @@ final class RawClient {
         Glibc.close(descriptor)
     }
 
-    /// Some bytes; empty at the end, nil when nothing came in time or the server reset.
-    func hear() -> [UInt8]? {
+    /// Some bytes; empty at the end of the stream, nil after 10 seconds or a reset.
+    func receive() -> [UInt8]? {
         var buffer = [UInt8](repeating: 0, count: 65_536)
         let count = recv(descriptor, &buffer, buffer.count, 0)
         return count < 0 ? nil : Array(buffer[..<count])
     }
 
-    /// Everything up to the server's end of the connection.
-    func hearToEnd() -> String? {
+    /// Everything up to the end of the stream.
+    func receiveToEnd() -> String? {
         var all: [UInt8] = []
-        while let bytes = hear() {
+        while let bytes = receive() {
             if bytes.isEmpty { return String(decoding: all, as: UTF8.self) }
             all += bytes
         }
         return nil
     }
 
-    /// Up to and with this text.
-    func hear(through text: String) -> String {
+    /// Everything up to this text, and what came with it.
+    func receive(through text: String) -> String {
         var all = ""
-        while !all.contains(text), let bytes = hear(), !bytes.isEmpty {
+        while !all.contains(text), let bytes = receive(), !bytes.isEmpty {
             all += String(decoding: bytes, as: UTF8.self)
         }
         return all

@@ -32,11 +32,11 @@ extension Live {
             let live = try LiveServer()
             let client = live.client()
             for _ in 0..<3 {
-                client.say(now)
-                #expect(client.hear(through: "now \n").hasPrefix("HTTP/1.1 200 OK\r\n"))
+                client.send(now)
+                #expect(client.receive(through: "now \n").hasPrefix("HTTP/1.1 200 OK\r\n"))
             }
-            client.say(last)
-            #expect(client.hearToEnd()?.contains("Connection: close\r\n") == true)
+            client.send(last)
+            #expect(client.receiveToEnd()?.contains("Connection: close\r\n") == true)
             await live.server.drain()
         }
 
@@ -45,21 +45,21 @@ extension Live {
             let text = live.exchange("GET /now HTTP/1.0\r\n\r\n")
             #expect(text?.contains("Connection: close\r\n") == true)
             let client = live.client()
-            client.say("GET /now HTTP/1.0\r\nConnection: keep-alive\r\n\r\n")
-            #expect(client.hear(through: "now \n").contains("Connection: keep-alive\r\n"))
-            client.say("GET /now HTTP/1.0\r\n\r\n")
-            #expect(client.hearToEnd()?.hasSuffix("now \n") == true)
+            client.send("GET /now HTTP/1.0\r\nConnection: keep-alive\r\n\r\n")
+            #expect(client.receive(through: "now \n").contains("Connection: keep-alive\r\n"))
+            client.send("GET /now HTTP/1.0\r\n\r\n")
+            #expect(client.receiveToEnd()?.hasSuffix("now \n") == true)
             await live.server.drain()
         }
 
         @Test func aClientThatEndsItsInputStillGetsItsAnswers() async throws {
             let live = try LiveServer()
             let client = live.client()
-            client.say(now + "GET /gate HTTP/1.1\r\nHost: a\r\n\r\n" + now)
+            client.send(now + "GET /gate HTTP/1.1\r\nHost: a\r\n\r\n" + now)
             client.endInput()
             await live.arrivals.reaches()
             live.gate.open()
-            let text = try #require(client.hearToEnd())
+            let text = try #require(client.receiveToEnd())
             #expect(text.split(separator: "HTTP/1.1 200 OK").count == 3)
             await live.server.drain()
         }
@@ -67,23 +67,23 @@ extension Live {
         @Test func aClientThatIsReadyToSendIsToldToGoOn() async throws {
             let live = try LiveServer()
             let client = live.client()
-            client.say(
+            client.send(
                 "POST /echo HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\n"
             )
-            #expect(client.hear(through: "\r\n\r\n") == "HTTP/1.1 100 Continue\r\n\r\n")
-            client.say("hi")
-            #expect(client.hear(through: "\r\n\r\nhi").hasPrefix("HTTP/1.1 200 OK"))
+            #expect(client.receive(through: "\r\n\r\n") == "HTTP/1.1 100 Continue\r\n\r\n")
+            client.send("hi")
+            #expect(client.receive(through: "\r\n\r\nhi").hasPrefix("HTTP/1.1 200 OK"))
             await live.server.drain()
         }
 
         @Test func aChunkedBodyArrivesWhole() async throws {
             let live = try LiveServer()
             let client = live.client()
-            client.say("POST /echo HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n")
+            client.send("POST /echo HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n")
             for piece in ["5\r", "\nhel", "lo\r\n5\r\n wor", "l\r\n0\r\nX: y\r\n", "\r\n" + last] {
-                client.say(piece)
+                client.send(piece)
             }
-            let text = try #require(client.hearToEnd())
+            let text = try #require(client.receiveToEnd())
             #expect(text.contains("\r\n\r\nhello worl" + "HTTP/1.1 200 OK"))
             await live.server.drain()
         }
@@ -91,16 +91,16 @@ extension Live {
         @Test func earlierAnswersComeBeforeTheInterimReply() async throws {
             let live = try LiveServer()
             let client = live.client()
-            client.say("GET /gate HTTP/1.1\r\nHost: a\r\n\r\n")
+            client.send("GET /gate HTTP/1.1\r\nHost: a\r\n\r\n")
             await live.arrivals.reaches()
-            client.say(
+            client.send(
                 "POST /echo HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\n"
             )
             live.gate.open()
-            let text = client.hear(through: "100 Continue\r\n\r\n")
+            let text = client.receive(through: "100 Continue\r\n\r\n")
             #expect(text.hasPrefix("HTTP/1.1 200 OK") && text.contains("gate\nHTTP/1.1 100 "))
-            client.say("hi" + last)
-            #expect(client.hearToEnd()?.contains("\r\n\r\nhi" + "HTTP/1.1 200") == true)
+            client.send("hi" + last)
+            #expect(client.receiveToEnd()?.contains("\r\n\r\nhi" + "HTTP/1.1 200") == true)
             await live.server.drain()
         }
 
@@ -108,24 +108,25 @@ extension Live {
         func aBodyTooLargeIsRefusedBeforeItComes(expectation: String) async throws {
             let live = try LiveServer()
             let client = live.client()
-            client.say("POST /echo HTTP/1.1\r\nHost: a\r\n\(expectation)Content-Length: 11\r\n\r\n")
-            let text = client.hear(through: "error 413\n")
+            client.send(
+                "POST /echo HTTP/1.1\r\nHost: a\r\n\(expectation)Content-Length: 11\r\n\r\n")
+            let text = client.receive(through: "error 413\n")
             #expect(text.hasPrefix("HTTP/1.1 413 Content Too Large\r\n"))
             #expect(text.contains("Connection: close\r\n"))
             // It may send the body all the same; that must not take the answer away.
-            #expect(client.say("hello world"))
+            #expect(client.send("hello world"))
             client.endInput()
-            #expect(client.hearToEnd() == "")
+            #expect(client.receiveToEnd() == "")
             await live.server.drain()
         }
 
         @Test func anUnknownPathIsAnsweredBeforeItsBodyAndTheConnectionGoesOn() async throws {
             let live = try LiveServer()
             let client = live.client()
-            client.say("POST /nope HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\n")
-            #expect(client.hear(through: "error 404\n").hasPrefix("HTTP/1.1 404"))
-            client.say("hello" + last)
-            #expect(client.hearToEnd()?.hasPrefix("HTTP/1.1 200") == true)
+            client.send("POST /nope HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\n")
+            #expect(client.receive(through: "error 404\n").hasPrefix("HTTP/1.1 404"))
+            client.send("hello" + last)
+            #expect(client.receiveToEnd()?.hasPrefix("HTTP/1.1 200") == true)
             await live.server.drain()
         }
 
@@ -151,20 +152,20 @@ extension Live {
         @Test func halfARequestAndAnEndIsToldSo() async throws {
             let live = try LiveServer()
             let client = live.client()
-            client.say("GET /now HTTP/1.1\r\nHo")
+            client.send("GET /now HTTP/1.1\r\nHo")
             client.endInput()
-            #expect(client.hearToEnd()?.hasPrefix("HTTP/1.1 400 ") == true)
+            #expect(client.receiveToEnd()?.hasPrefix("HTTP/1.1 400 ") == true)
             await live.server.drain()
         }
 
         @Test func aHeaderThatWouldSplitTheResponseIsA500AndAFault() async throws {
             let live = try LiveServer()
             let client = live.client()
-            client.say("GET /split HTTP/1.1\r\nHost: a\r\n\r\n")
-            let text = client.hear(through: "error 500\n")
+            client.send("GET /split HTTP/1.1\r\nHost: a\r\n\r\n")
+            let text = client.receive(through: "error 500\n")
             #expect(text.hasPrefix("HTTP/1.1 500 ") && !text.contains("Evil"))
-            client.say("GET /throw HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
-            #expect(client.hearToEnd()?.hasPrefix("HTTP/1.1 500 ") == true)
+            client.send("GET /throw HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
+            #expect(client.receiveToEnd()?.hasPrefix("HTTP/1.1 500 ") == true)
             await live.server.drain()
             let faults = live.records.errors
             #expect(faults.count == 2 && faults[0].error is InvalidHeader)

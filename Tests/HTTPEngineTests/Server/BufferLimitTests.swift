@@ -5,7 +5,7 @@ import Testing
 
 extension Live {
     /// What all connections together may make the server hold.
-    @Suite struct Holding {
+    @Suite struct BufferLimit {
         private static let filler = String(repeating: "a", count: 14_000)
         /// Most of a head, in as many fields as it needs.
         private static let half = "GET /now HTTP/1.1\r\nHost: a\r\nA: \(filler)\r\nB: \(filler)\r\n"
@@ -14,8 +14,8 @@ extension Live {
         /// a buffer more, for one loop serves them in turn.
         private func turns(_ client: RawClient) {
             for _ in 0..<4 {
-                client.say("GET /now HTTP/1.1\r\nHost: a\r\n\r\n")
-                #expect(client.hear(through: "now \n").hasPrefix("HTTP/1.1 200"))
+                client.send("GET /now HTTP/1.1\r\nHost: a\r\n\r\n")
+                #expect(client.receive(through: "now \n").hasPrefix("HTTP/1.1 200"))
             }
         }
 
@@ -25,14 +25,14 @@ extension Live {
                 $0.bufferBytes = 40_000
             }
             let (first, second, small) = (live.client(), live.client(), live.client())
-            first.say(Self.half)
+            first.send(Self.half)
             turns(small)
-            second.say(Self.half)
-            let refusal = try #require(second.hearToEnd())
+            second.send(Self.half)
+            let refusal = try #require(second.receiveToEnd())
             #expect(refusal.hasPrefix("HTTP/1.1 503 ") && refusal.contains("Retry-After: 1\r\n"))
             turns(small)
-            first.say("\r\n")
-            #expect(first.hear(through: "now \n").hasPrefix("HTTP/1.1 200"))
+            first.send("\r\n")
+            #expect(first.receive(through: "now \n").hasPrefix("HTTP/1.1 200"))
             // The first has given back what it held.
             #expect(
                 live.exchange(Self.half + "Connection: close\r\n\r\n")?.hasSuffix("now \n") == true)
@@ -48,7 +48,7 @@ extension Live {
             let small = live.client()
             for _ in 0..<5 {
                 let client = live.client()
-                client.say(Self.half)
+                client.send(Self.half)
                 turns(small)
                 client.reset()
                 turns(small)
@@ -65,13 +65,13 @@ extension Live {
                 $0.bufferBytes = 20_000
             }
             let client = live.client()
-            client.say("GET /gate HTTP/1.1\r\nHost: a\r\n\r\n")
+            client.send("GET /gate HTTP/1.1\r\nHost: a\r\n\r\n")
             await live.arrivals.reaches()
-            client.say(Self.half + "\r\n" + Self.half + "\r\n")
+            client.send(Self.half + "\r\n" + Self.half + "\r\n")
             let small = live.client()
             turns(small)
             live.gate.open()
-            let all = try #require(client.hearToEnd())
+            let all = try #require(client.receiveToEnd())
             #expect(all.contains("gate\nHTTP/1.1 503 ") && !all.contains("now \n"))
             #expect(all.components(of: "HTTP/1.1 ") == 2)
             small.close()
@@ -85,10 +85,10 @@ extension Live {
             }
             let client = live.client(receiveBuffer: 4_096)
             // 40 MB of answers: more than the kernel holds for one who does not read.
-            client.say(String(repeating: "GET /large HTTP/1.1\r\nHost: a\r\n\r\n", count: 400))
+            client.send(String(repeating: "GET /large HTTP/1.1\r\nHost: a\r\n\r\n", count: 400))
             let small = live.client()
             turns(small)
-            #expect(live.server.connections == 1)
+            #expect(live.server.statistics.openConnections == 1)
             client.close()
             small.close()
             await live.server.drain()

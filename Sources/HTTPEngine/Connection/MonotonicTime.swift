@@ -1,6 +1,7 @@
 internal import CSocket
 
-/// A point on the monotonic clock. Only the loop reads the clock; everything else is told.
+/// A point on the monotonic clock. Only the loop reads the clock; everything else gets the time as an
+/// argument.
 struct MonotonicTime: Comparable, Sendable {
     var nanoseconds: Int64
 
@@ -10,15 +11,15 @@ struct MonotonicTime: Comparable, Sendable {
         left.nanoseconds < right.nanoseconds
     }
 
-    static func + (moment: MonotonicTime, span: Interval) -> MonotonicTime {
-        MonotonicTime(nanoseconds: moment.nanoseconds &+ span.nanoseconds)
+    static func + (time: MonotonicTime, interval: Interval) -> MonotonicTime {
+        MonotonicTime(nanoseconds: time.nanoseconds &+ interval.nanoseconds)
     }
 
     func duration(since earlier: MonotonicTime) -> Duration {
         .nanoseconds(nanoseconds - earlier.nanoseconds)
     }
 
-    /// A deadline's length; one of more than a century is a century.
+    /// A length of time; one of more than a century is a century, a negative one is zero.
     struct Interval: Sendable {
         let nanoseconds: Int64
 

@@ -1,11 +1,3 @@
-/// The header field in which proxies say whom they ask for. A server believes one of them: the
-/// proxy that writes the one passes on the other as its client made it up.
-public enum ForwardedHeader: String, CaseIterable, Sendable {
-    case xForwardedFor = "x-forwarded-for"
-    /// RFC 7239.
-    case forwarded
-}
-
 /// Who a request comes from when proxies hand it on.
 ///
 /// Each proxy appends whom it has the request from, and anybody can begin such a list. So it is

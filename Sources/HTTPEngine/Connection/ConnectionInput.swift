@@ -1,0 +1,235 @@
+/// The input of a connection: bytes become exchanges. No socket and no clock.
+///
+/// Owns the PROXY protocol header, the parser, and the request whose body has not arrived yet.
+/// Guarantees: 404, 405 and 413 are decided from the head, before the body is read; what is rejected
+/// has its response ready, rendered by the group that its path belongs to.
+struct ConnectionInput {
+    /// What received bytes were.
+    enum Received: Equatable {
+        /// Part of a request, or of several.
+        case requestBytes
+        case incompleteProxyHeader
+        /// The header is complete and ``ConnectionInput/peer`` is the client that it names. Bytes of
+        /// a first request may have come with it.
+        case proxyHeader
+        case invalidProxyHeader(ProxyHeaderError.Reason)
+    }
+
+    enum Event {
+        case needMore
+        /// A request has a head, and a body that has not arrived.
+        case bodyExpected
+        /// A request is complete, or its response is known. It waits for its turn.
+        case exchange(Exchange, then: Next)
+        /// The body of a request that was answered before has been read and dropped.
+        case bodyDropped
+        /// No further request can be read; nil where the last one has its response already.
+        case rejected(Exchange?)
+    }
+
+    /// What follows an exchange on the connection.
+    enum Next: Equatable {
+        case request
+        /// The body of the same request, which is dropped.
+        case droppedBody
+        /// Nothing that is read. `lingers` tells that bytes may still be on their way.
+        case nothing(lingers: Bool)
+    }
+
+    /// A request whose body has not arrived yet.
+    private struct Incoming {
+        let id: RequestID
+        let head: RequestHead
+        let route: MountedRoute
+        let parameters: PathParameters
+        let bodyLimit: Int
+    }
+
+    /// The other end of the connection; after a PROXY header the client that it names.
+    private(set) var peer: PeerAddress
+    private let router: Router
+    private let proxies: TrustedProxies
+    private let bodyBytes: Int
+    private let limits: ParserLimits
+    /// What has come of the PROXY header; nil when none is awaited.
+    private var proxyHeader: [UInt8]?
+    private var parser: RequestParser
+    private var incoming: Incoming?
+    private var isDroppingBody = false
+    private var owesContinue = false
+    /// When the first byte of the request that is being read came.
+    private var began: MonotonicTime
+
+    /// - Parameter bodyBytes: the limit of a body where its route has none.
+    init(
+        peer: PeerAddress, router: Router, proxies: TrustedProxies, awaitsProxyHeader: Bool,
+        limits: ParserLimits, bodyBytes: Int, at now: MonotonicTime
+    ) {
+        self.peer = peer
+        self.router = router
+        self.proxies = proxies
+        self.bodyBytes = bodyBytes
+        self.limits = limits
+        proxyHeader = awaitsProxyHeader ? [] : nil
+        parser = RequestParser(limits: limits)
+        began = now
+    }
+
+    /// Nothing of a next request has come.
+    var isBetweenRequests: Bool { parser.isBetweenRequests }
+
+    var hasUnreadBytes: Bool { parser.unread > 0 }
+
+    /// A PROXY header has begun and is not complete.
+    var hasPartialProxyHeader: Bool { proxyHeader?.isEmpty == false }
+
+    /// Bytes that it keeps in memory.
+    var heldBytes: Int { parser.heldBytes + (incoming?.head.bytes.count ?? 0) }
+
+    mutating func receive(_ bytes: UnsafeRawBufferPointer, at now: MonotonicTime) -> Received {
+        guard var header = proxyHeader else {
+            append(bytes, at: now)
+            return .requestBytes
+        }
+        proxyHeader = nil
+        let before = header.count
+        header.append(contentsOf: bytes)
+        switch ProxyHeader.read(header) {
+        case .needMore:
+            proxyHeader = header
+            return .incompleteProxyHeader
+        case .done(let client, let count):
+            peer = client ?? peer
+            append(UnsafeRawBufferPointer(rebasing: bytes[(count - before)...]), at: now)
+            return .proxyHeader
+        case .refused(let reason): return .invalidProxyHeader(reason)
+        }
+    }
+
+    /// Parses the next thing that has been received.
+    /// - Parameter id: for a request that begins.
+    mutating func next(id: @autoclosure () -> RequestID, at now: MonotonicTime) -> Event {
+        switch parser.next() {
+        case .needMore: return .needMore
+        case .head(let head): return read(head, id: id(), at: now)
+        case .body(let body): return finish(body, at: now)
+        case .tooLarge:
+            return .rejected(
+                reject(.bodyTooLarge(limit: incoming?.bodyLimit ?? bodyBytes), id: id()))
+        case .refused(let error, let head):
+            return .rejected(reject(.malformed(error), head: head, id: id()))
+        }
+    }
+
+    /// Ends the request that is being read with an error. No further request may be read.
+    /// - Returns: nil where the request has its response already and only its body is dropped.
+    mutating func reject(
+        _ error: HTTPError, head: RequestHead? = nil, id: @autoclosure () -> RequestID
+    ) -> Exchange? {
+        guard !isDroppingBody else { return nil }
+        let id = incoming?.id ?? id()
+        let head = incoming?.head ?? head ?? parser.partialHead
+        let route = incoming?.route
+        incoming = nil
+        owesContinue = false
+        let response = router.render(error, of: route, ErrorContext(id: id, head: head))
+        return Exchange(
+            id: id, began: began, head: head, client: client(of: head),
+            responder: .response(response, route), closesConnection: true)
+    }
+
+    /// Whether the client waits for `100 Continue`; true once for each request.
+    mutating func takeContinue() -> Bool {
+        defer { owesContinue = false }
+        return owesContinue
+    }
+
+    /// Drops everything that was received and gives back its memory. No further request may be read.
+    mutating func discard() {
+        parser = RequestParser(limits: limits)
+        incoming = nil
+        proxyHeader = nil
+    }
+
+    private mutating func append(_ bytes: UnsafeRawBufferPointer, at now: MonotonicTime) {
+        guard !bytes.isEmpty else { return }
+        if parser.isBetweenRequests { began = now }
+        parser.append(bytes)
+    }
+
+    private mutating func read(_ head: RequestHead, id: RequestID, at now: MonotonicTime) -> Event {
+        switch router.match(head, id: id) {
+        case .response(let response):
+            return respond(response, to: head, id: id, at: now)
+        case .route(let route, let parameters):
+            let limit = route.route.bodyLimit ?? bodyBytes
+            incoming = Incoming(
+                id: id, head: head, route: route, parameters: parameters, bodyLimit: limit)
+            if head.framing.exceeds(limit) {
+                return .rejected(reject(.bodyTooLarge(limit: limit), id: id))
+            }
+            owesContinue = head.expectsContinue && parser.unread == 0
+            parser.readBody(limit: limit)
+            return head.framing == .none ? next(id: id, at: now) : .bodyExpected
+        }
+    }
+
+    /// The response does not depend on the body. A body is still read and dropped if it is small and
+    /// will be sent without `100 Continue`; otherwise the connection closes.
+    private mutating func respond(
+        _ response: Response, to head: RequestHead, id: RequestID, at now: MonotonicTime
+    ) -> Event {
+        let closes = head.expectsContinue || head.framing.exceeds(bodyBytes)
+        let exchange = Exchange(
+            id: id, began: began, head: head, client: client(of: head),
+            responder: .response(response, nil), closesConnection: closes)
+        if closes { return .exchange(exchange, then: .nothing(lingers: true)) }
+        parser.readBody(limit: bodyBytes, keeps: false)
+        guard head.framing == .none else {
+            isDroppingBody = true
+            return .exchange(exchange, then: .droppedBody)
+        }
+        // The empty body.
+        _ = parser.next()
+        return .exchange(exchange, then: afterRequest(head, at: now))
+    }
+
+    private mutating func finish(_ body: [UInt8], at now: MonotonicTime) -> Event {
+        guard let request = incoming else {
+            isDroppingBody = false
+            began = now
+            return .bodyDropped
+        }
+        incoming = nil
+        owesContinue = false
+        let client = client(of: request.head)
+        let exchange = Exchange(
+            id: request.id, began: began, head: request.head, client: client,
+            responder: .handler(
+                request.route,
+                Request(
+                    head: request.head, body: body, peer: client, requestID: request.id,
+                    parameters: request.parameters, route: request.route.route.template)))
+        return .exchange(exchange, then: afterRequest(request.head, at: now))
+    }
+
+    private mutating func afterRequest(_ head: RequestHead, at now: MonotonicTime) -> Next {
+        began = now
+        return head.keepsAlive ? .request : .nothing(lingers: parser.unread > 0)
+    }
+
+    private func client(of head: RequestHead?) -> PeerAddress {
+        guard !proxies.addresses.isEmpty, let head else { return peer }
+        return ForwardedFor.client(
+            of: HeaderFields(head: head), in: proxies.forwardedHeader, from: peer,
+            trusting: proxies.addresses)
+    }
+}
+
+extension RequestHead.Framing {
+    /// Whether `Content-Length` is more. The length of a chunked body is found while it is read.
+    fileprivate func exceeds(_ limit: Int) -> Bool {
+        if case .length(let length) = self { return length > limit }
+        return false
+    }
+}

@@ -1,0 +1,100 @@
+/// The output of a connection: the exchanges that wait for their turn, and the bytes that wait to be
+/// sent. No socket and no clock.
+///
+/// Guarantees: responses are in the order of requests, for one exchange is answered at a time.
+struct ConnectionOutput {
+    struct Limits: Sendable {
+        /// Exchanges that wait for their turn.
+        let pipelinedRequests: Int
+        /// Bytes of their heads and bodies.
+        let pipelinedBytes: Int
+        /// Bytes that wait to be sent.
+        let unsentBytes: Int
+    }
+
+    private let limits: Limits
+    private var queue: [Exchange] = []
+    private var queuedBytes = 0
+    private var current: Exchange?
+    private var buffer: [UInt8] = []
+    private var sentBytes = 0
+
+    init(limits: Limits) { self.limits = limits }
+
+    /// Exchanges that wait for their turn.
+    var waiting: Int { queue.count }
+
+    /// A handler is running.
+    var isAnswering: Bool { current != nil }
+
+    /// Everything that was asked has its response in the buffer or at the client.
+    var isCaughtUp: Bool { queue.isEmpty && current == nil }
+
+    /// The same, and everything is sent.
+    var isIdle: Bool { isCaughtUp && unsentBytes == 0 }
+
+    var unsentBytes: Int { buffer.count - sentBytes }
+
+    /// The client reads more slowly than it asks.
+    var isFull: Bool { unsentBytes > limits.unsentBytes }
+
+    /// Whether another request may be read ahead.
+    var hasRoom: Bool {
+        queue.count < limits.pipelinedRequests && queuedBytes <= limits.pipelinedBytes && !isFull
+    }
+
+    /// Bytes that it keeps in memory.
+    var heldBytes: Int { queuedBytes + (current?.heldBytes ?? 0) + buffer.capacity }
+
+    mutating func enqueue(_ exchange: Exchange) {
+        queue.append(exchange)
+        queuedBytes += exchange.heldBytes
+    }
+
+    /// The next exchange to answer, if it may begin now. It must be finished with `finish`.
+    mutating func dequeue() -> Exchange? {
+        guard !queue.isEmpty, current == nil, !isFull else { return nil }
+        let exchange = queue.removeFirst()
+        queuedBytes -= exchange.heldBytes
+        current = exchange
+        return exchange
+    }
+
+    /// Appends a response.
+    /// - Returns: its length in bytes.
+    mutating func write(
+        _ response: Response, _ frame: ResponseEncoder.Frame
+    ) throws(InvalidHeader) -> Int {
+        try ResponseEncoder.encode(response, frame, into: &buffer)
+    }
+
+    /// Appends bytes that are not a final response.
+    mutating func write(_ bytes: [UInt8]) { buffer += bytes }
+
+    /// The current exchange has its response.
+    mutating func finish() { current = nil }
+
+    /// The exchanges that wait will not be answered.
+    mutating func dropQueue() {
+        queue.removeAll()
+        queuedBytes = 0
+    }
+
+    func withUnsentBytes<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result {
+        buffer.withUnsafeBytes { body(UnsafeRawBufferPointer(rebasing: $0[sentBytes...])) }
+    }
+
+    mutating func sent(_ count: Int) {
+        sentBytes += count
+        guard sentBytes == buffer.count else { return }
+        buffer.removeAll(keepingCapacity: buffer.capacity <= 4_096)
+        sentBytes = 0
+    }
+
+    /// Drops everything that waits and gives back its memory.
+    mutating func discard() {
+        dropQueue()
+        buffer = []
+        sentBytes = 0
+    }
+}

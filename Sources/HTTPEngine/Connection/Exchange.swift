@@ -1,0 +1,49 @@
+/// One request on a connection and how it is answered. A class, because it is passed from queue to
+/// task to access record, and a struct would count a dozen references at each step.
+final class Exchange: Sendable {
+    enum Responder: Sendable {
+        case handler(MountedRoute, Request)
+        /// The response is known without a handler; with the route, if one was found.
+        case response(Response, MountedRoute?)
+    }
+
+    let id: RequestID
+    /// When its first byte came.
+    let began: MonotonicTime
+    /// nil when it could not be read.
+    let head: RequestHead?
+    /// The client: the peer of the connection, or the one that a trusted proxy names.
+    let client: PeerAddress
+    let responder: Responder
+    /// The connection closes after the response, whatever the client asked for.
+    let closesConnection: Bool
+
+    init(
+        id: RequestID, began: MonotonicTime, head: RequestHead?, client: PeerAddress,
+        responder: Responder, closesConnection: Bool = false
+    ) {
+        self.id = id
+        self.began = began
+        self.head = head
+        self.client = client
+        self.responder = responder
+        self.closesConnection = closesConnection
+    }
+
+    /// The route that was found for it, also when the request was rejected after that.
+    var route: MountedRoute? {
+        switch responder {
+        case .handler(let mounted, _): mounted
+        case .response(_, let mounted): mounted
+        }
+    }
+
+    /// The bytes of the request that it keeps in memory.
+    var heldBytes: Int {
+        let head = head?.bytes.count ?? 0
+        if case .handler(_, let request) = responder { return head + request.body.count }
+        return head
+    }
+
+    var context: ErrorContext { ErrorContext(id: id, head: head) }
+}

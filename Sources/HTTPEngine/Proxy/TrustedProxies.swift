@@ -1,0 +1,28 @@
+/// Whether connections begin with a PROXY protocol header, of version 1 or 2.
+public enum ProxyProtocol: String, CaseIterable, Sendable {
+    case off
+    /// Every connection does. One whose peer is not a trusted proxy, or without a valid header, is
+    /// closed without a response.
+    case required
+}
+
+/// The reverse proxies whose word about the client's address is taken.
+public struct TrustedProxies: Sendable {
+    /// Their addresses. Empty means that the client is always the peer of the connection.
+    public var addresses: [AddressBlock] = []
+    /// The header field in which they name the client of a request. It does not change whose the
+    /// connection is.
+    public var forwardedHeader = ForwardedHeader.xForwardedFor
+    /// Whether they name the client of a connection before its first request.
+    public var proxyProtocol = ProxyProtocol.off
+
+    public init() {}
+}
+
+/// The header field in which proxies say whom they ask for. A server believes one of them: the
+/// proxy that writes the one passes on the other as its client made it up.
+public enum ForwardedHeader: String, CaseIterable, Sendable {
+    case xForwardedFor = "x-forwarded-for"
+    /// RFC 7239.
+    case forwarded
+}
