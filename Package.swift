@@ -43,7 +43,7 @@ let package = Package(
             swiftSettings: settings),
         .target(
             name: "AuthAPI",
-            dependencies: ["AuthCore", "Cryptography", "HTTPEngine", "StrictJSON"],
+            dependencies: ["AuthCore", "Cryptography", "HTTPEngine", "Networking", "StrictJSON"],
             resources: [
                 .embedInCode("Discovery/llms.txt"), .embedInCode("Discovery/openapi.json"),
                 .embedInCode("HashLogin/style.css"),
@@ -61,7 +61,8 @@ let package = Package(
         .target(
             name: "AuthCore", dependencies: ["Cryptography", "StrictJSON"], swiftSettings: settings),
         .target(
-            name: "HTTPEngine", dependencies: ["Scheduling", "CSocket"], swiftSettings: settings),
+            name: "HTTPEngine", dependencies: ["Networking", "Scheduling", "CSocket"],
+            swiftSettings: settings),
         .target(
             name: "Cryptography", dependencies: ["COpenSSL", "CArgon2", "CScrypt"],
             swiftSettings: settings),
@@ -91,7 +92,8 @@ let package = Package(
             exclude: ["Vectors"],
             swiftSettings: settings),
         .testTarget(
-            name: "HTTPEngineTests", dependencies: ["HTTPEngine", "CSocket", "TestPrimitives"],
+            name: "HTTPEngineTests",
+            dependencies: ["HTTPEngine", "Networking", "CSocket", "TestPrimitives"],
             swiftSettings: settings),
         .testTarget(
             name: "AuthCoreTests",
@@ -118,8 +120,7 @@ let package = Package(
             name: "PosternTests",
             dependencies: [
                 "postern", "AuthCore", "AuthStorage", "Cryptography", "Fetching", "HTTPEngine",
-                "Networking",
-                "Scheduling", "StrictJSON", "TestPrimitives",
+                "Networking", "Scheduling", "StrictJSON", "TestPrimitives",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
             ],

@@ -2,6 +2,8 @@
 // split; the parser must not trap, and must say the same as when it is fed all at once. So must
 // the PROXY protocol's header, and no list of proxies may name whom the last one did not.
 
+import Networking
+
 private let limits = ParserLimits(
     requestLineBytes: 200, headBytes: 500, headerCount: 8, chunkExtensionBytes: 16,
     trailerBytes: 40)
@@ -45,16 +47,18 @@ private func checkProxyHeader(_ input: [UInt8], piece: Int) {
 /// Whatever a client began a list with, the entry that its proxy appends on a line of its own.
 private func checkForwarded(_ input: [UInt8]) {
     let text = String(decoding: input.filter { ASCII.isFieldValue($0) }, as: UTF8.self)
-    guard let proxies = AddressBlock("10.0.0.0/8"), let proxy = PeerAddress(address: "10.0.0.1")
-    else { return }
+    guard let block = IPBlock("10.0.0.0/8"), let proxy = IPAddress("10.0.0.1") else { return }
+    var proxies = TrustedProxies()
+    proxies.addresses = [block]
     for header in ForwardedHeader.allCases {
+        proxies.forwardedHeader = header
         let own = header == .forwarded ? "for=203.0.113.9" : "203.0.113.9"
         let request = Request(
             method: .get, target: "/",
             headers: [(header.rawValue, text), (header.rawValue, own)])
         let client = ForwardedFor.client(
-            of: request.headers, in: header, from: proxy, trusting: [proxies])
-        precondition(client.text == "203.0.113.9", "a client was believed")
+            of: request.headers, from: proxy, trusting: proxies)
+        precondition(client.description == "203.0.113.9", "a client was believed")
     }
 }
 

@@ -7,13 +7,18 @@ root="$(cd "$(dirname "$0")/../.." && pwd)"
 work="$root/.build/fuzz"
 mkdir -p "$work/corpus"
 
-# The parser and what it is made of; nothing of it needs a socket or another module.
-sources="$root/Sources/HTTPEngine"
-swiftc -swift-version 6 -O -parse-as-library -sanitize=fuzzer,address \
-    -enable-upcoming-feature ExistentialAny \
+# The parser and what it is made of: no socket, and of other modules only Networking.
+sources="$root/Sources"
+flags="-swift-version 6 -O -parse-as-library -sanitize=address
+    -enable-upcoming-feature ExistentialAny -enable-upcoming-feature InternalImportsByDefault"
+# shellcheck disable=SC2086
+(cd "$work" && swiftc $flags -emit-module -emit-object -wmo -module-name Networking \
+    "$sources"/Networking/*.swift)
+# shellcheck disable=SC2086
+swiftc $flags -sanitize=fuzzer -I "$work" "$work/Networking.o" \
     "$root/Tests/Fuzz/RequestParserFuzz.swift" \
-    "$sources"/Grammar/*.swift "$sources"/Message/*.swift "$sources"/Wire/*.swift \
-    "$sources"/Proxy/*.swift \
+    "$sources"/HTTPEngine/Grammar/*.swift "$sources"/HTTPEngine/Message/*.swift \
+    "$sources"/HTTPEngine/Wire/*.swift "$sources"/HTTPEngine/Proxy/*.swift \
     -o "$work/request-parser"
 
 printf '\001GET /a%%20b?c=d HTTP/1.1\r\nHost: a:80\r\nX: y\r\n\r\n' > "$work/corpus/get"

@@ -1,5 +1,6 @@
 internal import AuthCore
 internal import HTTPEngine
+internal import Networking
 
 /// Counts requests before anything else is looked at, and tells callers where they stand
 /// (contract section 2, "Rate limits"; field names as in draft-ietf-httpapi-ratelimit-headers-06).

@@ -1,3 +1,5 @@
+internal import Networking
+
 /// The input of a connection: bytes become exchanges. No socket and no clock.
 ///
 /// Owns the PROXY protocol header, the parser, and the request whose body has not arrived yet.
@@ -46,7 +48,7 @@ struct ConnectionInput {
     }
 
     /// The other end of the connection; after a PROXY header the client that it names.
-    private(set) var peer: PeerAddress
+    private(set) var peer: SocketAddress
     private let router: Router
     private let proxies: TrustedProxies
     private let bodyBytes: Int
@@ -62,7 +64,7 @@ struct ConnectionInput {
 
     /// - Parameter bodyBytes: the limit of a body where its route has none.
     init(
-        peer: PeerAddress, router: Router, proxies: TrustedProxies, awaitsProxyHeader: Bool,
+        peer: SocketAddress, router: Router, proxies: TrustedProxies, awaitsProxyHeader: Bool,
         limits: ParserLimits, bodyBytes: Int, at now: MonotonicTime
     ) {
         self.peer = peer
@@ -208,7 +210,7 @@ struct ConnectionInput {
             responder: .handler(
                 request.route,
                 Request(
-                    head: request.head, body: body, peer: client, requestID: request.id,
+                    head: request.head, body: body, peer: client.address, requestID: request.id,
                     parameters: request.parameters, route: request.route.route.template)))
         return .exchange(exchange, then: afterRequest(request.head, at: now))
     }
@@ -218,11 +220,11 @@ struct ConnectionInput {
         return head.keepsAlive ? .request : .nothing(lingers: parser.unread > 0)
     }
 
-    private func client(of head: RequestHead?) -> PeerAddress {
+    private func client(of head: RequestHead?) -> SocketAddress {
         guard !proxies.addresses.isEmpty, let head else { return peer }
-        return ForwardedFor.client(
-            of: HeaderFields(head: head), in: proxies.forwardedHeader, from: peer,
-            trusting: proxies.addresses)
+        let client = ForwardedFor.client(
+            of: HeaderFields(head: head), from: peer.address, trusting: proxies)
+        return client == peer.address ? peer : SocketAddress(client, port: 0)
     }
 }
 

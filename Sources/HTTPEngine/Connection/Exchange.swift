@@ -1,3 +1,5 @@
+internal import Networking
+
 /// One request on a connection and how it is answered. A class, because it is passed from queue to
 /// task to access record, and a struct would count a dozen references at each step.
 final class Exchange: Sendable {
@@ -13,13 +15,13 @@ final class Exchange: Sendable {
     /// nil when it could not be read.
     let head: RequestHead?
     /// The client: the peer of the connection, or the one that a trusted proxy names.
-    let client: PeerAddress
+    let client: SocketAddress
     let responder: Responder
     /// The connection closes after the response, whatever the client asked for.
     let closesConnection: Bool
 
     init(
-        id: RequestID, began: MonotonicTime, head: RequestHead?, client: PeerAddress,
+        id: RequestID, began: MonotonicTime, head: RequestHead?, client: SocketAddress,
         responder: Responder, closesConnection: Bool = false
     ) {
         self.id = id

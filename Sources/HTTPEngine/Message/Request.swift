@@ -1,3 +1,5 @@
+public import Networking
+
 /// A request method: a case-sensitive token (RFC 9110 §9.1).
 public struct Method: Hashable, Sendable, CustomStringConvertible {
     public let name: String
@@ -24,7 +26,7 @@ public struct Request: Sendable {
     let head: RequestHead
     public let body: [UInt8]
     /// Who asks: the other end of the socket or, behind a trusted proxy, its client.
-    public let peer: PeerAddress
+    public let peer: IPAddress
     let requestID: RequestID
     /// The values of the route's `{…}`, percent-decoded.
     public let parameters: PathParameters
@@ -32,7 +34,7 @@ public struct Request: Sendable {
     public let route: String?
 
     init(
-        head: RequestHead, body: [UInt8], peer: PeerAddress, requestID: RequestID,
+        head: RequestHead, body: [UInt8], peer: IPAddress, requestID: RequestID,
         parameters: PathParameters = PathParameters(), route: String? = nil
     ) {
         self.head = head
@@ -47,7 +49,7 @@ public struct Request: Sendable {
     /// answered 400 by the router.
     public init(
         method: Method, target: String, headers: [(String, String)] = [], body: [UInt8] = [],
-        peer: PeerAddress = .loopback, id: RequestID = RequestID(prefix: 0, number: 0)
+        peer: IPAddress = .loopback, id: RequestID = RequestID(prefix: 0, number: 0)
     ) {
         self.init(
             head: RequestHead(method: method, target: target, headers: headers),

@@ -1,24 +1,26 @@
-/// Who a request comes from when proxies hand it on.
+internal import Networking
+
+/// Finds the client of a request that came through proxies.
 ///
-/// Each proxy appends whom it has the request from, and anybody can begin such a list. So it is
-/// believed from its end, and only as far as the addresses are trusted proxies': the first other
-/// one is the client, whatever stands before it.
+/// Each proxy appends the address it received the request from, and anybody can begin such a list.
+/// So it is read from its end, and only as far as the addresses are those of trusted proxies: the
+/// first other address is the client, whatever stands before it.
 enum ForwardedFor {
-    /// Proxies one behind the other; who names more has begun the list himself.
-    static let mostHops = 32
+    /// Proxies in one chain. A longer list was begun by the client.
+    static let maxHops = 32
 
     static func client(
-        of headers: HeaderFields, in header: ForwardedHeader, from peer: PeerAddress,
-        trusting proxies: [AddressBlock]
-    ) -> PeerAddress {
+        of headers: HeaderFields, from peer: IPAddress, trusting proxies: TrustedProxies
+    ) -> IPAddress {
         guard proxies.contain(peer) else { return peer }
+        let header = proxies.forwardedHeader
         var client = peer
         var hops = 0
-        // A line that was left open cannot swallow the next one: each is read on its own.
+        // Each line is read on its own, so that a line with an open quote cannot swallow the next.
         for line in headers.all(header.rawValue).reversed() {
             for node in nodes(line, header).reversed() {
-                // Who passes on what cannot be read is answerable for it.
-                guard hops < mostHops, let before = node else { return client }
+                // The proxy that forwarded an unreadable entry stands for it.
+                guard hops < maxHops, let before = node else { return client }
                 client = before
                 hops += 1
                 guard proxies.contain(client) else { return client }
@@ -27,18 +29,57 @@ enum ForwardedFor {
         return client
     }
 
-    /// Who is named, in order; `nil` for what is no address.
-    private static func nodes(_ line: String, _ header: ForwardedHeader) -> [PeerAddress?] {
+    /// The addresses of a line, in order; `nil` for an entry that is not an address.
+    private static func nodes(_ line: String, _ header: ForwardedHeader) -> [IPAddress?] {
         switch header {
         case .xForwardedFor:
-            line.split(separator: ",", omittingEmptySubsequences: false).suffix(mostHops + 1).map {
-                PeerAddress(node: trimmed($0), bracketed: false)
+            line.split(separator: ",", omittingEmptySubsequences: false).suffix(maxHops + 1).map {
+                address(ofNode: trimmed($0), bracketed: false)
             }
         case .forwarded:
-            // Where one element ends is not known in a list that cannot be read.
-            ForwardedList.nodes(line)?.suffix(mostHops + 1).map { node in
-                node.flatMap { PeerAddress(node: $0, bracketed: true) }
+            // In a malformed list it is not known where one element ends.
+            ForwardedList.nodes(line)?.suffix(maxHops + 1).map { node in
+                node.flatMap { address(ofNode: $0[...], bracketed: true) }
             } ?? [nil]
+        }
+    }
+
+    /// Reads an address with or without a port: `192.0.2.1`, `192.0.2.1:80`, `[2001:db8::1]:80`.
+    /// - Parameter bracketed: whether an IPv6 address must be in brackets. Otherwise it may also be
+    ///   bare, and then has no port.
+    static func address(ofNode node: Substring, bracketed: Bool) -> IPAddress? {
+        if node.first == "[" {
+            guard let end = node.firstIndex(of: "]"), isPort(node[end...].dropFirst()) else {
+                return nil
+            }
+            let host = node[..<end].dropFirst()
+            guard host.utf8.contains(UInt8(ascii: ":")) else { return nil }
+            return IPAddress(host)?.unmapped
+        }
+        let colons = node.utf8.count { $0 == UInt8(ascii: ":") }
+        let host = colons == 1 ? node.prefix { $0 != ":" } : node
+        guard colons <= 1 || !bracketed, isPort(node[host.endIndex...]) else { return nil }
+        return IPAddress(host)?.unmapped
+    }
+
+    /// Nothing, or a colon and a port. RFC 7239 §6 allows an obfuscated port.
+    private static func isPort(_ text: Substring) -> Bool {
+        guard text.first == ":" else { return text.isEmpty }
+        let port = text.dropFirst().utf8
+        if port.first == UInt8(ascii: "_") {
+            return port.count > 1 && port.allSatisfy(isObfuscated)
+        }
+        return (1...5).contains(port.count) && port.allSatisfy(ASCII.isDigit)
+            && UInt16(String(text.dropFirst())) != nil
+    }
+
+    private static func isObfuscated(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."), UInt8(ascii: "_"),
+            UInt8(ascii: "-"):
+            return true
+        default: return false
         }
     }
 

@@ -1,3 +1,5 @@
+public import Networking
+
 /// What a proxy says of its client before the client's first byte: the PROXY protocol, versions 1
 /// and 2 (HAProxy's proxy-protocol.txt, §2).
 ///
@@ -9,7 +11,7 @@ enum ProxyHeader {
         /// The header is the first so many bytes.
         /// - Parameter client: nil keeps the socket's address: the proxy speaks for itself (LOCAL)
         ///   or cannot say for whom (UNKNOWN, UNSPEC, a Unix socket).
-        case done(client: PeerAddress?, bytes: Int)
+        case done(client: SocketAddress?, bytes: Int)
         case refused(ProxyHeaderError.Reason)
     }
 
@@ -59,12 +61,12 @@ extension ProxyHeader {
         }
     }
 
-    private static func address(_ host: String, _ port: String, isV6: Bool) -> PeerAddress? {
+    private static func address(_ host: String, _ port: String, isV6: Bool) -> SocketAddress? {
         guard host.utf8.contains(UInt8(ascii: ":")) == isV6, (1...5).contains(port.utf8.count),
             port.utf8.allSatisfy(ASCII.isDigit), port == "0" || !port.hasPrefix("0"),
-            let port = UInt16(port)
+            let port = UInt16(port), let address = IPAddress(host)
         else { return nil }
-        return PeerAddress(address: host, port: port)
+        return SocketAddress(address.unmapped, port: port)
     }
 }
 
@@ -88,23 +90,20 @@ extension ProxyHeader {
         switch (family, transport) {
         case (1, 1):
             guard rest >= 12 else { return .refused(.badAddress) }
-            let client = PeerAddress(
-                v4: UInt32(truncatingIfNeeded: number(block, 0, 4)),
-                port: UInt16(truncatingIfNeeded: number(block, 8, 2)))
-            return .done(client: client, bytes: 16 + rest)
+            return .done(client: client(block, addressBytes: 4), bytes: 16 + rest)
         case (2, 1):
             guard rest >= 36 else { return .refused(.badAddress) }
-            let client = PeerAddress(
-                v6: number(block, 0, 8), number(block, 8, 8),
-                port: UInt16(truncatingIfNeeded: number(block, 32, 2)))
-            return .done(client: client, bytes: 16 + rest)
+            return .done(client: client(block, addressBytes: 16), bytes: 16 + rest)
         default: return .done(client: nil, bytes: 16 + rest)
         }
     }
 
-    /// So many bytes of the block, in network order.
-    private static func number(_ block: ArraySlice<UInt8>, _ start: Int, _ count: Int) -> UInt64 {
-        block.dropFirst(start).prefix(count).reduce(0) { $0 << 8 | UInt64($1) }
+    /// Source address, destination address, source port, destination port (§2.2).
+    private static func client(_ block: ArraySlice<UInt8>, addressBytes: Int) -> SocketAddress? {
+        let port = block.dropFirst(2 * addressBytes).prefix(2).reduce(0) { $0 << 8 | UInt16($1) }
+        return IPAddress(bytes: block.prefix(addressBytes)).map {
+            SocketAddress($0.unmapped, port: port)
+        }
     }
 }
 
@@ -124,10 +123,11 @@ public struct ProxyHeaderError: Error, Hashable, Sendable, CustomStringConvertib
         case truncated = "it is incomplete"
     }
 
-    public let peer: PeerAddress
+    public let peer: SocketAddress
     public let reason: Reason
 
     public var description: String {
-        "closed the connection of \(peer), which needs a PROXY protocol header: \(reason.rawValue)"
+        "closed the connection of \(peer): a PROXY protocol header was required, and "
+            + reason.rawValue
     }
 }

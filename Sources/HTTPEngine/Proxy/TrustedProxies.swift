@@ -1,3 +1,5 @@
+public import Networking
+
 /// Whether connections begin with a PROXY protocol header, of version 1 or 2.
 public enum ProxyProtocol: String, CaseIterable, Sendable {
     case off
@@ -9,7 +11,10 @@ public enum ProxyProtocol: String, CaseIterable, Sendable {
 /// The reverse proxies whose word about the client's address is taken.
 public struct TrustedProxies: Sendable {
     /// Their addresses. Empty means that the client is always the peer of the connection.
-    public var addresses: [AddressBlock] = []
+    public var addresses: [IPBlock] = [] {
+        // As the addresses of clients are.
+        didSet { addresses = addresses.map(\.unmapped) }
+    }
     /// The header field in which they name the client of a request. It does not change whose the
     /// connection is.
     public var forwardedHeader = ForwardedHeader.xForwardedFor
@@ -17,6 +22,10 @@ public struct TrustedProxies: Sendable {
     public var proxyProtocol = ProxyProtocol.off
 
     public init() {}
+
+    func contain(_ address: IPAddress) -> Bool {
+        addresses.contains { $0.contains(address) }
+    }
 }
 
 /// The header field in which proxies say whom they ask for. A server believes one of them: the

@@ -1,5 +1,6 @@
 internal import CSocket
 internal import Glibc
+internal import Networking
 
 /// Accepts connections on one loop for all loops, and hands them out in turn.
 ///
@@ -53,7 +54,14 @@ final class Acceptor {
             var address = sockaddr_storage()
             let descriptor = csocket_accept(socket.descriptor, &address)
             if descriptor >= 0 {
-                handOver(descriptor, from: PeerAddress(address), socket.listener, on: loop)
+                let transport = PlainTransport(descriptor: descriptor)
+                if let peer = withUnsafeBytes(of: address, SocketAddress.init(sockaddr:)) {
+                    // Over a dual-stack socket IPv4 clients have mapped addresses.
+                    let peer = SocketAddress(peer.address.unmapped, port: peer.port)
+                    handOver(transport, from: peer, socket.listener, on: loop)
+                } else {
+                    transport.close()
+                }
             } else if !continues(after: errno, socket, on: loop) {
                 return
             }
@@ -61,9 +69,9 @@ final class Acceptor {
     }
 
     private func handOver(
-        _ descriptor: Int32, from peer: PeerAddress, _ listener: Listener, on loop: isolated Loop
+        _ transport: PlainTransport, from peer: SocketAddress, _ listener: Listener,
+        on loop: isolated Loop
     ) {
-        let transport = PlainTransport(descriptor: descriptor)
         guard let admission = admission(of: peer, listener.proxies, on: loop) else {
             transport.close()
             return
@@ -80,12 +88,12 @@ final class Acceptor {
     /// nil for a peer that is not a trusted proxy where a PROXY header is required. What it says
     /// about its client is not believed, and a response would be counted for no client.
     private func admission(
-        of peer: PeerAddress, _ proxies: TrustedProxies, on loop: isolated Loop
+        of peer: SocketAddress, _ proxies: TrustedProxies, on loop: isolated Loop
     ) -> Connection.Admission? {
         guard proxies.proxyProtocol == .required else {
-            return loop.context.limiter.acquire(peer) ? .counted : .rejected
+            return loop.context.limiter.acquire(peer.address) ? .counted : .rejected
         }
-        guard proxies.addresses.contain(peer) else {
+        guard proxies.contain(peer.address) else {
             loop.context.rejections.count(.untrustedProxy)
             reportUntrusted(peer, on: loop)
             return nil
@@ -95,7 +103,7 @@ final class Acceptor {
 
     /// At most once a second: enough to find a proxy that the configuration does not name, without a
     /// log line for each connection.
-    private func reportUntrusted(_ peer: PeerAddress, on loop: isolated Loop) {
+    private func reportUntrusted(_ peer: SocketAddress, on loop: isolated Loop) {
         let now = loop.refresh()
         guard nextReport.map({ $0 <= now }) ?? true else { return }
         nextReport = now + MonotonicTime.Interval(.seconds(1))

@@ -1,4 +1,5 @@
 internal import CSocket
+internal import Networking
 
 /// One client's connection. Connects its parts: it moves bytes between the transport and
 /// ``ConnectionInput`` and ``ConnectionOutput``, runs one handler at a time, and does what
@@ -37,7 +38,7 @@ final class Connection {
     private var watchedEvents: UInt32?
 
     init(
-        _ transport: any Transport, listener: Listener, peer: PeerAddress, admission: Admission,
+        _ transport: any Transport, listener: Listener, peer: SocketAddress, admission: Admission,
         context: ServerContext, at now: MonotonicTime
     ) {
         self.transport = transport
@@ -55,7 +56,7 @@ final class Connection {
     var descriptor: Int32 { transport.descriptor }
 
     /// The other end of the connection; after a PROXY header the client that it names.
-    var peer: PeerAddress { input.peer }
+    var peer: SocketAddress { input.peer }
 
     func open(on loop: isolated Loop) { run(on: loop) }
 
@@ -224,7 +225,7 @@ extension Connection {
 
     /// The PROXY header has named the client: the connection counts as its own from here on.
     private func assignClient(on loop: isolated Loop) {
-        if loop.context.limiter.assign(input.peer) {
+        if loop.context.limiter.assign(input.peer.address) {
             admission = .counted
         } else if loop.admitRejected() {
             loop.context.limiter.release(nil)

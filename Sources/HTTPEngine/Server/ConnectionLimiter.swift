@@ -1,3 +1,4 @@
+internal import Networking
 internal import Synchronization
 
 /// Limits the open connections, in all and of each client, over all loops. A connection whose client
@@ -8,7 +9,7 @@ internal import Synchronization
 final class ConnectionLimiter: Sendable {
     private struct State {
         var total = 0
-        var byClient: [PeerAddress: Int] = [:]
+        var byClient: [IPBlock: Int] = [:]
         var accepted = 0
         var rejections = RejectionCounts()
     }
@@ -25,7 +26,7 @@ final class ConnectionLimiter: Sendable {
     /// Counts a new connection.
     /// - Parameter client: nil when it is assigned later.
     /// - Returns: false when a limit is reached; then there is nothing to release.
-    func acquire(_ client: PeerAddress?) -> Bool {
+    func acquire(_ client: IPAddress?) -> Bool {
         state.withLock { state in
             guard state.total < limit else {
                 state.rejections.count(.connectionLimit)
@@ -40,15 +41,15 @@ final class ConnectionLimiter: Sendable {
 
     /// Assigns a counted connection to its client.
     /// - Returns: false when the client has reached its limit; then the connection still has none.
-    func assign(_ client: PeerAddress) -> Bool {
+    func assign(_ client: IPAddress) -> Bool {
         state.withLock { count(client, &$0) }
     }
 
     /// - Parameter client: the one of the connection; nil when it was never assigned.
-    func release(_ client: PeerAddress?) {
+    func release(_ client: IPAddress?) {
         state.withLock { state in
             state.total -= 1
-            guard let client = client?.subscriber else { return }
+            guard let client = client?.client else { return }
             let count = state.byClient[client, default: 1] - 1
             state.byClient[client] = count == 0 ? nil : count
         }
@@ -63,8 +64,8 @@ final class ConnectionLimiter: Sendable {
     /// Connections that were not, since the start.
     var rejections: RejectionCounts { state.withLock { $0.rejections } }
 
-    private func count(_ client: PeerAddress?, _ state: inout State) -> Bool {
-        guard let client = client?.subscriber else { return true }
+    private func count(_ client: IPAddress?, _ state: inout State) -> Bool {
+        guard let client = client?.client else { return true }
         let count = state.byClient[client, default: 0]
         guard count < clientLimit else {
             state.rejections.count(.clientLimit)

@@ -18,12 +18,6 @@ public enum ListenAddress: Hashable, Sendable, CustomStringConvertible {
             host.utf8.contains(UInt8(ascii: ":")) ? "[\(host)]:\(port)" : "\(host):\(port)"
         }
     }
-
-    func withPort(_ port: UInt16) -> ListenAddress {
-        switch self {
-        case .tcp(let host, _): .tcp(host: host, port: port)
-        }
-    }
 }
 
 /// One address that a server listens on, and the routes that it serves there.

@@ -1,6 +1,7 @@
 internal import CSocket
 internal import Dispatch
 internal import Glibc
+internal import Networking
 internal import Scheduling
 
 /// One serial queue with its connections. A Dispatch source on one epoll descriptor wakes it, and
@@ -97,7 +98,7 @@ actor Loop {
 
     /// Takes over a connection that was accepted.
     func adopt(
-        _ transport: any Transport, from peer: PeerAddress, _ listener: Listener,
+        _ transport: any Transport, from peer: SocketAddress, _ listener: Listener,
         as admission: Connection.Admission
     ) {
         guard admission != .rejected || admitRejected() else {
@@ -125,7 +126,7 @@ actor Loop {
     func forget(_ connection: Connection) {
         connections[connection.descriptor] = nil
         switch connection.admission {
-        case .counted: context.limiter.release(connection.peer)
+        case .counted: context.limiter.release(connection.peer.address)
         case .unassigned: context.limiter.release(nil)
         case .rejected: rejectedConnections -= 1
         }

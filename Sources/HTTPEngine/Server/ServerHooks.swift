@@ -1,3 +1,5 @@
+public import Networking
+
 /// One answered request, for the access log.
 public struct AccessRecord: Sendable {
     /// nil when the request line could not be read.
@@ -10,14 +12,14 @@ public struct AccessRecord: Sendable {
     public let bytes: Int
     /// From the first byte of the request to the end of the handler.
     public let duration: Duration
-    public let peer: PeerAddress
+    public let peer: SocketAddress
     public let id: RequestID
 
     public var requestID: String { id.description }
 
     public init(
         method: Method?, route: String, status: Int, bytes: Int, duration: Duration,
-        peer: PeerAddress, id: RequestID
+        peer: SocketAddress, id: RequestID
     ) {
         self.method = method
         self.route = route

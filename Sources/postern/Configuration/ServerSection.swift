@@ -70,8 +70,8 @@ struct ServerSection: Sendable {
         "an IPv4 or IPv6 address, or \"*\" for all addresses of both",
         read: { $0 == "*" || IPAddress($0) != nil ? $0 : nil }, write: { $0 })
 
-    private static let addressBlock = Syntax<AddressBlock>.string(
-        "an address or a block of addresses", read: { AddressBlock($0) }, write: \.description)
+    private static let addressBlock = Syntax<IPBlock>.string(
+        "an address or a block of addresses", read: { IPBlock($0) }, write: \.description)
 
     /// 0 stands for one loop per processor.
     private static let loops: Syntax<Int?> = {

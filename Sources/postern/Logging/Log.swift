@@ -2,6 +2,7 @@ internal import AuthCore
 internal import Glibc
 internal import HTTPEngine
 internal import Logging
+internal import Networking
 
 /// The log of the program: messages, requests and audit events in one format, written to standard
 /// error.
@@ -43,7 +44,7 @@ struct Log: Sendable {
         line.add("status", record.status)
         line.add("bytes", record.bytes)
         line.add("microseconds", Int(record.duration / .microseconds(1)))
-        line.add("client", record.peer.text)
+        line.add("client", record.peer.address.description)
         line.add("id", record.requestID)
         writer.append(line.finish())
     }

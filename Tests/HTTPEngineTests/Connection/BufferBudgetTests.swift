@@ -23,14 +23,12 @@ import Testing
     @Test func aConnectionIsChargedBeyondItsFreeBytes() {
         let budget = BufferBudget(limit: 10)
         var charge = BufferCharge(budget: budget)
-        #expect(charge.update(heldBytes: BufferCharge.freeBytes))
-        #expect(budget.grantedBytes == 0)
-        #expect(charge.update(heldBytes: BufferCharge.freeBytes + 10))
-        #expect(budget.grantedBytes == 10)
-        // Refused: what was charged before stays charged.
-        #expect(!charge.update(heldBytes: BufferCharge.freeBytes + 11))
-        #expect(budget.grantedBytes == 10)
-        #expect(charge.update(heldBytes: 0))
-        #expect(budget.grantedBytes == 0)
+        let free = BufferCharge.freeBytes
+        // Refused where there is no room: what was charged before stays charged.
+        let steps = [(free, 0), (free + 10, 10), (free + 11, 10), (0, 0)].map { held, granted in
+            (charge.update(heldBytes: held), budget.grantedBytes == granted)
+        }
+        #expect(steps.map(\.0) == [true, true, false, true])
+        #expect(!steps.map(\.1).contains(false))
     }
 }

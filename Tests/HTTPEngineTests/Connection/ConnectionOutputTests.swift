@@ -1,3 +1,4 @@
+import Networking
 import Testing
 
 @testable import HTTPEngine
@@ -8,7 +9,8 @@ extension Exchange {
         let target = String(repeating: "/", count: bytes)
         return Exchange(
             id: RequestID(prefix: 0, number: number), began: MonotonicTime(nanoseconds: 0),
-            head: RequestHead(method: .get, target: target, headers: []), client: .loopback,
+            head: RequestHead(method: .get, target: target, headers: []),
+            client: SocketAddress(.loopback, port: 0),
             responder: .response(Response(status: .ok), nil))
     }
 }

@@ -1,5 +1,6 @@
 import CSocket
 import Glibc
+import Networking
 import Testing
 
 @testable import HTTPEngine
@@ -77,7 +78,7 @@ private struct KnockTransport: Transport {
 extension Live {
     /// A connection on a transport with a handshake.
     @Suite struct Handshake {
-        private func connection() async throws -> (loop: Loop, client: RawClient) {
+        private func connection() async throws -> (Loop, RawClient, ConnectionLimiter) {
             let (near, far) = socketPair()
             // The client blocks while it waits.
             _ = fcntl(far, F_SETFL, fcntl(far, F_GETFL) & ~O_NONBLOCK)
@@ -94,25 +95,26 @@ extension Live {
             let listener = Listener(address: .tcp(host: "127.0.0.1", port: 0), router: router)
             await loop.run()
             await loop.adopt(
-                KnockTransport(descriptor: near), from: .loopback, listener, as: .counted)
-            return (loop, RawClient(descriptor: far))
+                KnockTransport(descriptor: near), from: SocketAddress(.loopback, port: 0), listener,
+                as: .counted)
+            return (loop, RawClient(descriptor: far), context.limiter)
         }
 
         @Test func nothingIsReadOrSentBeforeTheHandshakeIsDone() async throws {
-            let (loop, client) = try await connection()
+            let (loop, client, limiter) = try await connection()
             client.send("!GET /now HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
             let text = try #require(client.receiveToEnd())
             #expect(text.hasPrefix("!HTTP/1.1 200 ") && text.hasSuffix("now\n"))
-            #expect(loop.context.limiter.total == 0)
+            #expect(limiter.total == 0)
             await loop.shutDown()
         }
 
         @Test func aHandshakeThatFailsClosesTheConnection() async throws {
-            let (loop, client) = try await connection()
+            let (loop, client, limiter) = try await connection()
             client.endInput()
             #expect(client.receiveToEnd() == "")
             await loop.drain()
-            #expect(loop.context.limiter.total == 0)
+            #expect(limiter.total == 0)
             await loop.shutDown()
         }
     }

@@ -47,29 +47,3 @@ import Testing
         #expect(RequestID(prefix: 1, number: .max).bytes.count == RequestID.longest)
     }
 }
-
-@Suite struct PeerAddressTests {
-    @Test(arguments: [
-        (PeerAddress(v4: 0xc000_0201, port: 80), "192.0.2.1:80"),
-        (PeerAddress(v6: 0, 1, port: 8080), "[::1]:8080"),
-        (PeerAddress(v6: 0, 0), "[::]:0"),
-        (PeerAddress(v6: 0x2001_0db8_0000_0000, 0x0001_0000_0000_0001), "[2001:db8::1:0:0:1]:0"),
-        (PeerAddress(v6: 0x2001_0db8_0000_0001, 0x0001_0001_0001_0001), "[2001:db8:0:1:1:1:1:1]:0"),
-        (PeerAddress(v6: 0x2001_0db8_0001_0000, 0), "[2001:db8:1::]:0"),
-    ])
-    func addressesReadAsTheRFCsWriteThem(address: PeerAddress, text: String) {
-        #expect(address.description == text)
-    }
-
-    @Test func anIPv4ClientOfADualStackListenerIsIPv4() {
-        let mapped = PeerAddress(v6: 0, 0xffff_7f00_0001, port: 5)
-        #expect(mapped == PeerAddress(v4: 0x7f00_0001, port: 5))
-        #expect(mapped.bytes == [127, 0, 0, 1])
-        #expect(mapped.subscriber == .loopback)
-    }
-
-    @Test func bytesAreInNetworkOrder() {
-        let address = PeerAddress(v6: 0x2001_0db8_0000_0000, 0xff)
-        #expect(address.bytes == [0x20, 1, 0x0d, 0xb8] + Array(repeating: 0, count: 11) + [0xff])
-    }
-}

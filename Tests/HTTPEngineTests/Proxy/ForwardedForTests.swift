@@ -1,3 +1,4 @@
+import Networking
 import TestPrimitives
 import Testing
 
@@ -8,16 +9,54 @@ private func client(
     _ peer: String, _ lists: [String], in header: ForwardedHeader = .xForwardedFor,
     also others: [(String, String)] = []
 ) throws -> String {
-    let proxies = try ["10.0.0.0/8", "2001:db8::/32"].map { try #require(AddressBlock($0)) }
+    var proxies = TrustedProxies()
+    proxies.addresses = try ["10.0.0.0/8", "2001:db8::/32"].map { try #require(IPBlock($0)) }
+    proxies.forwardedHeader = header
     let request = Request(
         method: .get, target: "/", headers: lists.map { (header.rawValue, $0) } + others)
     return ForwardedFor.client(
-        of: request.headers, in: header, from: try #require(PeerAddress(address: peer)),
-        trusting: proxies
-    ).text
+        of: request.headers, from: try #require(IPAddress(peer)).unmapped, trusting: proxies
+    ).description
 }
 
 @Suite struct ForwardedForTests {
+    @Test(arguments: [
+        ("192.0.2.1", "192.0.2.1"), ("192.0.2.1:65535", "192.0.2.1"),
+        ("192.0.2.1:_a-b.c", "192.0.2.1"),
+        ("[2001:db8::1]", "2001:db8::1"), ("[2001:db8::1]:1", "2001:db8::1"),
+        ("[::ffff:192.0.2.1]", "192.0.2.1"),
+    ])
+    func aNodeIsAnAddressWithOrWithoutAPort(node: String, text: String) {
+        for bracketed in [true, false] {
+            let address = ForwardedFor.address(ofNode: node[...], bracketed: bracketed)
+            #expect(address?.description == text)
+        }
+    }
+
+    @Test func anIPv6AddressWithoutBracketsIsReadWhereBracketsAreOptional() {
+        let node = "2001:db8::1"
+        #expect(ForwardedFor.address(ofNode: node[...], bracketed: false)?.description == node)
+        #expect(ForwardedFor.address(ofNode: node[...], bracketed: true) == nil)
+    }
+
+    @Test(arguments: [
+        "", ":", "[", "]", "[]", "[]:1", "[1.2.3.4]", "[::1", "::1]", "[::1]]", "[[::1]]", "[::1]:",
+        "[::1]:65536", "[::1] :1", "1.2.3.4:", "1.2.3.4:-1", "1.2.3.4: 1", "1.2.3.4:1:",
+        "1.2.3.4:_",
+        "1.2.3.4:_a/b", "1.2.3.4:1x", " 1.2.3.4", "1.2.3.4 ", "1.2.3.4\0", "_hidden", "unknown",
+    ])
+    func anotherNodeIsNotAnAddress(node: String) {
+        #expect(ForwardedFor.address(ofNode: node[...], bracketed: true) == nil)
+        #expect(ForwardedFor.address(ofNode: node[...], bracketed: false) == nil)
+    }
+
+    @Test func mappedProxiesAreThoseOfIPv4() throws {
+        var proxies = TrustedProxies()
+        proxies.addresses = [try #require(IPBlock("::ffff:10.0.0.0/104"))]
+        #expect(proxies.contain(IPAddress(v4: 0x0a01_0203)))
+        #expect(!proxies.contain(IPAddress(v4: 0x0b01_0203)))
+    }
+
     @Test func aPeerThatIsNoProxyIsTheClientWhateverItSays() throws {
         #expect(try client("192.0.2.1", ["203.0.113.9"]) == "192.0.2.1")
         #expect(try client("192.0.2.1", ["10.0.0.1"]) == "192.0.2.1")
@@ -70,7 +109,7 @@ private func client(
     @Test func anEndlessListIsNotWalkedToItsBeginning() throws {
         let list = String(repeating: ",10.0.0.2", count: 2_000)
         #expect(try client("10.0.0.1", ["203.0.113.9" + list]) == "10.0.0.2")
-        let lines = [String](repeating: "10.0.0.3", count: ForwardedFor.mostHops)
+        let lines = [String](repeating: "10.0.0.3", count: ForwardedFor.maxHops)
         #expect(try client("10.0.0.1", ["203.0.113.9"] + lines) == "10.0.0.3")
         #expect(try client("10.0.0.1", ["203.0.113.9"] + lines.dropLast()) == "203.0.113.9")
     }

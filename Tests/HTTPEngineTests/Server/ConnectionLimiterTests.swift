@@ -1,34 +1,35 @@
+import Networking
 import Testing
 
 @testable import HTTPEngine
 
 @Suite struct ConnectionLimiterTests {
-    private let one = PeerAddress(v4: 1, port: 10)
-    private let other = PeerAddress(v4: 2, port: 10)
+    private let one = IPAddress(v4: 1)
+    private let other = IPAddress(v4: 2)
 
-    @Test func aClientIsCountedByItsAddressWhateverThePort() {
+    @Test func aClientHasAsManyConnectionsAsItsLimit() {
         let limiter = ConnectionLimiter(limit: 9, clientLimit: 2)
         #expect(limiter.acquire(one))
-        #expect(limiter.acquire(PeerAddress(v4: 1, port: 11)))
-        #expect(!limiter.acquire(PeerAddress(v4: 1, port: 12)))
+        #expect(limiter.acquire(one))
+        #expect(!limiter.acquire(one))
         #expect(limiter.acquire(other))
     }
 
     @Test func theAddressesOfOneIPv6NetworkAreOneClient() {
         let limiter = ConnectionLimiter(limit: 9, clientLimit: 2)
         let prefix: UInt64 = 0x2001_0db8_0000_0001
-        #expect(limiter.acquire(PeerAddress(v6: prefix, 1)))
-        #expect(limiter.acquire(PeerAddress(v6: prefix, .max)))
-        #expect(!limiter.acquire(PeerAddress(v6: prefix, 2)))
-        #expect(limiter.acquire(PeerAddress(v6: prefix + 1, 2)))
-        limiter.release(PeerAddress(v6: prefix, 1))
-        #expect(limiter.acquire(PeerAddress(v6: prefix, 3)))
+        #expect(limiter.acquire(IPAddress(v6: prefix, 1)))
+        #expect(limiter.acquire(IPAddress(v6: prefix, .max)))
+        #expect(!limiter.acquire(IPAddress(v6: prefix, 2)))
+        #expect(limiter.acquire(IPAddress(v6: prefix + 1, 2)))
+        limiter.release(IPAddress(v6: prefix, 1))
+        #expect(limiter.acquire(IPAddress(v6: prefix, 3)))
     }
 
     @Test func aReleasedConnectionMakesRoom() {
         let limiter = ConnectionLimiter(limit: 9, clientLimit: 1)
         #expect(limiter.acquire(one))
-        limiter.release(PeerAddress(v4: 1, port: 99))
+        limiter.release(one)
         #expect(limiter.total == 0)
         #expect(limiter.acquire(one))
     }

@@ -1,3 +1,4 @@
+import Networking
 import TestPrimitives
 import Testing
 
@@ -182,7 +183,7 @@ extension Live {
             #expect(record.route == "/now" && record.method == .get && record.status == 200)
             #expect(record.bytes == text.utf8.count)
             #expect(text.contains("X-Request-Id: \(record.requestID)\r\n"))
-            #expect(record.peer.text == "127.0.0.1" && record.peer.port != 0)
+            #expect(record.peer.address.description == "127.0.0.1" && record.peer.port != 0)
         }
     }
 }

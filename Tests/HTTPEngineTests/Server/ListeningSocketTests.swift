@@ -1,35 +1,9 @@
-import CSocket
 import Glibc
 import Testing
 
 @testable import HTTPEngine
 
 @Suite struct ListeningSocketTests {
-    @Test func anIPv4PeerIsReadInNetworkOrder() {
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_addr.s_addr = UInt32(0xc000_0201).bigEndian
-        address.sin_port = UInt16(4_711).bigEndian
-        #expect(peer(address).description == "192.0.2.1:4711")
-    }
-
-    @Test(arguments: [("2001:db8::1", "[2001:db8::1]:80"), ("::ffff:192.0.2.1", "192.0.2.1:80")])
-    func anIPv6PeerIsTooAndAMappedOneIsIPv4(text: String, description: String) {
-        var address = sockaddr_in6()
-        address.sin6_family = sa_family_t(AF_INET6)
-        address.sin6_port = UInt16(80).bigEndian
-        inet_pton(AF_INET6, text, &address.sin6_addr)
-        #expect(peer(address).description == description)
-    }
-
-    private func peer<Address>(_ address: Address) -> PeerAddress {
-        var storage = sockaddr_storage()
-        withUnsafeMutableBytes(of: &storage) { target in
-            withUnsafeBytes(of: address) { target.copyMemory(from: $0) }
-        }
-        return PeerAddress(storage)
-    }
-
     @Test(arguments: [("127.0.0.1", "127.0.0.1"), ("::1", "[::1]")])
     func whereItListensReadsAsInAURL(host: String, shown: String) throws {
         let socket = try listen(host)

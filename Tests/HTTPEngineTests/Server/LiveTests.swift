@@ -1,4 +1,5 @@
 import Glibc
+import Networking
 import TestPrimitives
 import Testing
 
@@ -174,7 +175,7 @@ extension Live {
             #expect(live.port != 0)
             #expect(live.exchange("GET /now HTTP/1.0\r\n\r\n")?.hasPrefix("HTTP/1.1 200") == true)
             await live.server.drain()
-            #expect(live.records.access.first?.peer.text == "127.0.0.1")
+            #expect(live.records.access.first?.peer.address.description == "127.0.0.1")
         }
 
         @Test func aTakenPortIsAnError() async throws {

@@ -1,3 +1,4 @@
+import Networking
 import Testing
 
 @testable import HTTPEngine
@@ -9,7 +10,7 @@ private let line = "PROXY TCP4 192.0.2.1 198.51.100.2 4711 80\r\n"
 private func proxied(
     _ adjust: (inout LiveServer.Setup) -> Void = { _ in }
 ) throws -> LiveServer {
-    let loopback = try #require(AddressBlock("127.0.0.0/8"))
+    let loopback = try #require(IPBlock("127.0.0.0/8"))
     return try LiveServer {
         $0.proxies.proxyProtocol = .required
         $0.proxies.addresses = [loopback]
@@ -41,7 +42,7 @@ extension Live {
             for byte in (line + last).utf8 { client.send([byte]) }
             #expect(client.receiveToEnd()?.hasPrefix("HTTP/1.1 200 ") == true)
             await live.server.drain()
-            #expect(live.records.access.map(\.peer.text) == ["192.0.2.1"])
+            #expect(live.records.access.map(\.peer.address.description) == ["192.0.2.1"])
         }
 
         @Test func aProxyThatSpeaksForItselfKeepsItsAddressAndMayForward() async throws {
@@ -53,7 +54,8 @@ extension Live {
             _ = live.exchange(line + forwarded)
             await live.server.drain()
             #expect(
-                live.records.access.map(\.peer.text) == ["127.0.0.1", "203.0.113.9", "192.0.2.1"])
+                live.records.access.map(\.peer.address.description)
+                    == ["127.0.0.1", "203.0.113.9", "192.0.2.1"])
         }
 
         @Test(arguments: [
@@ -73,7 +75,7 @@ extension Live {
         }
 
         @Test func aStrangerIsClosedWhateverItSays() async throws {
-            let elsewhere = try #require(AddressBlock("192.0.2.0/24"))
+            let elsewhere = try #require(IPBlock("192.0.2.0/24"))
             let live = try proxied { $0.proxies.addresses = [elsewhere] }
             for _ in 0..<3 {
                 let client = live.client()
@@ -155,7 +157,7 @@ extension Live {
         }
 
         @Test func aRequestIsItsClientsByTheHeaderThatIsConfigured() async throws {
-            let loopback = try #require(AddressBlock("127.0.0.1"))
+            let loopback = try #require(IPBlock("127.0.0.1"))
             let live = try LiveServer {
                 $0.proxies.addresses = [loopback]
                 $0.proxies.forwardedHeader = .forwarded
@@ -163,7 +165,7 @@ extension Live {
             let both = "Forwarded: for=203.0.113.9\r\nX-Forwarded-For: 198.51.100.1\r\nHost"
             _ = live.exchange(last.replacing("Host", with: both))
             await live.server.drain()
-            #expect(live.records.access.map(\.peer.text) == ["203.0.113.9"])
+            #expect(live.records.access.map(\.peer.address.description) == ["203.0.113.9"])
         }
     }
 }

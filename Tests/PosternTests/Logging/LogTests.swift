@@ -2,6 +2,7 @@ import AuthCore
 import Glibc
 import HTTPEngine
 import Logging
+import Networking
 import StrictJSON
 import Testing
 
@@ -18,7 +19,7 @@ import Testing
         log.access(
             AccessRecord(
                 method: .post, route: "/api/v1/session", status: 201, bytes: 512,
-                duration: .microseconds(1500), peer: .loopback,
+                duration: .microseconds(1500), peer: SocketAddress(.loopback, port: 1),
                 id: RequestID(prefix: 1, number: 2)))
         await log.writer.drain()
         let object = try #require(try JSONValue.parse(Array(pipe.drained().utf8)).object)
@@ -38,7 +39,8 @@ import Testing
         log.access(
             AccessRecord(
                 method: Method(String(repeating: "M", count: 8_000)), route: "-", status: 405,
-                bytes: 1, duration: .zero, peer: .loopback, id: RequestID(prefix: 1, number: 2)))
+                bytes: 1, duration: .zero, peer: SocketAddress(.loopback, port: 1),
+                id: RequestID(prefix: 1, number: 2)))
         await log.writer.drain()
         let object = try #require(try JSONValue.parse(Array(pipe.drained().utf8)).object)
         #expect(object["method"] == .string(String(repeating: "M", count: 32)))
