@@ -3,6 +3,7 @@
 /// The cause is a short sentence for the client that sent the text. It contains nothing of the text
 /// itself, so it can be logged and sent without escaping.
 public struct JSONError: Error, Sendable, Equatable, CustomStringConvertible {
+    /// The sentence for the client, by kind of error.
     public enum Cause: String, Sendable {
         case empty = "the text is empty"
         case byteOrderMark = "a byte order mark is not allowed"

@@ -53,6 +53,7 @@ public enum JSONValue: Sendable, Equatable {
 /// texts equal (the Kelvin sign and `K`), so a member could be read under a name that no other JSON
 /// program reads it under.
 public struct JSONObject: Sendable, Equatable {
+    /// A name and its value.
     public struct Member: Sendable, Equatable {
         public let name: String
         public let value: JSONValue

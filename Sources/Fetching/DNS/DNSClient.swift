@@ -103,6 +103,7 @@ public final class DNSClient: Sendable {
 
 /// Why a look-up in the DNS has no answer. That nothing is published at a name is an answer.
 public struct DNSError: Error, Equatable, CustomStringConvertible {
+    /// What went wrong.
     public enum Cause: Error, Equatable, CustomStringConvertible {
         /// The text is not a name that can be asked for.
         case invalidName

@@ -20,6 +20,7 @@ public struct TooManyFetches: Error, Equatable, CustomStringConvertible {
 /// A client must not learn the cause: it would have a port scanner. The cause is for the operator's
 /// log and holds nothing that the host has sent.
 public struct FetchError: Error, Equatable, CustomStringConvertible {
+    /// What went wrong. Only the status comes from the response itself.
     public enum Cause: Equatable, Sendable {
         case unresolvable(NameLookupError)
         /// One address of the host, or the address of the socket, is not allowed by the rules.

@@ -2,6 +2,7 @@ public import Networking
 
 /// Which URLs of strangers the operator allows to be fetched, and how much of them.
 public struct FetchRules: Sendable {
+    /// The ports that a URL may name.
     public enum Ports: Sendable, Equatable {
         case any
         /// In addition to the scheme's own port.

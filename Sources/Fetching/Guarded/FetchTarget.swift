@@ -12,12 +12,14 @@ public struct FetchTarget: Hashable, Sendable {
         var port: UInt16 { self == .https ? 443 : 80 }
     }
 
+    /// A name that is looked up for every fetch, or an address in canonical form.
     public enum Host: Hashable, Sendable {
         /// Labels of letters, digits and hyphens in lower case, without a dot at the end.
         case name(String)
         case address(IPAddress)
     }
 
+    /// A longer text is malformed.
     public static let maxBytes = 2048
 
     public let scheme: Scheme
