@@ -13,16 +13,32 @@ typealias EngineStore = AccountStore & AccountDirectory & UserStore & UserDirect
 enum Engine: CaseIterable, Sendable {
     case sqliteMemory, sqliteFile
 
-    /// Opens a new, empty store.
+    /// The engines whose database several servers can open.
+    static let shared: [Engine] = [.sqliteFile]
+
+    /// Opens a store on a new, empty database.
     func open() async throws -> any EngineStore {
         switch self {
-        case .sqliteMemory: return try SQLiteStore.open(.memory, at: .epoch)
+        case .sqliteMemory: try SQLiteStore.open(.memory, at: .epoch)
+        case .sqliteFile: try await openShared(count: 1)[0]
+        }
+    }
+
+    /// Opens several stores on one new, empty database, as that many servers would.
+    func openShared(count: Int) async throws -> [any EngineStore] {
+        switch self {
+        case .sqliteMemory: throw NotShared()
         case .sqliteFile:
             let directory = try TemporaryDirectory()
             Self.directories.withLock { $0.append(directory) }
-            return try directory.open()
+            var settings = SQLiteSettings()
+            // SQLite's writers wait for each other by polling, which takes long on a busy machine.
+            settings.busyTimeout = .seconds(30)
+            return try (0..<count).map { _ in try directory.open(settings) }
         }
     }
+
+    private struct NotShared: Error {}
 
     /// A store does not own its directory, so the directories stay until the process ends.
     private static let directories: Mutex<[TemporaryDirectory]> = {

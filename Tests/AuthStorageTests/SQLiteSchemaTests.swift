@@ -125,21 +125,6 @@ import Testing
         }
         #expect(try await store.account(id: accountID(1)) == account(1))
     }
-
-    @Test func twoStoresOnOneFileCannotExceedTheOwnersLimit() async throws {
-        let directory = try TemporaryDirectory()
-        var waiting = SQLiteSettings()
-        waiting.busyTimeout = .seconds(30)
-        let stores = [try directory.open(waiting), try directory.open(waiting)]
-        #expect(try await stores[0].insert(user(1)))
-        let won = try await winners(of: 50) { number in
-            try await stores[number % 2].insert(
-                account(number, owner: userID(1)), limit: 7, recording: event()) == .inserted
-        }
-        #expect(won == 7)
-        let reported = try await stores[1].events(after: nil, limit: 100)
-        #expect(reported.map(\.sequence) == Array(1...8))
-    }
 }
 
 /// A database of the first release.

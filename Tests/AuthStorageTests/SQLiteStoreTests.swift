@@ -35,33 +35,6 @@ import Testing
         #expect(try await second.keys() == [key("k")])
     }
 
-    @Test func whatWasAcknowledgedIsThereWithoutClosing() async throws {
-        let directory = try TemporaryDirectory()
-        let first = try directory.open()
-        #expect(try await first.insert(account(1)))
-        let second = try directory.open()
-        #expect(try await second.account(id: accountID(1)) == account(1))
-        #expect(try await second.setState(of: accountID(1), to: .disabled))
-        #expect(try await first.account(id: accountID(1))?.state == .disabled)
-    }
-
-    @Test func ofTwoStoresOnOneFileOneSucceeds() async throws {
-        let directory = try TemporaryDirectory()
-        var waiting = SQLiteSettings()
-        waiting.busyTimeout = .seconds(30)
-        let stores = [try directory.open(waiting), try directory.open(waiting)]
-        let spends = try await winners(of: 60) { number in
-            try await stores[number % 2].spend("one", expiry: Instant(seconds: 9))
-        }
-        #expect(spends == 1)
-        let inserts = try await winners(of: 60) { number in
-            try await stores[number % 2].insert(account(number, "one@mail.test"))
-        }
-        #expect(inserts == 1)
-        #expect(
-            try await winners(of: 2) { try await stores[$0].insertFirst(key("\($0)")) } == 1)
-    }
-
     @Test func aLockedFileIsBusyAndNeverAnAbsence() async throws {
         let directory = try TemporaryDirectory()
         let store = try directory.open(withoutWaiting)

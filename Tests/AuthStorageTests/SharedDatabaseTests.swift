@@ -1,0 +1,42 @@
+import AuthCore
+import Testing
+
+/// What every engine guarantees to several servers on one database.
+@Suite struct SharedDatabaseTests {
+    @Test(arguments: Engine.shared)
+    func aWriteOfOneStoreIsSeenByTheOther(engine: Engine) async throws {
+        let stores = try await engine.openShared(count: 2)
+        #expect(try await stores[0].insert(account(1)))
+        #expect(try await stores[1].account(id: accountID(1)) == account(1))
+        #expect(try await stores[1].setState(of: accountID(1), to: .disabled))
+        #expect(try await stores[0].account(id: accountID(1))?.state == .disabled)
+    }
+
+    @Test(arguments: Engine.shared)
+    func ofConcurrentWritesOfTwoStoresOneSucceeds(engine: Engine) async throws {
+        let stores = try await engine.openShared(count: 2)
+        let spends = try await winners(of: 60) { number in
+            try await stores[number % 2].spend("one", expiry: Instant(seconds: 9))
+        }
+        #expect(spends == 1)
+        let inserts = try await winners(of: 60) { number in
+            try await stores[number % 2].insert(account(number, "one@mail.test"))
+        }
+        #expect(inserts == 1)
+        #expect(
+            try await winners(of: 2) { try await stores[$0].insertFirst(key("\($0)")) } == 1)
+    }
+
+    @Test(arguments: Engine.shared)
+    func twoStoresCannotExceedTheOwnersLimit(engine: Engine) async throws {
+        let stores = try await engine.openShared(count: 2)
+        #expect(try await stores[0].insert(user(1)))
+        let won = try await winners(of: 50) { number in
+            try await stores[number % 2].insert(
+                account(number, owner: userID(1)), limit: 7, recording: event()) == .inserted
+        }
+        #expect(won == 7)
+        let recorded = try await stores[1].events(after: nil, limit: 100)
+        #expect(recorded.map(\.sequence) == Array(1...8))
+    }
+}
