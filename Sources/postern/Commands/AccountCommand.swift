@@ -47,7 +47,7 @@ struct AccountCommand: AsyncParsableCommand {
         @Argument(help: "name@domain", transform: parseAddress) var address: Address
 
         func run() async throws {
-            try await options.setState(of: address, to: .disabled, recording: .accountDisabled)
+            try await setState(of: address, to: .disabled, recording: .accountDisabled, options)
         }
     }
 
@@ -60,7 +60,7 @@ struct AccountCommand: AsyncParsableCommand {
         @Argument(help: "name@domain", transform: parseAddress) var address: Address
 
         func run() async throws {
-            try await options.setState(of: address, to: .active, recording: .accountEnabled)
+            try await setState(of: address, to: .active, recording: .accountEnabled, options)
         }
     }
 
@@ -72,7 +72,7 @@ struct AccountCommand: AsyncParsableCommand {
         @Argument(help: "name@domain", transform: parseAddress) var address: Address
 
         func run() async throws {
-            try await options.withAccount(address) { stores, account in
+            try await withAccount(address, options) { stores, account in
                 guard
                     try await stores.accounts.delete(
                         account.id, at: nil, recording: .byOperator(.accountDeleted, address))
@@ -118,32 +118,31 @@ func parseAddress(_ text: String) throws -> Address {
     return address
 }
 
-extension ConfigOptions {
-    fileprivate func setState(
-        of address: Address, to state: Account.State, recording kind: AuditEvent.Kind
-    ) async throws {
-        try await withAccount(address) { stores, account in
-            let event = AuditEvent.byOperator(kind, address)
-            let isChanged = try await stores.accountDirectory.setState(
-                of: account.id, to: state, recording: event)
-            guard isChanged else { return false }
-            Output.print("\(state == .active ? "enabled" : "disabled") \(address)")
-            return true
-        }
+private func setState(
+    of address: Address, to state: Account.State, recording kind: AuditEvent.Kind,
+    _ options: ConfigOptions
+) async throws {
+    try await withAccount(address, options) { stores, account in
+        let isChanged = try await stores.accountDirectory.setState(
+            of: account.id, to: state, recording: .byOperator(kind, address))
+        guard isChanged else { return false }
+        Output.print("\(state == .active ? "enabled" : "disabled") \(address)")
+        return true
     }
+}
 
-    /// - Parameter change: returns `false` when the account was deleted meanwhile.
-    fileprivate func withAccount(
-        _ address: Address, change: (Stores, Account) async throws -> Bool
-    ) async throws {
-        try await withStore { stores, _ in
-            if let account = try await stores.accounts.account(address: address),
-                try await change(stores, account)
-            {
-                return
-            }
-            Output.message("there is no account \(address)")
-            throw ExitCode.failure
+/// - Parameter change: returns `false` when the account was deleted meanwhile.
+private func withAccount(
+    _ address: Address, _ options: ConfigOptions,
+    change: (Stores, Account) async throws -> Bool
+) async throws {
+    try await options.withStore { stores, _ in
+        if let account = try await stores.accounts.account(address: address),
+            try await change(stores, account)
+        {
+            return
         }
+        Output.message("there is no account \(address)")
+        throw ExitCode.failure
     }
 }

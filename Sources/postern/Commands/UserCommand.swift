@@ -69,7 +69,7 @@ struct UserCommand: AsyncParsableCommand {
         @Argument(help: "The user's email address.", transform: parseEmail) var email: Email
 
         func run() async throws {
-            try await options.setState(of: email, to: .disabled, recording: .userDisabled)
+            try await setState(of: email, to: .disabled, recording: .userDisabled, options)
         }
     }
 
@@ -82,7 +82,7 @@ struct UserCommand: AsyncParsableCommand {
         @Argument(help: "The user's email address.", transform: parseEmail) var email: Email
 
         func run() async throws {
-            try await options.setState(of: email, to: .active, recording: .userEnabled)
+            try await setState(of: email, to: .active, recording: .userEnabled, options)
         }
     }
 
@@ -99,7 +99,7 @@ struct UserCommand: AsyncParsableCommand {
         func run() async throws {
             try options.checkDatabase()
             let secret = try password.read()
-            try await options.withUser(email) { stores, user, config in
+            try await withUser(email, options) { stores, user, config in
                 guard user.state == .active else {
                     Output.message("\(email) is disabled; enable it first")
                     throw ExitCode.failure
@@ -133,32 +133,31 @@ extension UserRegistrar {
     }
 }
 
-extension ConfigOptions {
-    fileprivate func setState(
-        of email: Email, to state: User.State, recording kind: AuditEvent.Kind
-    ) async throws {
-        try await withUser(email) { stores, user, _ in
-            let event = AuditEvent.byOperator(kind, email)
-            let isChanged = try await stores.userDirectory.setState(
-                of: user.id, to: state, recording: event)
-            guard isChanged else { return false }
-            Output.print("\(state == .active ? "enabled" : "disabled") \(email)")
-            return true
-        }
+private func setState(
+    of email: Email, to state: User.State, recording kind: AuditEvent.Kind,
+    _ options: ConfigOptions
+) async throws {
+    try await withUser(email, options) { stores, user, _ in
+        let isChanged = try await stores.userDirectory.setState(
+            of: user.id, to: state, recording: .byOperator(kind, email))
+        guard isChanged else { return false }
+        Output.print("\(state == .active ? "enabled" : "disabled") \(email)")
+        return true
     }
+}
 
-    /// - Parameter change: returns `false` when the user was removed meanwhile.
-    fileprivate func withUser(
-        _ email: Email, change: (Stores, User, Config) async throws -> Bool
-    ) async throws {
-        try await withStore { stores, config in
-            if let user = try await stores.users.user(email: email),
-                try await change(stores, user, config)
-            {
-                return
-            }
-            Output.message("there is no user \(email)")
-            throw ExitCode.failure
+/// - Parameter change: returns `false` when the user was removed meanwhile.
+private func withUser(
+    _ email: Email, _ options: ConfigOptions,
+    change: (Stores, User, Config) async throws -> Bool
+) async throws {
+    try await options.withStore { stores, config in
+        if let user = try await stores.users.user(email: email),
+            try await change(stores, user, config)
+        {
+            return
         }
+        Output.message("there is no user \(email)")
+        throw ExitCode.failure
     }
 }

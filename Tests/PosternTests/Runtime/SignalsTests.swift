@@ -19,7 +19,7 @@ import Testing
     func aSignalRightAfterInitIsKept(attempt: Int) async {
         await #expect(processExitsWith: .exitCode(7)) {
             // A lost signal would be waited for without end.
-            alarm(20)
+            alarm(120)
             let signals = StopSignals()
             kill(getpid(), SIGTERM)
             exit(await signals.wait() == SIGTERM ? 7 : 1)
@@ -28,7 +28,7 @@ import Testing
 
     @Test func aHangupIsKeptLikeOtherSignals() async {
         await #expect(processExitsWith: .exitCode(7)) {
-            alarm(20)
+            alarm(120)
             let signals = StopSignals()
             kill(getpid(), SIGHUP)
             exit(await signals.wait() == SIGHUP ? 7 : 1)
@@ -37,7 +37,7 @@ import Testing
 
     @Test func anIgnoredHangupStaysIgnored() async {
         await #expect(processExitsWith: .exitCode(7)) {
-            alarm(20)
+            alarm(120)
             signal(SIGHUP, SIG_IGN)
             let signals = StopSignals()
             kill(getpid(), SIGHUP)
@@ -53,7 +53,7 @@ import Testing
 
     @Test func theSecondSignalEndsTheProcess() async {
         await #expect(processExitsWith: .exitCode(128 + SIGINT)) {
-            alarm(20)
+            alarm(120)
             let signals = StopSignals()
             kill(getpid(), SIGTERM)
             let first = await signals.wait()
@@ -65,7 +65,7 @@ import Testing
     @Test func beforeInitASignalHasItsDefaultAction() async {
         await #expect(processExitsWith: .signal(SIGTERM)) {
             kill(getpid(), SIGTERM)
-            alarm(20)
+            alarm(120)
             try await Task.sleep(for: .seconds(60))
         }
     }

@@ -7,7 +7,7 @@ import Testing
 
 @testable import postern
 
-@Suite(.timeLimit(.minutes(1))) struct GuardedHashFetcherTests {
+@Suite(.timeLimit(.minutes(5))) struct GuardedHashFetcherTests {
     private static let settings: HashLoginSection = {
         var settings = HashLoginSection()
         settings.allowHTTP = true
