@@ -12,9 +12,9 @@ struct BusyDatabaseTests {
         defer { sqlite3_close(database) }
 
         #expect(sqlite3_exec(database, "BEGIN IMMEDIATE", nil, nil, nil) == SQLITE_OK)
-        let refused = try agent.open(solved, "username", "patient")
-        #expect(refused.status == 503)
-        #expect(try #require(refused["retry-after"].flatMap { Int($0) }) >= 1)
+        let busy = try agent.open(solved, "username", "patient")
+        #expect(busy.status == 503)
+        #expect(try #require(busy["retry-after"].flatMap { Int($0) }) >= 1)
         #expect(sqlite3_exec(database, "ROLLBACK", nil, nil, nil) == SQLITE_OK)
 
         #expect(try agent.open(solved, "username", "patient").status == 201)

@@ -88,12 +88,12 @@ func answer(
     }
 
     @Test func anErrorShowsTheMessageAndTheHintOfTheServer() {
-        let refusal = ErrorResponse(
+        let error = ErrorResponse(
             answer(
                 409,
                 #"{"error":{"message":"Username taken","hint":"Choose\u001b[2J","docs_url":"u"}}"#))
         #expect(
-            refusal.description == """
+            error.description == """
                 the server answered 409: Username taken
                   hint: Choose\\u001b[2J
                   see:  u
