@@ -4,6 +4,11 @@ internal import Networking
 
 // The sections about accounts with passwords and about their users.
 
+extension AccountsSettings {
+    /// The settings of the accounts API that AuthCore owns, with their defaults.
+    static let defaults = AccountsSettings(mailExchanger: MailSection().effectiveExchanger)
+}
+
 /// `[passwords]`: the cost of Argon2id. A login computes the hash again when the cost was raised.
 enum PasswordSection {
     static let settings = [
@@ -16,11 +21,11 @@ enum PasswordSection {
 /// `[accounts]`: accounts with passwords.
 struct AccountSection: Sendable {
     /// Bytes of mail for agents and for accounts without an owner.
-    var freeQuota = 41_943_040
+    var freeQuota = AccountsSettings.defaults.freeQuota
     /// Bytes of mail for an account that a Pro user owns.
-    var proQuota = 52_428_800
+    var proQuota = AccountsSettings.defaults.proQuota
     /// Accounts in one page of a user's list.
-    var pageSize = 30
+    var pageSize = AccountsSettings.defaults.pageSize
 
     static let settings = [
         Setting("accounts.free_quota", \.accounts.freeQuota, .integer(0...(1 << 50))),
@@ -39,11 +44,12 @@ struct UserSection: Sendable {
         case closed
     }
 
-    var registration = Registration.closed
+    var registration: Registration =
+        AccountsSettings.defaults.registrationIsOpen ? .open : .closed
     /// Accounts that one user may own.
-    var maxAccounts = 10
+    var maxAccounts = AccountsSettings.defaults.maximumAccounts
     /// Domains that one user may add.
-    var maxDomains = 3
+    var maxDomains = AccountsSettings.defaults.maximumDomains
 
     static let settings = [
         Setting("users.registration", \.users.registration, .oneOf),

@@ -14,9 +14,9 @@ struct ProofOfWorkSection: Sendable {
     /// The lifetime of an agent's challenge.
     var agentLifetime = Duration.seconds(180)
     /// Leading zero bits of the SHA-256 proof of work for accounts.
-    var accountsDifficulty = 20
+    var accountsDifficulty = AccountsSettings.defaults.difficulty
     /// The lifetime of a challenge for accounts.
-    var accountsLifetime = Duration.seconds(300)
+    var accountsLifetime = AccountsSettings.defaults.challengeLifetime
 
     static let settings = [
         Setting("pow.agent_difficulty", \.pow.agentDifficulty, .integer(1...24)),
@@ -51,7 +51,7 @@ struct TokenSection: Sendable {
     /// The lifetime of an agent's session.
     var sessionLifetime = Duration.seconds(3600)
     /// The lifetime of Email JWTs and Pro JWTs.
-    var accountLifetime = Duration.seconds(604_800)
+    var accountLifetime = AccountsSettings.defaults.tokenLifetime
 
     static let settings = [
         Setting("tokens.capability_audience", \.tokens.capabilityAudience, .visible(1...200)),
