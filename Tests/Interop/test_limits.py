@@ -47,7 +47,8 @@ def test_a_burst_is_cut_off_and_told_when_to_come_back(limited):
     assert answers[:8] == good[:8] and refused
     for answer in refused:
         hold_refusal(answer)
-        assert int(answer.headers["RateLimit-Limit"]) == 8
+        # The class's bucket was empty, or the client's own, which comes before it.
+        assert int(answer.headers["RateLimit-Limit"]) in (8, 20)
         assert int(answer.headers["RateLimit-Remaining"]) == 0
     for answer in good:
         assert int(answer.headers["RateLimit-Limit"]) == 8
@@ -74,6 +75,8 @@ def test_a_dead_token_counts_as_none_and_a_pro_token_has_its_own_bucket(limited)
     boxes = limited(POSTERN_USERS_REGISTRATION="open")
     token = boxes.user().token
     exhaust(lambda: boxes.call("GET", "/api/user/me", "tm_pro_dead"))
+    # Each request takes from the client's own bucket first, which is full again after a second.
+    time.sleep(1.1)
     answers = burst(lambda: boxes.call("GET", "/api/user/me", token), 20)
     assert [answer.status_code for answer in answers] == [200] * 20
     assert int(answers[0].headers["RateLimit-Limit"]) == 20
@@ -114,6 +117,7 @@ def test_pro_creations_have_their_own_rate(limited):
 
 def test_guessing_is_slowed_and_the_owner_is_not_locked_out_for_long(limited):
     boxes = limited(POSTERN_LIMITS_GENERAL_PER_SECOND="1000",
+                    POSTERN_LIMITS_PRO_PER_SECOND="1000",
                     POSTERN_LIMITS_CREATION_INTERVAL="1ms")
     box = boxes.mailbox()
     answers = [boxes.login(box.address, f"guess {number}") for number in range(30)]
