@@ -83,7 +83,7 @@ def test_a_user_registers_fails_logs_in_and_logs_out(browser, look, server, host
     look("5-logged-in")
 
     browser.click("form[action='/logout'] button")
-    assert browser.says("[role=status]", f"Every earlier token of {email} is dead.")
+    assert browser.says("[role=status]", f"Every earlier token of {email} is now invalid.")
     look("6-logged-out")
 
 
