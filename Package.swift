@@ -59,7 +59,9 @@ let package = Package(
             name: "Fetching", dependencies: ["Networking", "Scheduling", "CCurl", "CResolver"],
             swiftSettings: settings),
         .target(
-            name: "AuthCore", dependencies: ["Cryptography", "StrictJSON"], swiftSettings: settings),
+            name: "AuthCore",
+            dependencies: ["Cryptography", "Networking", "Scheduling", "StrictJSON"],
+            swiftSettings: settings),
         .target(
             name: "HTTPEngine", dependencies: ["Networking", "Scheduling", "CSocket"],
             swiftSettings: settings),
@@ -75,7 +77,10 @@ let package = Package(
         // The worlds that tests of more than one room are set in.
         .target(
             name: "TestSupport",
-            dependencies: ["AuthCore", "AuthStorage", "Cryptography", "TestPrimitives"],
+            dependencies: [
+                "AuthCore", "AuthStorage", "Cryptography", "Networking", "Scheduling",
+                "TestPrimitives",
+            ],
             path: "Tests/TestSupport", swiftSettings: settings),
         .testTarget(
             name: "SchedulingTests", dependencies: ["Scheduling", "TestPrimitives"],
@@ -97,7 +102,10 @@ let package = Package(
             swiftSettings: settings),
         .testTarget(
             name: "AuthCoreTests",
-            dependencies: ["AuthCore", "AuthStorage", "Cryptography", "StrictJSON", "TestSupport"],
+            dependencies: [
+                "AuthCore", "AuthStorage", "Cryptography", "Networking", "Scheduling", "StrictJSON",
+                "TestSupport",
+            ],
             swiftSettings: settings),
         .testTarget(
             name: "AuthStorageTests",
@@ -112,8 +120,8 @@ let package = Package(
         .testTarget(
             name: "AuthAPITests",
             dependencies: [
-                "AuthAPI", "AuthCore", "AuthStorage", "Cryptography", "HTTPEngine", "StrictJSON",
-                "TestSupport",
+                "AuthAPI", "AuthCore", "AuthStorage", "Cryptography", "HTTPEngine", "Networking",
+                "StrictJSON", "TestSupport",
             ],
             swiftSettings: settings),
         .testTarget(

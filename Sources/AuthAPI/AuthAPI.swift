@@ -1,5 +1,5 @@
-// AuthAPI: the HTTP surfaces.
+// AuthAPI: the HTTP APIs, one folder for each.
 //
-// Owns: turning requests into calls of AuthCore and their outcome into answers, each surface in
-// its own error shape: decode, one AuthCore call, encode. Never decides who may do what, and never
-// touches a socket, a key or the database.
+// Owns: the pipeline that every request passes, and for each endpoint decoding, one use case of
+// AuthCore, and encoding; each API renders errors in its own format. Never decides who may do what,
+// and never touches a socket, a key or the database.

@@ -1,5 +1,8 @@
-// AuthCore: what a mailbox, a challenge, a token and a refusal mean.
+// AuthCore: the domain: accounts, users, domains, proof of work, tokens, limits.
 //
-// Owns: the rules of signing up, proving work, logging in and being turned away, as types and use
-// cases. Never knows HTTP, JSON bodies, SQL, sockets or a clock: time is an argument, storage is
-// small protocols, slow work goes to a pool that it is handed.
+// Owns: the rules of the three APIs as types and use cases, and the protocols of the stores. Never
+// knows HTTP, JSON bodies, SQL, sockets or a clock: time is an argument, stores are protocols, and
+// slow work runs on the pools that it is given.
+//
+// Folders, each using only those before it: Basics, Errors, Model, Store, Limits, Passwords, Tokens,
+// ProofOfWork, UseCases.

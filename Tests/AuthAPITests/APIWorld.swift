@@ -6,12 +6,12 @@ import StrictJSON
 import TestSupport
 import Testing
 
-/// The agents' surface over a world in memory, called without a socket.
+/// All APIs over a world in memory, called without a socket.
 struct APIWorld {
     let world: AgentWorld
     let router: Router
     let agent: AgentAPI
-    let surfaces: Surfaces
+    let groups: [RouteGroup]
 
     init(
         _ world: AgentWorld? = nil, mailStoreURL: String? = nil, isDraining: Bool = false,
@@ -21,23 +21,30 @@ struct APIWorld {
         let clock: @Sendable () -> Instant = { world.clock.now }
         self.world = world
         agent = AgentAPI(
-            auth: world.auth, publicURL: AgentWorld.issuer,
+            agents: world.agents, publicURL: AgentWorld.issuer,
             jmap: JMAPDirectory(
                 mailStoreURL: mailStoreURL, publicURL: AgentWorld.issuer,
                 paths: JMAPDirectory.Paths()),
             limiter: world.limiter, clock: clock)
-        surfaces = Surfaces(
-            agent: agent,
-            accounts: AccountsAPI(
-                auth: world.accounts, limiter: world.limiter, clock: clock),
-            hashLogin: HashLoginAPI(
-                auth: world.hashLogin, keys: world.keys, publicURL: AgentWorld.issuer,
-                limiter: world.limiter, clock: clock),
-            discovery: DiscoveryAPI(
-                agent: agent, keys: world.keys, difficulty: 6, bodyLimit: 65_536, clock: clock),
-            operations: OperationsAPI(
-                agent: agent, isDraining: { isDraining }, pingDatabase: pingDatabase))
-        router = Router(groups: allRoutes(surfaces), fallback: surfaces.fallback)
+        let accounts = AccountsAPI(
+            mailboxes: world.mailboxes, users: world.users, apiTokens: world.apiTokens,
+            domains: world.domains, authenticator: world.authenticator, limiter: world.limiter,
+            clock: clock)
+        let hashLogin = HashLoginAPI(
+            logins: world.hashLogins, publicURL: AgentWorld.issuer, limiter: world.limiter,
+            clock: clock)
+        let discovery = DiscoveryAPI(
+            agent: agent, keys: world.keys, difficulty: 6, bodyLimit: 65_536, clock: clock)
+        let operations = OperationsAPI(
+            agent: agent, isDraining: { isDraining }, pingDatabase: pingDatabase)
+        groups = [
+            agent.routes, accounts.routes, hashLogin.routes, discovery.routes, operations.routes,
+        ]
+        router =
+            APIs(
+                agent: agent, accounts: accounts, hashLogin: hashLogin, discovery: discovery,
+                operations: operations
+            ).router
     }
 
     func call(
@@ -54,12 +61,12 @@ struct APIWorld {
 
     /// A challenge token with a proof that solves it.
     func solvedChallenge() async throws -> (token: String, proof: Proof) {
-        let issued = try await world.auth.issueChallenge(to: world.caller)
+        let issued = try await world.agents.issueChallenge(to: world.caller)
         return (issued.token, try AgentWorld.solve(issued.challenge))
     }
 
-    /// Signs up through the surface.
-    func signup(_ name: String) async throws -> (session: String, body: JSONObject) {
+    /// Signs up through the API.
+    func signUp(_ name: String) async throws -> (session: String, body: JSONObject) {
         let (challenge, proof) = try await solvedChallenge()
         let response = await call(
             .post, "/api/v1/session", bearer: challenge,
@@ -72,7 +79,7 @@ struct APIWorld {
 extension Proof {
     /// The body of POST /api/v1/session with one more member.
     func json(_ member: String) -> String {
-        #"{"powHex":"\#(Hex.encode(digest))","nonce":"\#(nonce)",\#(member)}"#
+        #"{"powHex":"\#(Hex.encode(digest ?? []))","nonce":"\#(nonce?.text ?? "")",\#(member)}"#
     }
 }
 
@@ -84,7 +91,7 @@ extension Response {
         }
     }
 
-    /// The token of the answer's `Authorization` header.
+    /// The token of the response's `Authorization` header.
     var bearer: String {
         get throws {
             let value = try #require(header("Authorization"))

@@ -15,9 +15,14 @@ import Testing
     func everyKindOfEventIsStoredAndRead(engine: Engine) async throws {
         let store = try await engine.open()
         var expected: [AuditRecord] = []
+        let email = try #require(Email(parsing: "a+b@example.com"))
+        let actors: [AuditEvent.Actor] = [
+            .anonymous, .operator, .account(AccountID(random: Array(0..<16))),
+            .user(UserID(random: Array(16..<32))), .email(email),
+        ]
         for (index, kind) in AuditEvent.Kind.allCases.enumerated() {
             let one = AuditEvent(
-                kind, time: Instant(milliseconds: -Int64(index)), actor: "user:\(index)",
+                kind, time: Instant(milliseconds: -Int64(index)), actor: actors[index % 5],
                 subject: "caf\u{e9}\n\0'", client: "192.0.2.\(index)", requestID: "r\(index)")
             try await store.append(one)
             expected.append(AuditRecord(sequence: Int64(index) + 1, event: one))

@@ -83,7 +83,7 @@ func domain(
 func event(
     _ kind: AuditEvent.Kind = .accountCreated, _ subject: String = "any", time: Int64 = 1
 ) -> AuditEvent {
-    AuditEvent(kind, time: Instant(milliseconds: time), actor: "operator", subject: subject)
+    AuditEvent(kind, time: Instant(milliseconds: time), actor: .operator, subject: subject)
 }
 
 func key(

@@ -50,7 +50,7 @@ import Testing
     }
 
     private var event: AuditEvent {
-        AuditEvent(.hashLoginCreated, time: .epoch, actor: "anonymous", subject: "a@example.com")
+        AuditEvent(.hashLoginCreated, time: .epoch, actor: .anonymous, subject: "a@example.com")
     }
 
     private func email(_ text: String) throws -> Email {

@@ -18,7 +18,7 @@ import Testing
     }
 
     private func insert(_ number: Int, into store: SQLiteStore) async throws {
-        let event = AuditEvent(.accountCreated, time: .epoch, actor: "operator", subject: "s")
+        let event = AuditEvent(.accountCreated, time: .epoch, actor: .operator, subject: "s")
         #expect(
             try await store.insert(try account(number), limit: nil, recording: event) == .inserted)
     }

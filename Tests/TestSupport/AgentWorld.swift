@@ -1,94 +1,118 @@
 public import AuthCore
 internal import AuthStorage
 public import Cryptography
+public import Networking
+public import Scheduling
 internal import Synchronization
 internal import TestPrimitives
 
-/// A world of its own for one test: a database in memory, a clock that moves when told, randomness
-/// from a seed, and a proof of work that costs microseconds.
+/// Everything that a test of the use cases needs, of its own for each test: a database in memory, a
+/// clock that moves when told, random bytes from a seed, and a proof of work that takes
+/// microseconds.
 public final class AgentWorld: Sendable {
     public static let scrypt = testScrypt
     public static let salt = "0b980734412c292d6549110276b604ab1dea4883bd460d77d1b984adf8bca083"
     public static let issuer = "https://auth.mail.test"
     public static let loginIssuer = "https://login.mail.test"
-    public static let client = ClientAddress(bytes: [192, 0, 2, 7])
+    public static let client = IPAddress(v4: 0xc000_0207)
 
     /// A request from that client, now.
     public var caller: Caller {
-        Caller(client: Self.client, requestID: "test-1", now: clock.now)
+        Caller(
+            address: Self.client, requestID: "test-1", now: clock.now, arrival: clock.monotonic)
     }
 
     public let stores: Stores
     public let clock = TestClock()
     public let keys: KeyRing
     public let tokens: TokenAuthority
-    public let auth: AgentAuth
-    /// The accounts surface's use cases on the same stores.
-    public let accounts: AccountsAuth
+    public let agents: Agents
+    public let mailboxes: Mailboxes
+    public let users: Users
+    public let apiTokens: APITokens
+    public let domains: Domains
+    public let authenticator: Authenticator
+    public let hashLogins: HashLogins
     public let resolver = TestResolver()
-    /// The hash-login use cases on the same stores.
-    public let hashLogin: HashLoginAuth
     public let host = TestHost()
     public let stopwatch: TestStopwatch
-    public let random = SeededBytes(seed: 1)
+    public let random: SeededBytes
     public let limiter: RateLimiter
+    private let registrar: UserRegistrar
 
     /// - Parameters:
-    ///   - hashing: where scrypt runs; at once and in place unless given.
     ///   - stores: a new database in memory unless given.
+    ///   - hashing: where scrypt and Argon2 run.
     ///   - accounts: replaces that store, for tests in which it fails.
-    ///   - ledger: replaces the store of spent challenges, for the same.
+    ///   - challenges: replaces the store of spent challenges, for the same.
+    ///   - limits: whether requests are limited.
+    ///   - rates: replace the documented rates of their classes.
+    ///   - wrongProofAllowance: wrong proofs that a client may send in a minute. Proofs that are
+    ///     being checked count as wrong until then.
     ///   - registrationIsOpen: whether anybody may become a Pro user.
-    ///   - falseProofAllowance: false proofs of one client before it has to wait.
-    ///   - passwords: what a stored password costs; next to nothing unless given.
+    ///   - passwords: the cost of a stored password; next to nothing unless given.
+    ///   - bounds: the greatest cost of a served hash.
+    ///   - adjust: changes the settings of the agent API.
     public init(
-        difficulty: Int = 2, stores: Stores? = nil,
-        hashing: any Workers = InlineWorkers(), accounts: (any AccountStore)? = nil,
-        ledger: (any ChallengeLedger)? = nil, capabilityKeyID: Bool = true,
-        mailSubject: MailSubject = .address, limits: Bool = false,
-        registrationIsOpen: Bool = false, falseProofAllowance: Int = 10,
-        passwords: PasswordHasher.Settings = .init(memoryKiB: 8, iterations: 1, parallelism: 1)
+        difficulty: Int = 2, stores: Stores? = nil, hashing: WorkerPool = .forTests(),
+        accounts: (any AccountStore)? = nil, challenges: (any ChallengeLedger)? = nil,
+        capabilityKeyID: Bool = true, mailSubject: MailSubject = .address, limits: Bool = false,
+        wrongProofAllowance: Int = 10,
+        rates: [RateLimiter.Class: RateLimiter.Rate] = [:], registrationIsOpen: Bool = false,
+        passwords: PasswordHasher.Settings = .init(memoryKiB: 8, iterations: 1, parallelism: 1),
+        bounds: Argon2Hash.Bounds = .served,
+        agentSettings adjust: (inout Agents.Settings) -> Void = { _ in }
     ) throws {
-        limiter = RateLimiter(settings: .init(isEnabled: limits))
+        let limiter = RateLimiter(settings: .init(isEnabled: limits, rates: rates))
+        self.limiter = limiter
+        // A second world on the same stores must not repeat the ids of the first one.
+        random = SeededBytes(seed: stores == nil ? 1 : 2)
         var stores = try stores ?? Database.openInMemory()
         if let accounts { stores.accounts = accounts }
-        if let ledger { stores.challenges = ledger }
+        if let challenges { stores.challenges = challenges }
         self.stores = stores
         let random = self.random
         let clock = self.clock
         keys = try KeyRing(
             store: stores.signingKeys,
             sealer: KeySealer(masterSecret: Self.masterSecret, random: random.make),
-            workers: InlineWorkers(), random: random.make, clock: { clock.now })
+            pool: .forTests(), random: random.make, clock: { clock.now })
         tokens = TokenAuthority(
             realm: Realm(
                 issuer: Self.issuer, loginIssuer: Self.loginIssuer,
                 capabilityAudience: "api-service",
                 capabilityKeyID: capabilityKeyID),
-            keys: keys, signers: InlineWorkers())
-        auth = AgentAuth(
-            settings: AgentAuth.Settings(
-                salt: Self.salt, scrypt: Self.scrypt, mailSubject: mailSubject),
-            policy: Self.policy,
+            keys: keys, signers: .forTests())
+        var agentSettings = Agents.Settings(
+            salt: Self.salt, scrypt: Self.scrypt, mailSubject: mailSubject)
+        adjust(&agentSettings)
+        agents = Agents(
+            settings: agentSettings, policy: Self.policy,
             governor: DifficultyGovernor(settings: .init(base: difficulty, maximum: difficulty)),
-            falseProofs: FalseProofLimiter(allowance: falseProofAllowance), tokens: tokens,
-            accounts: stores.accounts,
-            ledger: stores.challenges, audit: stores.audit, limiter: limiter, hashing: hashing,
+            wrongProofs: FalseProofLimiter(allowance: wrongProofAllowance), tokens: tokens, accounts: stores.accounts,
+            challenges: stores.challenges, audit: stores.audit, limiter: limiter,
+            hashing: hashing, random: random.make)
+        let settings = AccountsSettings(
+            difficulty: 4, pageSize: 3, registrationIsOpen: registrationIsOpen,
+            maximumAccounts: 7, maximumDomains: 2, mailExchanger: Self.policy.agentDomain)
+        let hasher = PasswordHasher(settings: passwords, pool: hashing, random: random.make)
+        let throttle = LoginThrottle(random: random.make)
+        mailboxes = Mailboxes(
+            settings: settings, policy: Self.policy, tokens: tokens, stores: stores,
+            hasher: hasher, limiter: limiter, throttle: throttle, random: random.make)
+        users = Users(
+            settings: settings, tokens: tokens, stores: stores, hasher: hasher,
+            limiter: limiter, throttle: throttle, random: random.make)
+        apiTokens = APITokens(tokens: stores.apiTokens, random: random.make)
+        domains = Domains(
+            settings: settings, policy: Self.policy, domains: stores.domains, resolver: resolver,
             random: random.make)
-        self.accounts = AccountsAuth(
-            settings: AccountsSettings(
-                difficulty: 4, pageSize: 3, registrationIsOpen: registrationIsOpen,
-                maximumAccounts: 7, maximumDomains: 2, mailExchanger: Self.policy.agentDomain),
-            policy: Self.policy, tokens: tokens, stores: AccountsAuth.Stores(stores),
-            hasher: PasswordHasher(
-                settings: passwords, workers: hashing, random: random.make),
-            limiter: limiter, throttle: LoginThrottle(random: random.make), resolver: resolver,
-            random: random.make)
+        authenticator = Authenticator(tokens: tokens, stores: stores)
+        registrar = UserRegistrar(users: stores.users, hasher: hasher, random: random.make)
         stopwatch = TestStopwatch(clock: clock)
-        self.hashLogin = HashLoginAuth(
-            settings: HashLoginAuth.Settings(), policy: Self.policy, tokens: tokens,
-            logins: stores.hashLogins, domains: stores.domains, audit: stores.audit, fetcher: host,
-            hashing: hashing,
+        hashLogins = HashLogins(
+            settings: HashLogins.Settings(bounds: bounds), policy: Self.policy, tokens: tokens,
+            keys: keys, stores: stores, fetcher: host, hashing: hashing,
             throttle: LoginThrottle(random: random.make), stopwatch: stopwatch)
     }
 
@@ -99,15 +123,31 @@ public final class AgentWorld: Sendable {
         return AddressPolicy(domains: [domain])
     }
 
-    /// A Pro user with a password, put there by the operator.
+    /// A Pro user with a password, added by the operator.
     public func addUser(_ email: String, password: String = "propassword") async throws -> User {
         guard let email = Email(parsing: email) else { throw Unsolved() }
-        return try await accounts.addUser(
-            email, password: Array(password.utf8), by: caller, actor: "operator")
+        return try await registrar.add(
+            email, password: Array(password.utf8),
+            recording: AuditEvent(
+                .userCreated, by: caller, actor: .operator, subject: email.text))
     }
 
     /// Finds a proof for `challenge` the way a client does.
-    public static func solve(_ challenge: ChallengeToken, from start: Int64 = 0) throws -> Proof {
+    public static func solve(_ challenge: AccountsChallengeToken) throws -> Proof {
+        let puzzle = Puzzle.sha256(salt: challenge.salt)
+        for number in Int64(0)..<1_000_000 {
+            let digest = try puzzle.digest(challenge: challenge.id, nonce: Nonce(number))
+            if leadingZeroBits(digest) >= challenge.difficulty {
+                return Proof(nonce: Nonce(number))
+            }
+        }
+        throw Unsolved()
+    }
+
+    /// Finds a proof for `challenge` the way a client does.
+    public static func solve(
+        _ challenge: AgentChallengeToken, from start: Int64 = 0
+    ) throws -> Proof {
         let puzzle = Puzzle.scrypt(parameters: scrypt, salt: challenge.salt)
         for number in start..<(start + 100_000) {
             let nonce = Nonce(number)
@@ -124,7 +164,11 @@ public final class AgentWorld: Sendable {
     }
 }
 
-/// scrypt that costs next to nothing.
+extension WorkerPool {
+    public static func forTests() -> WorkerPool { WorkerPool(name: "test", lanes: 2, depth: 64) }
+}
+
+/// scrypt that takes microseconds.
 private let testScrypt: Scrypt.Parameters = {
     do {
         return try Scrypt.Parameters(n: 2, r: 1, p: 1, outputBytes: 64)
@@ -135,11 +179,16 @@ private let testScrypt: Scrypt.Parameters = {
 
 /// A clock that a test moves.
 public final class TestClock: Sendable {
-    private let instant = Mutex(Instant(seconds: 1_800_000_000))
+    private static let start = Instant(seconds: 1_800_000_000)
+    private let instant = Mutex(start)
+    private let origin = ContinuousClock.now
 
     public init() {}
 
     public var now: Instant { instant.withLock { $0 } }
+
+    /// The same moment on the monotonic clock.
+    public var monotonic: ContinuousClock.Instant { origin + now.since(Self.start) }
 
     public func advance(by duration: Duration) {
         instant.withLock { $0 = $0.advanced(by: duration) }

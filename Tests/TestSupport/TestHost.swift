@@ -1,20 +1,20 @@
 public import AuthCore
 internal import Synchronization
 
-/// The web as a hash-login test needs it: URLs that serve what the test has put there.
+/// A web server for hash-login tests: URLs that serve what the test has put there.
 public final class TestHost: HashFetcher {
     public enum Room: Sendable {
         case plenty
-        /// None, and whoever asks is told.
+        /// None, which the check reports.
         case none
-        /// It is gone between asking for it and fetching.
-        case goneMeanwhile
+        /// There is some at the check and none at the fetch.
+        case goneAfterCheck
     }
 
     private struct State {
         var pages: [String: [UInt8]] = [:]
         var room = Room.plenty
-        var timeouts: [Duration] = []
+        var deadlines: [ContinuousClock.Instant] = []
         /// How many of the next fetches are held.
         var holds = 0
         var held: [CheckedContinuation<Void, Never>] = []
@@ -36,15 +36,15 @@ public final class TestHost: HashFetcher {
         state.withLock { $0.pages[url] = nil }
     }
 
-    public func leave(_ room: Room) {
+    public func setRoom(_ room: Room) {
         state.withLock { $0.room = room }
     }
 
-    /// Fetches so far.
-    public var asked: Int { timeouts.count }
+    /// The number of fetches so far.
+    public var fetchCount: Int { deadlines.count }
 
-    /// What each of them was given.
-    public var timeouts: [Duration] { state.withLock { $0.timeouts } }
+    /// The deadline of each fetch.
+    public var deadlines: [ContinuousClock.Instant] { state.withLock { $0.deadlines } }
 
     /// The next `count` fetches wait until ``release()``.
     public func hold(_ count: Int) {
@@ -69,20 +69,32 @@ public final class TestHost: HashFetcher {
         }
     }
 
-    public func url(parsing text: String) -> HashURL? {
-        text.hasPrefix("https://") && !text.contains("@") ? HashURL(text: text) : nil
+    public func source(_ text: String) -> (any HashSource)? {
+        guard text.hasPrefix("https://"), !text.contains("@") else { return nil }
+        return Source(host: self, url: HashURL(text: text))
     }
 
-    public func demandRoom() throws(Refusal) {
+    public func checkRoom() throws(CommonError) {
         guard state.withLock({ $0.room != .none }) else {
             throw .busy(retryAfter: .seconds(2))
         }
     }
 
-    public func fetch(_ url: HashURL, timeout: Duration) async throws -> [UInt8] {
+    private struct Source: HashSource {
+        let host: TestHost
+        let url: HashURL
+
+        func fetch(before deadline: ContinuousClock.Instant) async throws -> [UInt8] {
+            try await host.fetch(url, before: deadline)
+        }
+    }
+
+    private func fetch(
+        _ url: HashURL, before deadline: ContinuousClock.Instant
+    ) async throws -> [UInt8] {
         await withCheckedContinuation { continuation in
             let isHeld = state.withLock { state in
-                state.timeouts.append(timeout)
+                state.deadlines.append(deadline)
                 guard state.holds > 0 else { return false }
                 state.holds -= 1
                 state.held.append(continuation)
@@ -91,16 +103,17 @@ public final class TestHost: HashFetcher {
             if isHeld { arrival.yield() } else { continuation.resume() }
         }
         let (page, room) = state.withLock { ($0.pages[url.text], $0.room) }
-        guard room == .plenty else { throw Refusal.busy(retryAfter: .seconds(2)) }
+        guard room == .plenty else { throw CommonError.busy(retryAfter: .seconds(2)) }
         guard let page else { throw HashFetchFailure(cause: "nothing is there") }
         return page
     }
 }
 
-/// Waiting that takes no time: the clock is moved to the instant waited for, and it is noted.
+/// Waiting that takes no time: the clock is moved to the deadline, and the deadline is recorded.
 public final class TestStopwatch: Stopwatch {
     private let clock: TestClock
-    private let state = Mutex((waits: [Instant](), isLate: false, isLeft: false))
+    private let state = Mutex(
+        (waits: [ContinuousClock.Instant](), isLate: false, isCancelled: false))
     private let onWait = Mutex<(@Sendable () async -> Void)?>(nil)
 
     public init(clock: TestClock) {
@@ -108,32 +121,32 @@ public final class TestStopwatch: Stopwatch {
     }
 
     /// The instants that were waited for.
-    public var waits: [Instant] { state.withLock { $0.waits } }
+    public var waits: [ContinuousClock.Instant] { state.withLock { $0.waits } }
 
-    /// From now on nothing is done by its deadline.
-    public func makeLate() { state.withLock { $0.isLate = true } }
+    /// From now on no work is done by its deadline.
+    public func exceedDeadlines() { state.withLock { $0.isLate = true } }
 
-    /// From now on whoever waits is cancelled, as a client that goes away has it.
-    public func makeLeft() { state.withLock { $0.isLeft = true } }
+    /// From now on every wait is cancelled, as when a client disconnects.
+    public func cancelWaits() { state.withLock { $0.isCancelled = true } }
 
-    /// Runs `body` whenever somebody begins to wait.
+    /// Runs `body` at the beginning of every wait.
     public func whenWaiting(_ body: @escaping @Sendable () async -> Void) {
         onWait.withLock { $0 = body }
     }
 
-    public func wait(until instant: Instant) async throws {
-        let isLeft = state.withLock { state in
-            state.waits.append(instant)
-            return state.isLeft
+    public func wait(until deadline: ContinuousClock.Instant) async throws {
+        let isCancelled = state.withLock { state in
+            state.waits.append(deadline)
+            return state.isCancelled
         }
         await onWait.withLock { $0 }?()
-        if isLeft { throw CancellationError() }
-        let lapse = instant.since(clock.now)
+        if isCancelled { throw CancellationError() }
+        let lapse = clock.monotonic.duration(to: deadline)
         if lapse > .zero { clock.advance(by: lapse) }
     }
 
     public func run<T: Sendable>(
-        until deadline: Instant, _ work: @escaping @Sendable () async throws -> T
+        until deadline: ContinuousClock.Instant, _ work: @escaping @Sendable () async throws -> T
     ) async throws -> T? {
         state.withLock { $0.isLate } ? nil : try await work()
     }

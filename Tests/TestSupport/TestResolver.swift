@@ -1,12 +1,12 @@
 public import AuthCore
 internal import Synchronization
 
-/// A DNS that says what a test has put there.
+/// A DNS with the records that a test has published.
 public final class TestResolver: DomainResolver {
     private struct Zone {
         var texts: [Domain: [String]] = [:]
         var exchangers: [Domain: [String]] = [:]
-        var isDown = false
+        var isSilent = false
         var meanwhile: (@Sendable () async throws -> Void)?
     }
 
@@ -26,17 +26,16 @@ public final class TestResolver: DomainResolver {
 
     public func withdrawAll() { zone.withLock { $0 = Zone() } }
 
-    /// Has `body` happen once, after the next question for texts has been answered and before the
-    /// answer is used.
+    /// Runs `body` once: after the next look-up of texts, and before its result is used.
     public func meanwhile(_ body: @escaping @Sendable () async throws -> Void) {
         zone.withLock { $0.meanwhile = body }
     }
 
-    public func goDown() { zone.withLock { $0.isDown = true } }
+    public func stopAnswering() { zone.withLock { $0.isSilent = true } }
 
     public func texts(at name: Domain) async throws -> [String] {
         let (texts, meanwhile) = try zone.withLock { zone in
-            if zone.isDown { throw DomainResolverTimeout() }
+            if zone.isSilent { throw ResolverUnavailable(cause: "the test stopped it") }
             defer { zone.meanwhile = nil }
             return (zone.texts[name] ?? [], zone.meanwhile)
         }
@@ -46,7 +45,7 @@ public final class TestResolver: DomainResolver {
 
     public func mailExchangers(of name: Domain) async throws -> [String] {
         try zone.withLock { zone in
-            if zone.isDown { throw DomainResolverTimeout() }
+            if zone.isSilent { throw ResolverUnavailable(cause: "the test stopped it") }
             return zone.exchangers[name] ?? []
         }
     }

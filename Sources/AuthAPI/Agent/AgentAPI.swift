@@ -1,57 +1,164 @@
 public import AuthCore
+internal import Cryptography
 public import HTTPEngine
 internal import StrictJSON
 
-/// The agents' surface (contract section 1): `/api/v1/…` and the JMAP session object.
+/// The agent API: `/api/v1/…` and the JMAP session object (docs/api.md, "Agent API").
 public struct AgentAPI: Sendable {
-    let auth: AgentAuth
+    let agents: Agents
     let errors: AgentErrors
     let jmap: JMAPDirectory
-    let gate: Gate
+    private let pipeline: Pipeline<AgentError>
 
     /// - Parameters:
     ///   - publicURL: this server as its clients see it, without a slash at the end.
     ///   - jmap: where the mail store is.
-    ///   - limiter: the one that all surfaces share.
+    ///   - limiter: shared by all APIs.
     public init(
-        auth: AgentAuth, publicURL: String, jmap: JMAPDirectory, limiter: RateLimiter,
+        agents: Agents, publicURL: String, jmap: JMAPDirectory, limiter: RateLimiter,
         clock: @escaping @Sendable () -> Instant
     ) {
-        self.auth = auth
+        self.agents = agents
         self.jmap = jmap
         let errors = AgentErrors(publicURL: publicURL)
         self.errors = errors
-        gate = Gate(limiter: limiter, clock: clock) { refusal, _ in errors.render(refusal) }
+        pipeline = Pipeline(limiter: limiter, clock: clock) { error, _ in errors.response(error) }
     }
 
     var publicURL: String { errors.publicURL }
 
-    /// Everything under `/api/v1`, `/.well-known/jmap`, and the mail store's place while there is
-    /// none.
+    /// Everything under `/api/v1`, `/.well-known/jmap`, and the mail store's path while there is no
+    /// mail store.
     public var routes: RouteGroup {
         RouteGroup(
             prefixes: ["/api/v1", "/.well-known/jmap"], errors: errors.renderer,
             routes: [
-                Route(.post, "/api/v1/challenge", handler: counted(issueChallenge)),
-                Route(.post, "/api/v1/session", handler: counted(openSession)),
-                Route(.post, "/api/v1/capability", handler: counted(issueCapability)),
-                Route(.post, "/api/v1/api-key", handler: counted(renewAPIKey)),
-                Route(.delete, "/api/v1/account", handler: counted(deleteAccount)),
-                Route(.get, "/.well-known/jmap", handler: counted(jmapSession)),
+                pipeline.route(.post, "/api/v1/challenge", .none(), issueChallenge),
+                pipeline.route(.post, "/api/v1/session", body: .json, challenge, openSession),
+                pipeline.route(.post, "/api/v1/capability", session, issueCapability),
+                pipeline.route(.post, "/api/v1/api-key", session, renewAPIKey),
+                pipeline.route(.delete, "/api/v1/account", session, deleteAccount),
+                pipeline.route(.get, "/.well-known/jmap", capability, showJMAPSession),
             ] + missingMailStore)
     }
 
-    /// Every endpoint of this surface is counted with the requests that have no verified token.
-    private func counted(
-        _ handler: @escaping @Sendable (Request, Caller) async throws -> Response
-    ) -> Handler {
-        { request in
-            try await gate.admit(request, as: .general) { try await handler(request, $0) }
+    // MARK: Authentication
+
+    private var challenge: Authentication<Agents.PresentedChallenge, AgentError> {
+        Authentication(limit: .general) { request, caller throws(AgentError) in
+            try await agents.authenticate(challenge: request.bearerToken, at: caller.now)
         }
     }
 
-    /// An answer with a token in its `Authorization` header and next steps in its body.
-    func answer(
+    private var session: Authentication<Agents.Session, AgentError> {
+        Authentication(limit: .general) { request, caller throws(AgentError) in
+            try await agents.authenticate(session: request.bearerToken, at: caller.now)
+        }
+    }
+
+    private var capability: Authentication<Agents.MailAccount, AgentError> {
+        Authentication(limit: .general) { request, caller throws(AgentError) in
+            try await agents.authenticate(capability: request.bearerToken, at: caller.now)
+        }
+    }
+
+    // MARK: Endpoints
+
+    /// POST /api/v1/challenge
+    private func issueChallenge(_ request: APIRequest<Void>) async throws(AgentError) -> Response {
+        let issued = try await agents.issueChallenge(to: request.caller)
+        let scrypt = agents.settings.scrypt
+        return success(.ok, token: issued.token, next: steps.afterChallenge) { body in
+            body.member("difficulty", issued.challenge.difficulty)
+            body.member("expiresIn", issued.lifetime.components.seconds)
+            body.member("pow") { pow in
+                pow.member("algorithm", "scrypt")
+                pow.member("N", scrypt.n)
+                pow.member("r", scrypt.r)
+                pow.member("p", scrypt.p)
+                pow.member("dkLen", scrypt.outputBytes)
+                pow.member("salt", issued.challenge.salt)
+                pow.member("input", "\(issued.challenge.id):<nonce>")
+            }
+        }
+    }
+
+    /// POST /api/v1/session
+    private func openSession(
+        _ request: APIRequest<Agents.PresentedChallenge>
+    ) async throws(AgentError) -> Response {
+        let body = try SessionBody(request.http)
+        switch body.credential {
+        case .username(let username):
+            let (session, apiKey) = try await agents.signUp(
+                username, challenge: request.principal, proof: body.proof, by: request.caller)
+            return success(.created, token: session.token, next: steps.afterSignup) { body in
+                body.member("apiKey", apiKey.secret)
+                write(session.account, to: &body)
+            }
+        case .apiKey(let apiKey):
+            let session = try await agents.logIn(
+                apiKey, challenge: request.principal, proof: body.proof, by: request.caller)
+            return success(.ok, token: session.token, next: steps.afterLogin) { body in
+                write(session.account, to: &body)
+            }
+        }
+    }
+
+    /// POST /api/v1/capability
+    private func issueCapability(
+        _ request: APIRequest<Agents.Session>
+    ) async throws(AgentError) -> Response {
+        let capability = try await agents.issueCapability(
+            for: request.principal, at: request.caller.now)
+        return success(.ok, token: capability.token, next: steps.afterCapability) { body in
+            body.member("expiresIn", capability.lifetime.components.seconds)
+        }
+    }
+
+    /// POST /api/v1/api-key
+    private func renewAPIKey(
+        _ request: APIRequest<Agents.Session>
+    ) async throws(AgentError) -> Response {
+        let apiKey = try await agents.renewAPIKey(of: request.principal, by: request.caller)
+        return success(.ok, next: steps.afterRenewal) { body in
+            body.member("apiKey", apiKey.secret)
+        }
+    }
+
+    /// DELETE /api/v1/account
+    private func deleteAccount(
+        _ request: APIRequest<Agents.Session>
+    ) async throws(AgentError) -> Response {
+        try await agents.deleteAccount(of: request.principal, by: request.caller)
+        return Response(status: .noContent)
+    }
+
+    /// GET /.well-known/jmap
+    private func showJMAPSession(
+        _ request: APIRequest<Agents.MailAccount>
+    ) async throws(AgentError) -> Response {
+        jmap.session(of: request.principal)
+    }
+
+    /// The mail store's API path on this server, as long as there is no mail store.
+    private var missingMailStore: [Route] {
+        guard !jmap.hasMailStore else { return [] }
+        return [Method.post, .get].map { method in
+            pipeline.route(method, jmap.paths.api, .none()) { _ throws(AgentError) in
+                throw .mailStoreMissing
+            }
+        }
+    }
+
+    // MARK: Responses
+
+    private var steps: AgentSteps {
+        AgentSteps(publicURL: publicURL, settings: agents.settings)
+    }
+
+    /// A response with a token in its `Authorization` header and the next steps in its body.
+    private func success(
         _ status: Status, token: String? = nil, next: [String],
         _ fill: (inout JSONWriter) -> Void
     ) -> Response {
@@ -59,5 +166,10 @@ public struct AgentAPI: Sendable {
             fill(&body)
             body.member("_next", next)
         }
+    }
+
+    private func write(_ account: Account, to body: inout JSONWriter) {
+        body.member("inbox", account.address.description)
+        body.member("accountId", account.id.text)
     }
 }

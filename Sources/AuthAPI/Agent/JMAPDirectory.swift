@@ -1,3 +1,8 @@
+internal import AuthCore
+internal import Cryptography
+internal import HTTPEngine
+internal import StrictJSON
+
 /// Where the JMAP mail store is: the URLs of the session object (RFC 8620 §2).
 public struct JMAPDirectory: Sendable {
     /// Paths below the base, as RFC 6570 level 1 templates where the RFC has variables.
@@ -20,7 +25,7 @@ public struct JMAPDirectory: Sendable {
         }
     }
 
-    /// The mail store's URL, or this server's own while there is none.
+    /// The mail store's URL, or this server's own while there is no mail store.
     let baseURL: String
     let paths: Paths
     /// Whether a mail store is configured.
@@ -33,5 +38,77 @@ public struct JMAPDirectory: Sendable {
         baseURL = mailStoreURL ?? publicURL
         self.paths = paths
         hasMailStore = mailStoreURL != nil
+    }
+
+    private static let core = "urn:ietf:params:jmap:core"
+    private static let mail = "urn:ietf:params:jmap:mail"
+    private static let submission = "urn:ietf:params:jmap:submission"
+
+    /// The session object (RFC 8620 §2) of one mailbox.
+    func session(of account: Agents.MailAccount) -> Response {
+        .json(.ok) { session in
+            session.member("capabilities", writeCapabilities)
+            session.member("accounts") { accounts in
+                accounts.member(account.subject) { writeAccount(account, to: &$0) }
+            }
+            session.member("primaryAccounts") { primary in
+                primary.member(Self.mail, account.subject)
+                primary.member(Self.submission, account.subject)
+            }
+            session.member("username", account.address.description)
+            session.member("apiUrl", baseURL + paths.api)
+            session.member("downloadUrl", baseURL + paths.download)
+            session.member("uploadUrl", baseURL + paths.upload)
+            session.member("eventSourceUrl", baseURL + paths.eventSource)
+            session.member("state", state(of: account))
+        }
+    }
+
+    /// The core limits are the suggested minimums of RFC 8620 §2; the mail store's own session object
+    /// may have others.
+    private func writeCapabilities(_ capabilities: inout JSONWriter) {
+        capabilities.member(Self.core) { core in
+            core.member("maxSizeUpload", 50_000_000)
+            core.member("maxConcurrentUpload", 4)
+            core.member("maxSizeRequest", 10_000_000)
+            core.member("maxConcurrentRequests", 4)
+            core.member("maxCallsInRequest", 16)
+            core.member("maxObjectsInGet", 500)
+            core.member("maxObjectsInSet", 500)
+            core.member("collationAlgorithms", ["i;ascii-casemap"])
+        }
+        capabilities.member(Self.mail) { _ in }
+        capabilities.member(Self.submission) { _ in }
+    }
+
+    private func writeAccount(_ account: Agents.MailAccount, to member: inout JSONWriter) {
+        member.member("name", account.address.description)
+        member.member("isPersonal", true)
+        member.member("isReadOnly", false)
+        member.member("accountCapabilities") { capabilities in
+            // RFC 8621 §1.3.1: `null` where only the mail store knows the limit.
+            capabilities.member(Self.mail) { mail in
+                mail.null("maxMailboxesPerEmail")
+                mail.null("maxMailboxDepth")
+                mail.member("maxSizeMailboxName", 100)
+                mail.member("maxSizeAttachmentsPerEmail", 50_000_000)
+                mail.member("emailQuerySortOptions", ["receivedAt"])
+                mail.member("mayCreateTopLevelMailbox", true)
+            }
+            capabilities.member(Self.submission) { submission in
+                submission.member("maxDelayedSend", 0)
+                submission.member("submissionExtensions") { _ in }
+            }
+        }
+    }
+
+    /// Changes exactly when another member of the object does: with the account, and with the
+    /// configuration.
+    private func state(of account: Agents.MailAccount) -> String {
+        let text = [
+            account.subject, account.address.description, baseURL, paths.api,
+            paths.upload, paths.download, paths.eventSource,
+        ].joined(separator: "\n")
+        return Base64URL.encode(Array(SHA256.digest(Array(text.utf8)).prefix(12)))
     }
 }

@@ -2,28 +2,29 @@ public import AuthCore
 public import HTTPEngine
 internal import StrictJSON
 
-/// What clients and mail stores look up: public keys, `llms.txt`, `openapi.json`.
+/// What clients and mail stores look up: public keys, `llms.txt`, `openapi.json`. Not rate limited.
 public struct DiscoveryAPI: Sendable {
     private let keys: KeyRing
-    private let clock: @Sendable () -> Instant
     private let errors: AgentErrors
+    private let pipeline: Pipeline<AgentError>
     private let llmsText: [UInt8]
     private let openAPI: [UInt8]
 
     /// - Parameters:
-    ///   - difficulty: what a quiet client is asked for, in leading zero bits.
-    ///   - bodyLimit: what a body may have, in bytes.
+    ///   - difficulty: of a client's first challenge, in leading zero bits.
+    ///   - bodyLimit: the greatest size of a body, in bytes.
     public init(
         agent: AgentAPI, keys: KeyRing, difficulty: Int, bodyLimit: Int,
         clock: @escaping @Sendable () -> Instant
     ) {
         self.keys = keys
-        self.clock = clock
-        errors = agent.errors
+        let errors = agent.errors
+        self.errors = errors
+        pipeline = Pipeline(limiter: nil, clock: clock) { error, _ in errors.response(error) }
         let publicURL = agent.errors.publicURL
         llmsText = Array(
             LLMsText(
-                auth: agent.auth, difficulty: difficulty, bodyLimit: bodyLimit,
+                agents: agent.agents, difficulty: difficulty, bodyLimit: bodyLimit,
                 publicURL: publicURL
             ).text.utf8)
         openAPI = Array(
@@ -38,26 +39,31 @@ public struct DiscoveryAPI: Sendable {
             ],
             errors: errors.renderer,
             routes: [
-                Route(.get, "/.well-known/jwks.json") { _ in try await keySet(of: .capability) },
-                Route(.get, "/.well-known/login-jwks.json") { _ in try await keySet(of: .login) },
-                Route(.get, "/llms.txt") { _ in
+                pipeline.route(.get, "/.well-known/jwks.json", .none()) {
+                    request throws(AgentError) in
+                    try await keySet(of: .capability, at: request.caller.now)
+                },
+                pipeline.route(.get, "/.well-known/login-jwks.json", .none()) {
+                    request throws(AgentError) in
+                    try await keySet(of: .login, at: request.caller.now)
+                },
+                pipeline.route(.get, "/llms.txt", .none()) { _ throws(AgentError) in
                     document(llmsText, type: "text/plain; charset=utf-8")
                 },
-                Route(.get, "/openapi.json") { _ in
+                pipeline.route(.get, "/openapi.json", .none()) { _ throws(AgentError) in
                     document(openAPI, type: "application/json")
                 },
             ])
     }
 
-    /// The keys that verify tokens of one use (RFC 7517 §5). Each has a set of its own: mail stores
-    /// get the capability keys and never meet a token whose subject somebody chose himself.
-    private func keySet(of use: KeyUse) async throws -> Response {
+    /// The keys that verify tokens of one use (RFC 7517 §5). Each use has a set of its own: a mail
+    /// store gets the capability keys only, because anybody can choose the subject of a login token.
+    private func keySet(of use: KeyUse, at now: Instant) async throws(AgentError) -> Response {
         let published: [PublishedKey]
         do {
-            published = try await keys.published(use, at: clock())
+            published = try await keys.published(use, at: now)
         } catch {
-            guard let refusal = Refusal(error) else { throw error }
-            return errors.render(refusal)
+            throw .common(CommonError(error))
         }
         let body = JSONWriter.object { set in
             set.array("keys") { keys in

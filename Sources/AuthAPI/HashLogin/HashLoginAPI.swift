@@ -1,57 +1,122 @@
 public import AuthCore
 public import HTTPEngine
+internal import StrictJSON
 
-/// The hash-login surface (contract section 3): people log in against an Argon2 hash that they
-/// host themselves, by form or by JSON.
+/// The hash-login API: people log in against an Argon2 hash that they host themselves, by form or by
+/// JSON (docs/api.md, "Hash-login API").
 public struct HashLoginAPI: Sendable {
-    let auth: HashLoginAuth
-    let errors: HashLoginErrors
-    let pages: HashLoginPages
-    let keys: KeyRing
-    private let gate: Gate
+    private let logins: HashLogins
+    private let errors: HashLoginErrors
+    private let pages: HashLoginPages
+    private let pipeline: Pipeline<HashLoginError>
 
-    /// - Parameters:
-    ///   - keys: the home page shows the public key of login tokens.
-    ///   - limiter: the one that all surfaces share.
+    /// - Parameter limiter: shared by all APIs.
     public init(
-        auth: HashLoginAuth, keys: KeyRing, publicURL: String, limiter: RateLimiter,
+        logins: HashLogins, publicURL: String, limiter: RateLimiter,
         clock: @escaping @Sendable () -> Instant
     ) {
-        self.auth = auth
-        self.keys = keys
-        let pages = HashLoginPages(publicURL: publicURL)
+        self.logins = logins
+        let pages = HashLoginPages(
+            publicURL: publicURL, tokenLifetime: logins.settings.tokenLifetime)
         self.pages = pages
         let errors = HashLoginErrors(pages: pages)
         self.errors = errors
-        gate = Gate(limiter: limiter, clock: clock) { refusal, request in
-            errors.render(refusal, as: request.answerForm)
+        pipeline = Pipeline(limiter: limiter, clock: clock) { error, request in
+            errors.response(error, to: request)
         }
     }
 
     public var routes: RouteGroup {
-        RouteGroup(
+        let required = BodyType.formOrJSON(isOptional: false)
+        let optional = BodyType.formOrJSON(isOptional: true)
+        return RouteGroup(
             prefixes: [
                 "/register", "/login", "/validate", "/logout", "/example.txt", "/style.css",
             ],
             errors: errors.renderer,
             routes: [
-                Route(.get, "/", handler: counted(.general, home)),
-                Route(.get, "/style.css", handler: counted(.general, stylesheet)),
-                Route(.get, "/example.txt", handler: counted(.general, example)),
-                Route(.post, "/register", handler: counted(.hashLogin, register)),
-                Route(.post, "/login", handler: counted(.hashLogin, login)),
-                Route(.post, "/validate", handler: counted(.general, validate)),
-                Route(.post, "/logout", handler: counted(.hashLogin, logout)),
-                Route(.delete, "/logout", handler: counted(.hashLogin, logout)),
+                pipeline.route(.get, "/", .none(), showHome),
+                pipeline.route(.get, "/style.css", .none()) { _ throws(HashLoginError) in
+                    HashLoginPages.stylesheet
+                },
+                pipeline.route(.get, "/example.txt", .none()) { _ throws(HashLoginError) in
+                    .text(Self.exampleHash + "\n")
+                },
+                pipeline.route(
+                    .post, "/register", body: required, .none(limit: .hashLogin), register),
+                pipeline.route(.post, "/login", body: required, .none(limit: .hashLogin), logIn),
+                pipeline.route(.post, "/validate", body: optional, .none(), validate),
+                pipeline.route(.post, "/logout", body: optional, .none(limit: .hashLogin), logOut),
+                pipeline.route(
+                    .delete, "/logout", body: optional, .none(limit: .hashLogin), logOut),
             ])
     }
 
-    private func counted(
-        _ limit: RateLimiter.Class,
-        _ handler: @escaping @Sendable (Request, Caller) async throws -> Response
-    ) -> Handler {
-        { request in
-            try await gate.admit(request, as: limit) { try await handler(request, $0) }
+    /// An Argon2id hash of `test123`, to try the registration with.
+    static let exampleHash =
+        "$argon2id$v=19$m=19456,t=2,p=1$cG9zdGVybi1leGFtcGxlIQ$"
+        + "wqtLNz3vyNNqZLPnNBLVOCiUCbPP0NKqdmv5DXQJT6M"
+
+    /// GET /
+    private func showHome(_ request: APIRequest<Void>) async throws(HashLoginError) -> Response {
+        pages.home(publicKey: try await logins.publicKey(at: request.caller.now) ?? "")
+    }
+
+    /// POST /register
+    private func register(_ request: APIRequest<Void>) async throws(HashLoginError) -> Response {
+        let fields = try HashLoginFields(request.http)
+        let login = try await logins.register(
+            email: fields["email"], url: fields["password_hash_url"], password: fields.password,
+            by: request.caller)
+        guard request.http.responseFormat == .json else { return pages.registered(login) }
+        return .json(.created) { body in
+            body.member("email", login.email.text)
+            body.member("password_hash_url", login.url.text)
+        }
+    }
+
+    /// POST /login
+    private func logIn(_ request: APIRequest<Void>) async throws(HashLoginError) -> Response {
+        let fields = try HashLoginFields(request.http)
+        let opened = try await logins.logIn(
+            email: fields["email"], password: fields.password, by: request.caller)
+        guard request.http.responseFormat == .json else { return pages.loggedIn(opened) }
+        return .json(.ok) { body in
+            body.member("token", opened.token)
+            body.member("token_type", "Bearer")
+            body.member("email", opened.email.text)
+        }
+    }
+
+    /// POST /validate
+    private func validate(_ request: APIRequest<Void>) async throws(HashLoginError) -> Response {
+        let fields = try HashLoginFields(request.http, isOptional: true)
+        let valid = try await logins.validate(
+            fields["token"] ?? request.http.bearerToken, at: request.caller.now)
+        guard request.http.responseFormat == .json else { return pages.valid(valid) }
+        return .json(.ok) { body in
+            body.member("valid", true)
+            body.member("payload") { payload in
+                payload.member("sub", valid.email.text)
+                payload.member("email", valid.email.text)
+                payload.member("iss", valid.issuer)
+                payload.member("iat", valid.issued.seconds)
+                payload.member("exp", valid.expiry.seconds)
+                payload.member("ver", valid.credentialVersion)
+            }
+        }
+    }
+
+    /// DELETE /logout, POST /logout
+    private func logOut(_ request: APIRequest<Void>) async throws(HashLoginError) -> Response {
+        let fields = try HashLoginFields(request.http, isOptional: true)
+        let email = try await logins.logOut(
+            token: fields["token"] ?? request.http.bearerToken, email: fields["email"],
+            password: fields.password, by: request.caller)
+        guard request.http.responseFormat == .json else { return pages.loggedOut(email) }
+        return .json(.ok) { body in
+            body.member("success", true)
+            body.member("email", email.text)
         }
     }
 }

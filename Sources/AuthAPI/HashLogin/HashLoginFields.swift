@@ -2,33 +2,29 @@ internal import AuthCore
 internal import HTTPEngine
 internal import StrictJSON
 
-/// What a request to the hash-login surface carries, from a form or from JSON.
+/// The fields of a request to the hash-login API, from a form or from JSON.
 struct HashLoginFields {
     private let values: [String: String]
 
-    /// - Parameter isOptional: whether the endpoint can do without: an empty body then has no
-    ///   fields, whatever its type.
-    /// - Throws: ``Refusal/malformedRequest(_:)`` for a body that cannot be read, a field given
-    ///   twice or of another type than text; ``Refusal/unsupportedMediaType(expected:)``;
-    ///   ``Refusal/forbidden`` for what another site may have sent without asking: that is
-    ///   everything but JSON that says it is.
-    init(_ request: Request, isOptional: Bool = false) throws(Refusal) {
-        if request.headers.mediaType != "application/json" { try request.requireOwnOrigin() }
+    /// The pipeline has checked the media type.
+    /// - Parameter isOptional: whether an empty body, whatever its type, means no fields.
+    /// - Throws: ``CommonError/malformedRequest(_:)`` for a body that cannot be read, a field given
+    ///   twice or one that is not text; ``HashLoginError/foreignForm`` for a form that a page of
+    ///   another origin may have sent. A page cannot send JSON to another origin without asking.
+    init(_ request: Request, isOptional: Bool = false) throws(HashLoginError) {
+        if request.headers.mediaType != "application/json", request.isCrossOriginWrite {
+            throw .foreignForm
+        }
         if isOptional && request.body.isEmpty {
             values = [:]
         } else if request.isJSON {
             values = try Self.members(of: request.body)
         } else {
-            guard [nil, "application/x-www-form-urlencoded"].contains(request.headers.mediaType)
-            else {
-                throw .unsupportedMediaType(
-                    expected: "application/json or application/x-www-form-urlencoded")
-            }
             values = try Self.fields(of: request.body)
         }
     }
 
-    /// The text of a field; empty and absent are told apart by nobody here.
+    /// The text of a field; an empty field counts as absent.
     subscript(name: String) -> String? {
         values[name].flatMap { $0.isEmpty ? nil : $0 }
     }
@@ -38,7 +34,7 @@ struct HashLoginFields {
 
     private static let names = ["email", "password", "password_hash_url", "token"]
 
-    private static func members(of body: [UInt8]) throws(Refusal) -> [String: String] {
+    private static func members(of body: [UInt8]) throws(HashLoginError) -> [String: String] {
         guard case .object(let members)? = try? JSONValue.parse(body) else { throw .unreadable }
         var values: [String: String] = [:]
         for name in names {
@@ -51,10 +47,10 @@ struct HashLoginFields {
         return values
     }
 
-    private static func fields(of body: [UInt8]) throws(Refusal) -> [String: String] {
+    private static func fields(of body: [UInt8]) throws(HashLoginError) -> [String: String] {
         var values: [String: String] = [:]
         for (name, value) in FormCoding.pairs(body) where names.contains(name) {
-            // U+FFFD stands where octets were no UTF-8: what was meant is not known.
+            // U+FFFD replaces bytes that are not UTF-8, so the text that was meant is unknown.
             guard values[name] == nil, !value.unicodeScalars.contains("\u{FFFD}") else {
                 throw .unreadable
             }
@@ -64,6 +60,6 @@ struct HashLoginFields {
     }
 }
 
-extension Refusal {
-    static let unreadable = Refusal.malformedRequest("The request body could not be read.")
+extension HashLoginError {
+    fileprivate static let unreadable = malformed("The request body could not be read.")
 }

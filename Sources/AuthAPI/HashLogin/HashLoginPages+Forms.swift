@@ -1,10 +1,9 @@
 internal import HTTPEngine
 
 extension HashLoginPages {
-    /// - Parameter error: what is wrong with the form when it is shown again, under its page's own
-    ///   heading.
+    /// - Parameter error: shown at its field when the form is shown again.
     func form(
-        _ form: Form, _ fields: HashLoginFields? = nil, _ error: HashLoginError? = nil
+        _ form: Form, _ fields: HashLoginFields? = nil, _ error: HashLoginErrorText? = nil
     ) -> HTMLText {
         switch form {
         case .registration:
@@ -29,13 +28,13 @@ extension HashLoginPages {
         }
     }
 
-    private func heading(_ title: String, _ error: HashLoginError?) -> HTMLText {
+    private func heading(_ title: String, _ error: HashLoginErrorText?) -> HTMLText {
         error == nil ? "<h2>\(title)</h2>" : ""
     }
 
     /// A labelled field; its error is tied to it and told at once, and it takes the focus.
     private func input(
-        _ field: Field, _ fields: HashLoginFields?, _ error: HashLoginError?
+        _ field: Field, _ fields: HashLoginFields?, _ error: HashLoginErrorText?
     ) -> HTMLText {
         let value = field.type == "password" ? "" : fields?[field.name] ?? ""
         let attributes: HTMLText = """

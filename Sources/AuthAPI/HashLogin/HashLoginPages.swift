@@ -1,16 +1,28 @@
 internal import AuthCore
 internal import HTTPEngine
 
-/// The pages of the hash-login surface: usable without JavaScript, by keyboard and on a phone.
+/// The pages of the hash-login API: usable without JavaScript, by keyboard and on a phone.
 ///
-/// Everything that came from outside goes through ``HTMLText``'s escaping; nothing is loaded from
-/// anywhere else, and no other site may frame a page or send its forms.
+/// ``HTMLText`` escapes every text that came from outside. The pages load nothing from other sites,
+/// and no other site may frame them or send their forms.
 struct HashLoginPages: Sendable {
-    enum Form { case registration, login }
+    enum Form {
+        case registration, login
+
+        /// - Returns: `nil` for a path that no form is sent to.
+        init?(path: String) {
+            switch path {
+            case "/register": self = .registration
+            case "/login": self = .login
+            default: return nil
+            }
+        }
+    }
 
     let publicURL: String
+    let tokenLifetime: Duration
 
-    /// What every page says to the browser. Pages may hold tokens, so none is kept.
+    /// The fields of every page. Pages may contain tokens, so none is stored.
     private static let headers = [
         ("Content-Type", "text/html; charset=utf-8"),
         ("Cache-Control", "no-store"),
@@ -20,12 +32,12 @@ struct HashLoginPages: Sendable {
                 + "frame-ancestors 'none'"
         ),
         ("X-Content-Type-Options", "nosniff"),
-        // With `no-referrer` browsers send our own forms with `Origin: null` (Fetch, "append a
-        // request Origin header"), which reads like another site's.
+        // With `no-referrer`, browsers send `Origin: null` with the forms of these pages (Fetch,
+        // "append a request Origin header"), as with a form of another site.
         ("Referrer-Policy", "same-origin"),
     ]
 
-    var stylesheet: Response {
+    static var stylesheet: Response {
         Response(
             status: .ok,
             headers: [
@@ -41,12 +53,14 @@ struct HashLoginPages: Sendable {
             """
             <p class="lead">Register an email address with a URL that serves an Argon2 hash of your
             password. Every login is checked against what the URL serves at that moment; the hash
-            and the password are never kept here.</p>
+            and the password are never stored here.</p>
             <div class="forms">
             \(form(.registration))
             \(form(.login))
             </div>
-            \(HashLoginReference(publicURL: publicURL, publicKey: publicKey).markup)
+            \(HashLoginReference(
+                publicURL: publicURL, publicKey: publicKey, tokenLifetime: tokenLifetime
+            ).markup)
             """)
     }
 
@@ -61,15 +75,15 @@ struct HashLoginPages: Sendable {
             """)
     }
 
-    func loggedIn(_ open: OpenLogin) -> Response {
+    func loggedIn(_ opened: HashLogins.Opened) -> Response {
         page(
             .ok, "Logged in",
             """
-            <p role="status" class="done">\(open.email.text) is logged in for an hour.</p>
+            <p role="status" class="done">\(opened.email.text) is logged in for \(opened.lifetime.inWords).</p>
             <p><label for="token">Token</label>
-            <textarea id="token" readonly rows="6">\(open.token)</textarea></p>
+            <textarea id="token" readonly rows="6">\(opened.token)</textarea></p>
             <form class="bare" method="post" action="/logout">
-            <input type="hidden" name="token" value="\(open.token)">
+            <input type="hidden" name="token" value="\(opened.token)">
             <button type="submit">Log out everywhere</button>
             </form>
             \(Self.wayHome)
@@ -80,22 +94,22 @@ struct HashLoginPages: Sendable {
         page(
             .ok, "Logged out",
             """
-            <p role="status" class="done">Every earlier token of \(email.text) is dead.</p>
+            <p role="status" class="done">Every earlier token of \(email.text) is now invalid.</p>
             \(Self.wayHome)
             """)
     }
 
-    func valid(_ login: ValidLogin) -> Response {
+    func valid(_ login: HashLogins.ValidToken) -> Response {
         page(
             .ok, "Valid token",
             """
-            <p role="status" class="done">The token of \(login.email.text) is good until
+            <p role="status" class="done">The token of \(login.email.text) is valid until
             \(login.expiry.rfc3339).</p>
             \(Self.wayHome)
             """)
     }
 
-    func failure(_ error: HashLoginError) -> Response {
+    func failure(_ error: HashLoginErrorText) -> Response {
         page(
             error.status, "Not done",
             """
@@ -104,8 +118,8 @@ struct HashLoginPages: Sendable {
             """)
     }
 
-    /// The form again, with what was typed (never the password) and, at its field, what is wrong.
-    func retry(_ form: Form, _ fields: HashLoginFields, _ error: HashLoginError) -> Response {
+    /// The form again, with what was typed (never the password) and the error at its field.
+    func retry(_ form: Form, _ fields: HashLoginFields, _ error: HashLoginErrorText) -> Response {
         page(
             error.status, form == .registration ? "Register" : "Log in",
             """

@@ -1,7 +1,8 @@
-/// The reference on the home page: endpoints, fields, answers, token and its public key.
+/// The reference on the home page: endpoints, fields, responses, the token and its public key.
 struct HashLoginReference {
     let publicURL: String
     let publicKey: String
+    let tokenLifetime: Duration
 
     var markup: HTMLText {
         """
@@ -13,14 +14,14 @@ struct HashLoginReference {
         </section>
         <section aria-labelledby="reference">
         <h2 id="reference">Reference</h2>
-        <p>Send a form, or JSON with <code>Content-Type: application/json</code>. The answer is JSON
-        when the request was, or when <code>Accept</code> prefers <code>application/json</code>.
+        <p>Send a form, or JSON with <code>Content-Type: application/json</code>. The response is
+        JSON when the request was, or when <code>Accept</code> prefers <code>application/json</code>.
         Errors are <code>{"error":"…"}</code>.</p>
         \(endpoints)
         <h3>The hash</h3>
         <p>The URL must be <code>https</code> and answer 200 with exactly one encoded Argon2 string,
         without redirects. <a href="/example.txt">/example.txt</a> shows one, of the password
-        <code>test123</code>. One line makes yours:</p>
+        <code>test123</code>. This command creates yours:</p>
         <pre tabindex="0">echo -n 'your password' | argon2 "$(openssl rand -hex 16)" -id -e</pre>
         \(claims)
         </section>
@@ -31,7 +32,7 @@ struct HashLoginReference {
         """
         <table>
         <thead><tr><th scope="col">Endpoint</th><th scope="col">Fields</th>
-        <th scope="col">Answer</th></tr></thead>
+        <th scope="col">Response</th></tr></thead>
         <tbody>
         <tr><td><code>POST /register</code></td>
         <td>email, password_hash_url, password</td><td>201 email, password_hash_url</td></tr>
@@ -55,8 +56,8 @@ struct HashLoginReference {
         <dl>
         <dt>sub, email</dt><dd>the email address</dd>
         <dt>iss</dt><dd>this server's issuer</dd>
-        <dt>iat, exp</dt><dd>when it was issued, and an hour later when it ends</dd>
-        <dt>ver</dt><dd>moves with every logout, which ends every earlier token</dd>
+        <dt>iat, exp</dt><dd>when it was issued, and when it expires, \(tokenLifetime.inWords) later</dd>
+        <dt>ver</dt><dd>rises with every logout, which ends every earlier token</dd>
         </dl>
         """
     }

@@ -1,14 +1,14 @@
 public import HTTPEngine
 internal import StrictJSON
 
-/// What load balancers and orchestrators ask: does the process live, does it take work.
+/// Health checks for load balancers and orchestrators. Not rate limited.
 public struct OperationsAPI: Sendable {
     private let errors: AgentErrors
     private let isDraining: @Sendable () -> Bool
     private let pingDatabase: @Sendable () async throws -> Void
 
     /// - Parameters:
-    ///   - isDraining: whether the server has been told to stop.
+    ///   - isDraining: whether the server is shutting down.
     ///   - pingDatabase: throws when the database does not answer in time.
     public init(
         agent: AgentAPI, isDraining: @escaping @Sendable () -> Bool,
@@ -34,7 +34,7 @@ public struct OperationsAPI: Sendable {
         do {
             try await pingDatabase()
         } catch {
-            // Whatever keeps the database from answering, the balancer needs to know only that.
+            // The cause does not matter to a load balancer.
             return Self.status(.serviceUnavailable, "database unavailable")
         }
         return Self.status(.ok, "ok")

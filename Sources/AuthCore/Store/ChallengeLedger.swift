@@ -15,19 +15,3 @@ public protocol ChallengeLedger: Sendable {
     /// - Returns: how many went.
     func sweep(before instant: Instant, limit: Int) async throws -> Int
 }
-
-extension ChallengeLedger {
-    /// Does what the spent challenge `id` paid for. Should the server turn out to be too busy for
-    /// it, the challenge is given back before the caller is told to come again: a 503 spends
-    /// nothing.
-    func honouring<T: Sendable>(
-        _ id: String, _ work: () async throws -> T
-    ) async throws -> T {
-        do {
-            return try await work()
-        } catch {
-            if case .busy? = Refusal(error) { try await restore(id) }
-            throw error
-        }
-    }
-}

@@ -2,7 +2,7 @@
 /// ``AccountStore``.
 public protocol DomainStore: Sendable {
     /// Adds the domain, unless its name is there already, whoever's it is, or its owner has
-    /// `limit` domains. One that ``HostedDomain/givesWay(to:)`` the new one is removed for it.
+    /// `limit` domains. One that ``HostedDomain/isReplaced(by:)`` the new one is removed for it.
     func insert(_ domain: HostedDomain, limit: Int?, recording event: AuditEvent) async throws
         -> DomainInsertion
 

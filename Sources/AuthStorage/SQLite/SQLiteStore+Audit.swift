@@ -29,7 +29,8 @@ extension SQLiteConnection {
     /// Inserts the event, in the transaction that makes the change.
     func record(_ event: AuditEvent) throws {
         try run(
-            SQL.recordEvent, .text(event.kind.rawValue), .instant(event.time), .text(event.actor),
+            SQL.recordEvent, .text(event.kind.rawValue), .instant(event.time),
+            .text(event.actor.description),
             .text(event.subject), .text(event.client), .text(event.requestID))
         note(event)
     }
@@ -41,7 +42,8 @@ extension AuditRecord {
             sequence: try row.integer(0),
             event: AuditEvent(
                 try row.parsed(1, AuditEvent.Kind.init), time: try row.instant(2),
-                actor: try row.text(3), subject: try row.text(4), client: try row.text(5),
+                actor: try row.parsed(3, { AuditEvent.Actor($0) }), subject: try row.text(4),
+                client: try row.text(5),
                 requestID: try row.text(6)))
     }
 }

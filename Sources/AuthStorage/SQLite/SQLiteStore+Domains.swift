@@ -11,7 +11,7 @@ extension SQLiteStore: DomainStore {
                 else { return .limitReached }
             }
             let before = try HostedDomain.find(domain.name, in: connection)
-            if let before, before.givesWay(to: domain) {
+            if let before, before.isReplaced(by: domain) {
                 try connection.run(SQL.removeDomain, .id(before.id), SQLValue(before.owner?.text))
             }
             guard try domain.insert(into: connection) else { return .alreadyExists }

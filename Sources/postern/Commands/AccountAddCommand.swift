@@ -32,8 +32,8 @@ struct AccountAddCommand: AsyncParsableCommand {
         try await options.withStore(creating: true) { stores, config in
             do {
                 try await add(secret, to: stores, config)
-            } catch let refusal as Refusal {
-                guard let cause = cause(of: refusal) else { throw refusal }
+            } catch let error as AccountsError {
+                guard let cause = cause(of: error) else { throw error }
                 Output.message(cause)
                 throw ExitCode.failure
             }
@@ -53,14 +53,14 @@ struct AccountAddCommand: AsyncParsableCommand {
             hasher: PasswordHasher(config.passwords, Pools()),
             settings: AccountsSettings(config), random: RandomBytes.make)
         let account = try await registrar.add(
-            address, on: try await registrar.place(of: address, for: user), secret: secret,
+            address, on: try await registrar.domain(of: address, for: user), secret: secret,
             owner: user, limit: nil
         ) { _ in .byOperator(.accountCreated, address) }
         Output.print("added \(address)  \(account.id)")
     }
 
-    private func cause(of refusal: Refusal) -> String? {
-        switch refusal {
+    private func cause(of error: AccountsError) -> String? {
+        switch error {
         case .addressTaken: "\(address) is taken, or was taken by an account that was deleted"
         case .invalidAddress: "\(address) is not an address that a new account can have"
         case .invalidDomain:

@@ -107,7 +107,7 @@ struct AccountCommand: AsyncParsableCommand {
 extension AuditEvent {
     /// An event that the operator has caused with a command, at the present time.
     static func byOperator(_ kind: Kind, _ subject: some CustomStringConvertible) -> AuditEvent {
-        AuditEvent(kind, time: SystemClock.now(), actor: "operator", subject: subject.description)
+        AuditEvent(kind, time: SystemClock.now(), actor: .operator, subject: subject.description)
     }
 }
 

@@ -120,7 +120,7 @@ enum AuditOutput {
 
     static func line(_ event: AuditEvent) -> String {
         [
-            event.time.rfc3339, event.kind.rawValue, event.actor, event.subject, event.client,
+            event.time.rfc3339, event.kind.rawValue, "\(event.actor)", event.subject, event.client,
             event.requestID,
         ].map { $0.isEmpty ? "-" : $0.printable() }.joined(separator: "  ")
     }
@@ -130,7 +130,7 @@ enum AuditOutput {
             members.member("sequence", record.sequence)
             members.member("time", record.event.time.rfc3339)
             members.member("kind", record.event.kind.rawValue)
-            members.member("actor", record.event.actor)
+            members.member("actor", record.event.actor.description)
             members.member("subject", record.event.subject)
             members.member("client", record.event.client)
             members.member("request_id", record.event.requestID)

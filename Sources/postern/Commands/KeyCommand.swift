@@ -62,7 +62,7 @@ struct KeyCommand: AsyncParsableCommand {
         func run() async throws {
             try await options.withStore { stores, config in
                 let secret = try MasterSecret.find(for: config)
-                let keys = try KeyRing(stores, secret: secret, workers: Pools().signing)
+                let keys = try KeyRing(stores, secret: secret, pool: Pools().signing)
                 // Stops when the master secret does not fit the stored keys: a key that cannot be
                 // opened must not be replaced.
                 try await keys.refresh()
@@ -83,7 +83,7 @@ extension Config {
             case .agent: max(tokens.sessionLifetime, pow.agentLifetime)
             case .accounts: max(tokens.accountLifetime, pow.accountsLifetime)
             case .capability: tokens.capabilityLifetime
-            case .login: HashLoginAuth.Settings(hashLogin).tokenLifetime
+            case .login: HashLogins.Settings(hashLogin).tokenLifetime
             }
         return lifetime + BackgroundTasks.keyRefresh * 2
     }

@@ -56,7 +56,7 @@ struct PasswordReader {
 
     /// Reads one line without its end. Reads byte by byte, so that the next line stays unread.
     static func line(from descriptor: Int32) throws(PasswordError) -> [UInt8] {
-        let lengths = MailboxSecret.passwordOctets
+        let lengths = MailboxSecret.passwordBytes
         var line: [UInt8] = []
         var byte: UInt8 = 0
         while true {
@@ -130,8 +130,8 @@ enum PasswordError: Error, Equatable, CustomStringConvertible {
             "standard input is not a terminal; use --password-stdin to read the password from it"
         case .different: "the two passwords differ"
         case .length:
-            "a password has \(MailboxSecret.passwordOctets.lowerBound) to"
-                + " \(MailboxSecret.passwordOctets.upperBound) bytes"
+            "a password has \(MailboxSecret.passwordBytes.lowerBound) to"
+                + " \(MailboxSecret.passwordBytes.upperBound) bytes"
         case .unreadable(let error): "the password cannot be read: \(error)"
         }
     }

@@ -46,7 +46,7 @@ struct SignupCommand: AsyncParsableCommand {
         }
         do {
             username = try Username(parsing: username).description
-        } catch Refusal.invalidUsername(let rule) {
+        } catch AgentError.invalidUsername(let rule) {
             throw ValidationError("--username: \(rule).")
         }
     }

@@ -35,7 +35,7 @@ struct UserCommand: AsyncParsableCommand {
                     let user = try await UserRegistrar(stores, config).add(
                         email, password: secret, recording: .byOperator(.userCreated, email))
                     Output.print("added \(email)  \(user.id)")
-                } catch Refusal.emailTaken {
+                } catch AccountsError.emailTaken {
                     Output.message("there is a user \(email) already")
                     throw ExitCode.failure
                 }

@@ -35,7 +35,7 @@ struct HashLoginSection: Sendable {
     /// The longest tag of a served hash, in bytes.
     var maxTagBytes = defaults.bounds.tagBytes.upperBound
 
-    private static let defaults = HashLoginAuth.Settings()
+    private static let defaults = HashLogins.Settings()
 
     static let settings = [
         Setting("hash_login.issuer", \.hashLogin.issuer, Syntax.visible(1...200).optional),

@@ -53,7 +53,7 @@ struct Log: Sendable {
     func event(_ event: AuditEvent) {
         var line = LogLine(format, time: event.time, level: "info", message: "credential event")
         line.add("kind", event.kind.rawValue)
-        line.add("actor", event.actor)
+        line.add("actor", event.actor.description)
         line.add("subject", event.subject)
         if !event.client.isEmpty { line.add("client", event.client) }
         if !event.requestID.isEmpty { line.add("id", event.requestID) }

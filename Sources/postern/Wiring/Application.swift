@@ -12,6 +12,8 @@ internal import Scheduling
 struct Application: Sendable {
     let stores: Stores
     let keys: KeyRing
+    /// For later metrics: what the pools do now.
+    let pools: Pools
     let router: Router
 
     /// Opens and migrates the database and opens the stored keys. Missing keys are created in the
@@ -19,43 +21,43 @@ struct Application: Sendable {
     /// - Parameters:
     ///   - publicURL: the URL that clients use for this server.
     ///   - isDraining: whether the server is stopping.
-    ///   - logFetch: called with the reason why a hash URL could not be fetched. The client does
-    ///     not see the reason.
+    ///   - report: called when another server does not answer as it should. The client does not see
+    ///     the cause.
     static func open(
         _ config: Config, publicURL: String, secret: SecretBytes,
         observers: StoreObservers = StoreObservers(),
         isDraining: @escaping @Sendable () -> Bool,
-        logFetch: @escaping @Sendable (_ cause: String, _ origin: String) -> Void = {
-            _, _ in
-        }
+        report: @escaping @Sendable (RemoteFailure) -> Void = { _ in }
     ) async throws -> Application {
         let stores = try await config.database.open(observers: observers, at: SystemClock.now())
         do {
             let pools = Pools()
-            let keys = try KeyRing(stores, secret: secret, workers: pools.signing)
+            let keys = try KeyRing(stores, secret: secret, pool: pools.signing)
             try await keys.start()
             let tokens = TokenAuthority(
                 realm: Realm(config, publicURL: publicURL), keys: keys, signers: pools.signing)
-            let limiter = RateLimiter(settings: RateLimiter.Settings(config.limits))
+            let useCases = try UseCases(config, stores, tokens, keys, pools, report)
+            let limiter = useCases.limiter
+            let clock = SystemClock.now
             let agent = AgentAPI(
-                auth: try AgentAuth(config, tokens, stores, limiter, pools), publicURL: publicURL,
+                agents: useCases.agents, publicURL: publicURL,
                 jmap: JMAPDirectory(config.mail, publicURL: publicURL), limiter: limiter,
-                clock: SystemClock.now)
-            let surfaces = Surfaces(
+                clock: clock)
+            let apis = APIs(
                 agent: agent,
                 accounts: AccountsAPI(
-                    auth: AccountsAuth(config, tokens, stores, limiter, pools), limiter: limiter,
-                    clock: SystemClock.now),
+                    mailboxes: useCases.mailboxes, users: useCases.users,
+                    apiTokens: useCases.apiTokens, domains: useCases.domains,
+                    authenticator: useCases.authenticator, limiter: limiter, clock: clock),
                 hashLogin: HashLoginAPI(
-                    auth: HashLoginAuth(config, tokens, stores, pools, logFetch), keys: keys,
-                    publicURL: publicURL, limiter: limiter, clock: SystemClock.now),
+                    logins: useCases.hashLogins, publicURL: publicURL, limiter: limiter,
+                    clock: clock),
                 discovery: DiscoveryAPI(
                     agent: agent, keys: keys, difficulty: config.pow.agentDifficulty,
-                    bodyLimit: config.server.engine.bodyBytes, clock: SystemClock.now),
+                    bodyLimit: config.server.engine.bodyBytes, clock: clock),
                 operations: OperationsAPI(
                     agent: agent, isDraining: isDraining, pingDatabase: stores.ping))
-            let router = Router(groups: allRoutes(surfaces), fallback: surfaces.fallback)
-            return Application(stores: stores, keys: keys, router: router)
+            return Application(stores: stores, keys: keys, pools: pools, router: apis.router)
         } catch {
             await stores.close()
             throw error
@@ -69,28 +71,26 @@ struct Application: Sendable {
 
 /// The pools that slow work runs on.
 struct Pools: Sendable {
-    let hashing: PoolWorkers
-    let signing: PoolWorkers
+    let hashing: WorkerPool
+    let signing: WorkerPool
 
     init(cores: Int = Process.processorCount) {
-        // 50 ms apiece: the last of the queue waits about three seconds.
-        hashing = PoolWorkers(
-            pool: WorkerPool(name: "hashing", lanes: cores, depth: 64 * cores),
-            retryAfter: .seconds(3))
-        // Half a millisecond apiece.
-        signing = PoolWorkers(
-            pool: WorkerPool(name: "signing", lanes: cores, depth: 1024 * cores),
-            retryAfter: .seconds(1))
+        // A hash takes 50 ms: the last of the queue waits about three seconds.
+        hashing = WorkerPool(
+            name: "hashing", lanes: cores, depth: 64 * cores, retryAfter: .seconds(3))
+        // A signature takes half a millisecond.
+        signing = WorkerPool(
+            name: "signing", lanes: cores, depth: 1024 * cores, retryAfter: .seconds(1))
     }
 }
 
 extension KeyRing {
     /// The keys of a store, to be opened with the master secret.
-    convenience init(_ stores: Stores, secret: SecretBytes, workers: any Workers) throws {
+    convenience init(_ stores: Stores, secret: SecretBytes, pool: WorkerPool) throws {
         self.init(
             store: stores.signingKeys,
             sealer: try KeySealer(masterSecret: secret.bytes, random: RandomBytes.make),
-            workers: workers, random: RandomBytes.make, clock: SystemClock.now)
+            pool: pool, random: RandomBytes.make, clock: SystemClock.now)
     }
 }
 
@@ -102,4 +102,13 @@ extension JMAPDirectory {
                 api: mail.jmapAPIPath, upload: mail.jmapUploadPath,
                 download: mail.jmapDownloadPath, eventSource: mail.jmapEventSourcePath))
     }
+}
+
+/// Another server that did not answer as it should.
+enum RemoteFailure: Sendable {
+    /// A hash URL could not be fetched. Only scheme, host and port are named: the path may be
+    /// private.
+    case fetch(origin: String, cause: String)
+    /// A domain could not be looked up in the DNS.
+    case lookUp(name: String, cause: String)
 }

@@ -26,6 +26,8 @@ extension RateLimiter.Settings {
         self.init(
             isEnabled: limits.enabled,
             rates: [
+                // A client with any token may be a Pro user, so the first limit is the Pro rate.
+                .client: .init(limits.proPerSecond, per: .seconds(1)),
                 .general: .init(limits.generalPerSecond, per: .seconds(1)),
                 .pro: .init(limits.proPerSecond, per: .seconds(1)),
                 .creation: .init(1, per: limits.creationInterval),
@@ -36,66 +38,72 @@ extension RateLimiter.Settings {
     }
 }
 
-extension AgentAuth {
+/// The use cases of AuthCore, with the settings of a configuration.
+struct UseCases: Sendable {
+    let limiter: RateLimiter
+    let agents: Agents
+    let mailboxes: Mailboxes
+    let users: Users
+    let apiTokens: APITokens
+    let domains: Domains
+    let authenticator: Authenticator
+    let hashLogins: HashLogins
+
     init(
-        _ config: Config, _ tokens: TokenAuthority, _ stores: Stores, _ limiter: RateLimiter,
-        _ pools: Pools
+        _ config: Config, _ stores: Stores, _ tokens: TokenAuthority, _ keys: KeyRing,
+        _ pools: Pools, _ report: @escaping @Sendable (RemoteFailure) -> Void
     ) throws {
-        self.init(
-            settings: AgentAuth.Settings(
-                salt: config.pow.agentSalt,
-                scrypt: try Scrypt.Parameters(n: 16_384, r: 8, p: 1, outputBytes: 64),
-                challengeLifetime: config.pow.agentLifetime,
-                sessionLifetime: config.tokens.sessionLifetime,
-                capabilityLifetime: config.tokens.capabilityLifetime,
-                mailSubject: config.mail.subject, quota: Int64(config.accounts.freeQuota)),
-            policy: AddressPolicy(config.mail),
+        let random = RandomBytes.make
+        let policy = AddressPolicy(config.mail)
+        let settings = AccountsSettings(config)
+        let hasher = PasswordHasher(config.passwords, pools)
+        limiter = RateLimiter(settings: RateLimiter.Settings(config.limits))
+        let throttling = LoginThrottle.Settings(isEnabled: config.limits.enabled)
+        let throttle = LoginThrottle(settings: throttling, random: random)
+        agents = Agents(
+            settings: try Agents.Settings(config), policy: policy,
             governor: DifficultyGovernor(
                 settings: DifficultyGovernor.Settings(
                     base: config.pow.agentDifficulty, maximum: config.pow.agentMaxDifficulty)),
-            falseProofs: FalseProofLimiter(allowance: config.limits.enabled ? 10 : .max),
-            tokens: tokens, accounts: stores.accounts, ledger: stores.challenges,
-            audit: stores.audit, limiter: limiter, hashing: pools.hashing, random: RandomBytes.make)
-    }
-}
-
-extension AccountsAuth {
-    init(
-        _ config: Config, _ tokens: TokenAuthority, _ stores: AuthCore.Stores,
-        _ limiter: RateLimiter, _ pools: Pools
-    ) {
-        self.init(
-            settings: AccountsSettings(config), policy: AddressPolicy(config.mail), tokens: tokens,
-            stores: AccountsAuth.Stores(stores),
-            hasher: PasswordHasher(config.passwords, pools),
-            limiter: limiter,
-            throttle: LoginThrottle(
-                settings: LoginThrottle.Settings(isEnabled: config.limits.enabled),
-                random: RandomBytes.make),
+            wrongProofs: FalseProofLimiter(allowance: config.limits.enabled ? 10 : .max),
+            tokens: tokens, accounts: stores.accounts, challenges: stores.challenges,
+            audit: stores.audit, limiter: limiter, hashing: pools.hashing, random: random)
+        mailboxes = Mailboxes(
+            settings: settings, policy: policy, tokens: tokens, stores: stores, hasher: hasher,
+            limiter: limiter, throttle: throttle, random: random)
+        users = Users(
+            settings: settings, tokens: tokens, stores: stores, hasher: hasher, limiter: limiter,
+            throttle: throttle, random: random)
+        apiTokens = APITokens(tokens: stores.apiTokens, random: random)
+        domains = Domains(
+            settings: settings, policy: policy, domains: stores.domains,
             resolver: SystemResolver(
-                client: DNSClient(servers: config.dns.servers, timeout: config.dns.timeout)),
-            random: RandomBytes.make)
-    }
-}
-
-extension HashLoginAuth {
-    init(
-        _ config: Config, _ tokens: TokenAuthority, _ stores: Stores, _ pools: Pools,
-        _ log: @escaping @Sendable (_ cause: String, _ origin: String) -> Void
-    ) {
-        self.init(
-            settings: Settings(config.hashLogin), policy: AddressPolicy(config.mail),
-            tokens: tokens, logins: stores.hashLogins, domains: stores.domains,
-            audit: stores.audit,
-            fetcher: GuardedHashFetcher(config.hashLogin, log: log), hashing: pools.hashing,
-            throttle: LoginThrottle(
-                settings: LoginThrottle.Settings(isEnabled: config.limits.enabled),
-                random: RandomBytes.make),
+                client: DNSClient(servers: config.dns.servers, timeout: config.dns.timeout),
+                report: report),
+            random: random)
+        authenticator = Authenticator(tokens: tokens, stores: stores)
+        hashLogins = HashLogins(
+            settings: HashLogins.Settings(config.hashLogin), policy: policy, tokens: tokens,
+            keys: keys, stores: stores,
+            fetcher: GuardedHashFetcher(config.hashLogin, report: report), hashing: pools.hashing,
+            throttle: LoginThrottle(settings: throttling, random: random),
             stopwatch: SystemStopwatch())
     }
 }
 
-extension HashLoginAuth.Settings {
+extension Agents.Settings {
+    fileprivate init(_ config: Config) throws {
+        self.init(
+            salt: config.pow.agentSalt,
+            scrypt: try Scrypt.Parameters(n: 16_384, r: 8, p: 1, outputBytes: 64),
+            challengeLifetime: config.pow.agentLifetime,
+            sessionLifetime: config.tokens.sessionLifetime,
+            capabilityLifetime: config.tokens.capabilityLifetime,
+            mailSubject: config.mail.subject, quota: Int64(config.accounts.freeQuota))
+    }
+}
+
+extension HashLogins.Settings {
     init(_ hashLogin: HashLoginSection) {
         var bounds = Argon2Hash.Bounds.served
         bounds.memoryKiB = hashLogin.maxMemoryKiB
@@ -112,7 +120,7 @@ extension HashLoginAuth.Settings {
 
 extension PasswordHasher {
     init(_ settings: Settings, _ pools: Pools) {
-        self.init(settings: settings, workers: pools.hashing, random: RandomBytes.make)
+        self.init(settings: settings, pool: pools.hashing, random: RandomBytes.make)
     }
 }
 

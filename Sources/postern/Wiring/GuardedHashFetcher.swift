@@ -1,17 +1,16 @@
 internal import AuthCore
 internal import Fetching
 
-/// Fetching as AuthCore asks for it: what a hash URL serves, under the operator's rules.
+/// Fetches password hashes for AuthCore, under the operator's rules.
 struct GuardedHashFetcher: HashFetcher {
-    /// A fetch takes up to five seconds at registration, and most take none.
-    private static let busy = Refusal.busy(retryAfter: .seconds(2))
+    /// A fetch takes up to five seconds at registration; most are done at once.
+    private static let busy = CommonError.busy(retryAfter: .seconds(2))
     private let fetcher: GuardedFetcher
-    private let log: @Sendable (String, String) -> Void
+    private let report: @Sendable (RemoteFailure) -> Void
 
-    /// - Parameter log: told why a host could not be fetched from, which the client is not.
     init(
         _ settings: HashLoginSection, limits: FetchLimits = FetchLimits(),
-        log: @escaping @Sendable (_ cause: String, _ origin: String) -> Void
+        report: @escaping @Sendable (RemoteFailure) -> Void
     ) {
         let ports = Set(settings.ports.compactMap { UInt16(exactly: $0) })
         fetcher = GuardedFetcher(
@@ -20,33 +19,37 @@ struct GuardedHashFetcher: HashFetcher {
                 allowsPrivateNetworks: settings.allowPrivateNetworks,
                 ports: ports.isEmpty ? .any : .only(ports), certificateFile: settings.caFile,
                 userAgent: "postern/\(Process.version)", limits: limits))
-        self.log = log
+        self.report = report
     }
 
-    func url(parsing text: String) -> HashURL? {
-        // What is wrong with it is said in one sentence, whatever it is.
-        (try? FetchTarget(text, under: fetcher.rules)).map { HashURL(text: $0.url) }
+    func source(_ text: String) -> (any HashSource)? {
+        // Clients get one error whatever is wrong with the URL.
+        (try? FetchTarget(text, under: fetcher.rules)).map {
+            Source(target: $0, fetcher: fetcher, report: report)
+        }
     }
 
-    func demandRoom() throws(Refusal) {
+    func checkRoom() throws(CommonError) {
         if fetcher.isFull { throw Self.busy }
     }
 
-    func fetch(_ url: HashURL, timeout: Duration) async throws -> [UInt8] {
+    private struct Source: HashSource {
         let target: FetchTarget
-        do {
-            target = try FetchTarget(url.text, under: fetcher.rules)
-        } catch {
-            throw HashFetchFailure(cause: "the URL may not be fetched any more")
-        }
-        do {
-            return try await fetcher.fetch(target, by: .now + timeout)
-        } catch let failure as FetchError {
-            log(failure.description, target.origin)
-            throw HashFetchFailure(cause: failure.description)
-        } catch let crowd as TooManyFetches {
-            log(crowd.description, target.origin)
-            throw Self.busy
+        let fetcher: GuardedFetcher
+        let report: @Sendable (RemoteFailure) -> Void
+
+        var url: HashURL { HashURL(text: target.url) }
+
+        func fetch(before deadline: ContinuousClock.Instant) async throws -> [UInt8] {
+            do {
+                return try await fetcher.fetch(target, by: deadline)
+            } catch let error as FetchError {
+                report(.fetch(origin: target.origin, cause: error.description))
+                throw HashFetchFailure(cause: error.description)
+            } catch let error as TooManyFetches {
+                report(.fetch(origin: target.origin, cause: error.description))
+                throw GuardedHashFetcher.busy
+            }
         }
     }
 }

@@ -43,10 +43,17 @@ struct Service: Sendable {
                     }
                 }),
             isDraining: { draining.isSet },
-            logFetch: { cause, origin in
-                logger.info(
-                    "a hash URL could not be fetched",
-                    metadata: ["origin": "\(origin)", "cause": "\(cause)"])
+            report: { failure in
+                switch failure {
+                case .fetch(let origin, let cause):
+                    logger.info(
+                        "a hash URL could not be fetched",
+                        metadata: ["origin": "\(origin)", "cause": "\(cause)"])
+                case .lookUp(let name, let cause):
+                    logger.info(
+                        "a domain could not be looked up",
+                        metadata: ["domain": "\(name)", "cause": "\(cause)"])
+                }
             })
         let server = Server(
             configuration: config.server.engine,

@@ -1,26 +1,30 @@
 internal import AuthCore
 internal import Fetching
 
-/// The DNS as AuthCore asks it.
+/// The DNS as AuthCore uses it.
 ///
-/// Whatever keeps an answer from coming is worth another try, to the caller: a nameserver that is
-/// silent, broken or refuses, as much as a queue that is full.
+/// A name server that is silent, broken or refuses, and a queue that is full, all mean that the
+/// client should try again later. The log gets the cause.
 struct SystemResolver: DomainResolver {
     let client: DNSClient
+    let report: @Sendable (RemoteFailure) -> Void
 
     func texts(at name: Domain) async throws -> [String] {
-        try await asking { try await client.texts(at: name.text) }
+        try await asking(for: name) { try await client.texts(at: name.text) }
     }
 
     func mailExchangers(of name: Domain) async throws -> [String] {
-        try await asking { try await client.mailExchangers(of: name.text) }
+        try await asking(for: name) { try await client.mailExchangers(of: name.text) }
     }
 
-    private func asking(_ body: () async throws -> [String]) async throws -> [String] {
+    private func asking(
+        for name: Domain, _ body: () async throws -> [String]
+    ) async throws -> [String] {
         do {
             return try await body()
-        } catch is DNSError {
-            throw DomainResolverTimeout()
+        } catch let error as DNSError {
+            report(.lookUp(name: name.text, cause: "\(error)"))
+            throw ResolverUnavailable(cause: "\(error)")
         }
     }
 }

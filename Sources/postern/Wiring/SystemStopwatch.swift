@@ -1,18 +1,17 @@
 internal import AuthCore
 internal import Scheduling
 
-/// Waiting by the machine's clock, without a thread.
+/// Waiting on the system's monotonic clock, without a thread.
 struct SystemStopwatch: Stopwatch {
-    func wait(until instant: Instant) async throws {
-        let rest = instant.since(SystemClock.now())
-        if rest > .zero { try await Task.sleep(for: rest) }
+    func wait(until deadline: ContinuousClock.Instant) async throws {
+        if deadline > .now { try await Task.sleep(until: deadline, clock: .continuous) }
     }
 
     func run<T: Sendable>(
-        until deadline: Instant, _ work: @escaping @Sendable () async throws -> T
+        until deadline: ContinuousClock.Instant, _ work: @escaping @Sendable () async throws -> T
     ) async throws -> T? {
         do {
-            return try await withDeadline(.now + deadline.since(SystemClock.now()), work)
+            return try await withDeadline(deadline, work)
         } catch is DeadlinePassed {
             return nil
         }

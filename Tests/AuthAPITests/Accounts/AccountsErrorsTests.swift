@@ -6,7 +6,7 @@ import Testing
 
 @testable import AuthAPI
 
-/// Section 2 of the contract: the stated order of checks, code by code.
+/// The errors of the accounts API, and the documented order of checks.
 struct AccountsErrorsTests {
     private let api: APIWorld
 
@@ -15,21 +15,21 @@ struct AccountsErrorsTests {
     }
 
     @Test(arguments: ["/api/accounts/%00", "/api/accounts/{", "/api/%ff", "/%61pi/accounts/%zz"])
-    func aBrokenTargetIsRefusedInTheSurfacesShape(target: String) async throws {
-        try expectRefusal(await api.call(.get, target), 400, "invalid_request")
+    func aMalformedTargetHasTheShapeOfTheAPI(target: String) async throws {
+        try expectError(await api.call(.get, target), 400, "invalid_request")
     }
 
-    @Test func creationChecksInTheContractsOrder() async throws {
+    @Test func aCreationIsCheckedInTheDocumentedOrder() async throws {
         _ = try await api.account("taken@mail.test")
         let hex = String(repeating: "0", count: 64)
         // Each body is wrong in this step and in every later one.
         let steps: [(json: String, bearer: String?, status: Int, code: String)] = [
-            ("{", "dead", 400, "invalid_request"),
-            (#"{"address":1,"password":"x"}"#, "dead", 400, "invalid_request"),
-            (#"{"address":"nonsense"}"#, "dead", 400, "invalid_request"),
-            (#"{"address":"nonsense","auth_key":"zz"}"#, "dead", 400, "invalid_request"),
-            (#"{"address":"nonsense","password":"x","pow":7}"#, "dead", 400, "invalid_request"),
-            (#"{"address":"nonsense","password":"x"}"#, "dead", 401, "invalid_or_expired_token"),
+            ("{", "invalid", 400, "invalid_request"),
+            (#"{"address":1,"password":"x"}"#, "invalid", 400, "invalid_request"),
+            (#"{"address":"nonsense"}"#, "invalid", 400, "invalid_request"),
+            (#"{"address":"nonsense","auth_key":"zz"}"#, "invalid", 400, "invalid_request"),
+            (#"{"address":"nonsense","password":"x","pow":7}"#, "invalid", 400, "invalid_request"),
+            (#"{"address":"nonsense","password":"x"}"#, "invalid", 401, "invalid_or_expired_token"),
             (#"{"address":"nonsense","password":"x"}"#, nil, 400, "invalid_address"),
             (#"{"address":"a@localhost","password":"x"}"#, nil, 400, "invalid_address"),
             (#"{"address":"a+b@foreign.test","password":"x"}"#, nil, 400, "invalid_address"),
@@ -56,28 +56,28 @@ struct AccountsErrorsTests {
     @Test func theProofIsCheckedBeforeTheAddress() async throws {
         _ = try await api.account("taken@mail.test")
         let id = try #require(try await api.call(.get, "/api/challenge").json.text("id"))
-        // A nonce that is none solves nothing.
+        // An empty text is not a nonce and solves nothing.
         let response = await api.call(
             .post, "/api/accounts",
             json:
                 #"{"address":"taken@mail.test","password":"supersecret","pow":{"id":"\#(id)","nonce":""}}"#
         )
-        try expectRefusal(response, 403, "invalid proof of work")
+        try expectError(response, 403, "invalid proof of work")
     }
 
-    @Test func aSpentChallengeIsSpent() async throws {
+    @Test func aChallengeCanBeUsedOnce() async throws {
         let work = try await api.pow()
         func body(_ name: String) -> String {
             #"{"address":"\#(name)@mail.test","password":"supersecret","pow":\#(work)}"#
         }
         #expect(await api.call(.post, "/api/accounts", json: body("one")).status == .created)
-        try expectRefusal(
+        try expectError(
             await api.call(.post, "/api/accounts", json: body("two")), 403,
             "challenge not found or expired")
     }
 
     @Test(arguments: ["", "\\u0000", "\\u00e9", String(repeating: "1", count: 129)])
-    func aNonceThatIsNoneSpendsTheChallengeLikeAnyOther(nonce: String) async throws {
+    func aTextThatIsNotANonceSpendsTheChallenge(nonce: String) async throws {
         let id = try #require(try await api.call(.get, "/api/challenge").json.text("id"))
         for code in ["invalid proof of work", "challenge not found or expired"] {
             let response = await api.call(
@@ -85,7 +85,7 @@ struct AccountsErrorsTests {
                 json:
                     #"{"address":"a@mail.test","password":"supersecret","pow":{"id":"\#(id)","nonce":"\#(nonce)"}}"#
             )
-            try expectRefusal(response, 403, code)
+            try expectError(response, 403, code)
         }
     }
 
@@ -95,22 +95,22 @@ struct AccountsErrorsTests {
         let response = await api.call(
             .post, "/api/accounts",
             json: #"{"address":"demo@mail.test","password":"supersecret","pow":\#(work)}"#)
-        try expectRefusal(response, 403, "challenge not found or expired")
+        try expectError(response, 403, "challenge not found or expired")
     }
 
-    @Test func anAgentsChallengeIsNone() async throws {
+    @Test func aChallengeOfTheAgentAPIIsNotFound() async throws {
         let agents = try await api.call(.post, "/api/v1/challenge").bearer
         let response = await api.call(
             .post, "/api/accounts",
             json:
                 #"{"address":"demo@mail.test","password":"supersecret","pow":{"id":"\#(agents)","nonce":"0"}}"#
         )
-        try expectRefusal(response, 403, "challenge not found or expired")
+        try expectError(response, 403, "challenge not found or expired")
     }
 
     @Test func reservedNamesAreTaken() async throws {
         for name in ["postmaster", "ADMIN", "mailer-daemon"] {
-            try expectRefusal(try await api.create("\(name)@mail.test"), 409, "address_taken")
+            try expectError(try await api.create("\(name)@mail.test"), 409, "address_taken")
         }
     }
 
@@ -118,46 +118,49 @@ struct AccountsErrorsTests {
         "demo@mail.test\\u000d\\u000aX: y", "d\\u00e9mo@mail.test", "demo@mail\\u3002test",
         "demo\\u0000@mail.test", "demo @mail.test", "@mail.test", "demo@", "", "demo@@mail.test",
     ])
-    func hostileAddressesAreInvalid(address: String) async throws {
-        try expectRefusal(try await api.create(address), 400, "invalid_address")
+    func malformedAddressesAreInvalid(address: String) async throws {
+        try expectError(try await api.create(address), 400, "invalid_address")
     }
 
-    @Test func wrongAddressAndWrongPasswordAreAnsweredAlike() async throws {
+    @Test func aWrongAddressAndAWrongPasswordHaveTheSameResponse() async throws {
         _ = try await api.account("demo@mail.test")
         let wrongPassword = await api.login("demo@mail.test", password: "wrongwrong")
         let wrongAddress = await api.login("nobody@mail.test", password: "wrongwrong")
         let noAddress = await api.login("nonsense", password: "wrongwrong")
         for response in [wrongPassword, wrongAddress, noAddress] {
-            try expectRefusal(response, 401, "invalid_credentials")
+            try expectError(response, 401, "invalid_credentials")
             #expect(response.body == wrongPassword.body)
         }
     }
 
-    @Test func everySurfacePathHasTheSurfacesShape() async throws {
-        try expectRefusal(await api.call(.get, "/api/nothing"), 404, "not_found")
-        try expectRefusal(await api.call(.put, "/api/token"), 405, "method_not_allowed")
+    @Test func everyErrorUnderThePrefixHasTheShapeOfTheAPI() async throws {
+        try expectError(await api.call(.get, "/api/nothing"), 404, "not_found")
+        try expectError(await api.call(.put, "/api/token"), 405, "method_not_allowed")
         let type = await api.call(
             .post, "/api/token", headers: [("Content-Type", "text/plain")])
-        try expectRefusal(type, 415, "unsupported_media_type")
+        try expectError(type, 415, "unsupported_media_type")
         let large = await api.call(
             .post, "/api/token", json: String(repeating: " ", count: 65_537))
-        try expectRefusal(large, 413, "payload_too_large")
+        try expectError(large, 413, "payload_too_large")
         #expect(await api.call(.get, "/api/v1/nothing").status == .notFound)
         #expect(try await api.call(.get, "/api/v1/nothing").json.object("error") != nil)
     }
 
-    @Test func aFullPoolIsBusyAndSpendsNothing() async throws {
-        let busy = try APIWorld(AgentWorld(hashing: FullWorkers()))
+    @Test func aFullPoolIsBusyAndSpendsNoChallenge() async throws {
+        let held = HeldPool(isFull: true)
+        let busy = try APIWorld(AgentWorld(hashing: held.pool))
         let work = try await busy.pow()
         let json = #"{"address":"demo@mail.test","password":"supersecret","pow":\#(work)}"#
         for _ in 0..<2 {
             let response = await busy.call(.post, "/api/accounts", json: json)
-            try expectRefusal(response, 503, "server_busy")
-            #expect(response.header("Retry-After") != nil)
+            try expectError(response, 503, "server_busy")
+            #expect(response.header("Retry-After") == "1")
         }
+        held.empty()
+        #expect(await busy.call(.post, "/api/accounts", json: json).status == .created)
     }
 
-    @Test func idsThatArePathsOrVeryLongAreRefused() async throws {
+    @Test func idsThatContainPathsOrAreVeryLongAreRejected() async throws {
         let (_, token) = try await api.account("demo@mail.test")
         let pro = try await api.pro()
         for id in [
@@ -169,5 +172,35 @@ struct AccountsErrorsTests {
             let owner = await api.call(.get, path, bearer: pro)
             #expect([400, 404].contains(owner.status.code), "\(id.prefix(20))")
         }
+    }
+
+    @Test func everyErrorOfTheEngineHasTheShapeOfTheAPI() throws {
+        let errors: [HTTPError] = [
+            .malformed(.badChunk), .notFound, .methodNotAllowed(allowed: [.get]),
+            .bodyTooLarge(limit: 10), .timeout, .overloaded(retryAfter: 3), .internalError,
+        ]
+        let codes = [
+            "invalid_request", "not_found", "method_not_allowed", "payload_too_large",
+            "invalid_request", "server_busy", "internal_error",
+        ]
+        let context = ErrorContext(id: RequestID(prefix: 1, number: 1))
+        for (error, code) in zip(errors, codes) {
+            let response = AccountsErrors().renderer(error, context)
+            #expect(response.status == error.status)
+            #expect(try response.code == code)
+        }
+    }
+
+    @Test func aBrokenStoreIsAnInternalErrorWithoutDetail() async throws {
+        let world = try AgentWorld()
+        let accounts = FailingAccounts(world.stores.accounts, BrokenStore())
+        let broken = try APIWorld(AgentWorld(stores: world.stores, accounts: accounts))
+        let response = await broken.login("demo@mail.test")
+        try expectError(response, 500, "internal_error")
+        #expect(!String(decoding: response.body, as: UTF8.self).contains("disk"))
+        accounts.error = StoreBusy()
+        let busy = await broken.login("demo@mail.test")
+        try expectError(busy, 503, "server_busy")
+        #expect(busy.header("Retry-After") == "1")
     }
 }

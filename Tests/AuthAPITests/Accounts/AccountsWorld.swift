@@ -4,7 +4,7 @@ import StrictJSON
 import TestSupport
 import Testing
 
-/// What tests of the accounts surface do over and over.
+/// Requests that many tests of the accounts API send.
 extension APIWorld {
     /// A challenge with a nonce that solves it, as the members of `pow`.
     func pow() async throws -> String {
@@ -56,7 +56,7 @@ extension APIWorld {
 }
 
 extension Response {
-    /// The code of an error of the accounts surface, checked to have the surface's shape.
+    /// The code of an error of the accounts API, checked to have the documented shape.
     var code: String? {
         get throws {
             let body = try json
@@ -68,8 +68,8 @@ extension Response {
     }
 }
 
-/// Expects a status and the code that goes with it.
-func expectRefusal(
+/// Expects an error with this status and this code.
+func expectError(
     _ response: Response, _ status: Int, _ code: String,
     sourceLocation: SourceLocation = #_sourceLocation
 ) throws {

@@ -6,7 +6,7 @@ import Testing
 
 @testable import AuthAPI
 
-/// Section 1 of the contract, success by success.
+/// The successful responses of the agent API.
 struct AgentAPITests {
     private let api: APIWorld
 
@@ -14,7 +14,7 @@ struct AgentAPITests {
         api = try APIWorld()
     }
 
-    @Test func aChallengeIsAnsweredWithItsTokenAndItsParameters() async throws {
+    @Test func aChallengeHasItsTokenAndItsParameters() async throws {
         let response = await api.call(.post, "/api/v1/challenge")
         #expect(response.status == .ok)
         #expect(response.header("Cache-Control") == "no-store")
@@ -28,7 +28,7 @@ struct AgentAPITests {
         #expect(pow.number("dkLen") == 64)
         #expect(pow.text("salt") == AgentWorld.salt)
         let token = try await api.world.tokens.verify(
-            try response.bearer, as: ChallengeToken.self, at: api.world.clock.now)
+            try response.bearer, as: AgentChallengeToken.self, at: api.world.clock.now)
         let challenge = try #require(token?.token)
         #expect(pow.text("input") == "\(challenge.id):<nonce>")
         #expect(!challenge.id.contains(":"))
@@ -36,7 +36,7 @@ struct AgentAPITests {
         #expect(body.list("_next")?.isEmpty == false)
     }
 
-    @Test func anEndpointWithoutABodyIgnoresWhatItGets() async throws {
+    @Test func anEndpointThatNeedsNoBodyIgnoresAnyBody() async throws {
         for type in ["text/plain", "application/json"] {
             let response = await api.router.respond(
                 to: Request(
@@ -46,8 +46,8 @@ struct AgentAPITests {
         }
     }
 
-    @Test func aSignupIsCreatedAndShowsItsKeyOnce() async throws {
-        let (session, body) = try await api.signup("MyAgent")
+    @Test func aSignUpIsCreatedAndShowsTheAPIKey() async throws {
+        let (session, body) = try await api.signUp("MyAgent")
         #expect(body.names == ["apiKey", "inbox", "accountId", "_next"])
         #expect(body.text("inbox") == "myagent@mail.test")
         #expect(AccountID(try #require(body.text("accountId"))) != nil)
@@ -55,8 +55,8 @@ struct AgentAPITests {
         #expect(session.split(separator: ".").count == 3)
     }
 
-    @Test func aLoginAnswersWithoutAKey() async throws {
-        let (_, account) = try await api.signup("myagent")
+    @Test func aLoginDoesNotShowTheAPIKey() async throws {
+        let (_, account) = try await api.signUp("myagent")
         let key = try #require(account.text("apiKey"))
         let (challenge, proof) = try await api.solvedChallenge()
         let response = await api.call(
@@ -70,18 +70,19 @@ struct AgentAPITests {
     @Test func anIntegerNonceCountsAsItsDecimalText() async throws {
         let (challenge, proof) = try await api.solvedChallenge()
         let json = proof.json(#""username":"myagent","utm_source":"x","unknown":[1]"#)
-        let quoted = #""nonce":"\#(proof.nonce)""#
+        let nonce = try #require(proof.nonce)
+        let quoted = #""nonce":"\#(nonce)""#
         let range = try #require(json.firstRange(of: quoted))
         let unquoted =
-            json[..<range.lowerBound] + #""nonce":\#(proof.nonce)"#
+            json[..<range.lowerBound] + #""nonce":\#(nonce)"#
             + json[range.upperBound...]
         let response = await api.call(
             .post, "/api/v1/session", bearer: challenge, json: String(unquoted))
         #expect(response.status == .created)
     }
 
-    @Test func anIntegerNonceMayHaveAll64Bits() async throws {
-        let issued = try await api.world.auth.issueChallenge(to: api.world.caller)
+    @Test func anIntegerNonceMayHave64Bits() async throws {
+        let issued = try await api.world.agents.issueChallenge(to: api.world.caller)
         let puzzle = Puzzle.scrypt(parameters: AgentWorld.scrypt, salt: AgentWorld.salt)
         for number in stride(from: UInt64.max, to: UInt64.max - 1000, by: -1) {
             let digest = try puzzle.digest(challenge: issued.challenge.id, nonce: Nonce(number))
@@ -96,7 +97,7 @@ struct AgentAPITests {
         Issue.record("no nonce found")
     }
 
-    @Test func theDigestIsTakenInEitherCase() async throws {
+    @Test func theDigestMayBeInEitherCase() async throws {
         let (challenge, proof) = try await api.solvedChallenge()
         let json = proof.json(#""USERNAME":"-""#).uppercased()
         let upper = json.replacing(#""POWHEX""#, with: #""powHex""#)
@@ -106,8 +107,8 @@ struct AgentAPITests {
         #expect(response.status == .created)
     }
 
-    @Test func aCapabilityNamesItsLifetimeAndItsClaims() async throws {
-        let (session, account) = try await api.signup("myagent")
+    @Test func aCapabilityHasItsLifetimeAndItsClaims() async throws {
+        let (session, account) = try await api.signUp("myagent")
         let response = await api.call(.post, "/api/v1/capability", bearer: session)
         #expect(response.status == .ok)
         #expect(try response.json.number("expiresIn") == 120)
@@ -120,8 +121,8 @@ struct AgentAPITests {
         #expect(capability.accountID.text == account.text("accountId"))
     }
 
-    @Test func aNewKeyEndsTheSessionThatAskedForIt() async throws {
-        let (session, account) = try await api.signup("myagent")
+    @Test func aNewAPIKeyEndsTheSessionThatRequestedIt() async throws {
+        let (session, account) = try await api.signUp("myagent")
         let response = await api.call(.post, "/api/v1/api-key", bearer: session)
         #expect(response.status == .ok)
         let key = try #require(try response.json.text("apiKey"))
@@ -130,8 +131,8 @@ struct AgentAPITests {
         #expect(after.status == .unauthorized)
     }
 
-    @Test func aDeletedAccountAnswersNothing() async throws {
-        let (session, _) = try await api.signup("myagent")
+    @Test func aDeletedAccountHasNoValidToken() async throws {
+        let (session, _) = try await api.signUp("myagent")
         let capability = try await api.call(.post, "/api/v1/capability", bearer: session).bearer
         let response = await api.call(.delete, "/api/v1/account", bearer: session)
         #expect(response.status == .noContent)

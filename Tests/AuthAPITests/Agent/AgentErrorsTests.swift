@@ -1,5 +1,4 @@
 import AuthCore
-import AuthStorage
 import HTTPEngine
 import StrictJSON
 import TestSupport
@@ -7,7 +6,7 @@ import Testing
 
 @testable import AuthAPI
 
-/// Section 1 of the contract, error by error, and the order of checks of section 0.
+/// The errors of the agent API, and the documented order of checks.
 struct AgentErrorsTests {
     private let api: APIWorld
 
@@ -15,8 +14,8 @@ struct AgentErrorsTests {
         api = try APIWorld()
     }
 
-    @Test func aForgedOrMissingChallengeHasTheContractsWords() async throws {
-        let session = try await api.signup("myagent").session
+    @Test func aForgedOrMissingChallengeHasTheDocumentedError() async throws {
+        let session = try await api.signUp("myagent").session
         for bearer in [nil, "garbage", "a.b.c", session] {
             let response = await api.call(
                 .post, "/api/v1/session", bearer: bearer, json: #"{"powHex":1}"#)
@@ -31,8 +30,8 @@ struct AgentErrorsTests {
         }
     }
 
-    @Test func aBearerThatIsEmptyDoubledOrOfAnotherSchemeIsAbsent() async throws {
-        let session = try await api.signup("myagent").session
+    @Test func anEmptyDoubledOrOtherAuthorizationCountsAsNone() async throws {
+        let session = try await api.signUp("myagent").session
         for value in ["Bearer", "Bearer ", "Basic \(session)", "Bearer\t\(session)", session] {
             let response = await api.call(
                 .post, "/api/v1/capability", headers: [("Authorization", value)])
@@ -47,7 +46,7 @@ struct AgentErrorsTests {
         #expect(lower.status == .ok)
     }
 
-    @Test func aSessionOfAnotherKindIsNoSession() async throws {
+    @Test func aTokenOfAnotherKindIsNotASession() async throws {
         let (challenge, _) = try await api.solvedChallenge()
         for (method, path) in [
             (HTTPEngine.Method.post, "/api/v1/capability"), (.post, "/api/v1/api-key"),
@@ -65,14 +64,14 @@ struct AgentErrorsTests {
         "", "{", "[]", "null", "42", #""text""#, #"{"a":NaN}"#, #"{"powHex":"a","powHex":"b"}"#,
         #"{"powHex":"a","\u0070owHex":"b"}"#, "\u{FEFF}{}", "{}x", #"{"a":"\ud800"}"#,
     ])
-    func whatIsNotOneJSONObjectIsMalformed(json: String) async throws {
+    func aBodyThatIsNotOneJSONObjectIsMalformed(json: String) async throws {
         let (challenge, _) = try await api.solvedChallenge()
         let response = await api.call(.post, "/api/v1/session", bearer: challenge, json: json)
         #expect(response.status == .badRequest)
         #expect(try !response.agentError.message.isEmpty)
     }
 
-    @Test func bytesThatAreNoUTF8AreMalformed() async throws {
+    @Test func aBodyThatIsNotUTF8IsMalformed() async throws {
         let (challenge, _) = try await api.solvedChallenge()
         let response = await api.router.respond(
             to: Request(
@@ -82,7 +81,7 @@ struct AgentErrorsTests {
         #expect(response.status == .badRequest)
     }
 
-    @Test func nestingIsBoundedAtThirtyTwo() async throws {
+    @Test func nestingDeeperThan32IsMalformed() async throws {
         let (challenge, proof) = try await api.solvedChallenge()
         for (depth, status) in [(33, Status.badRequest), (32, .created)] {
             // The object itself is the first level.
@@ -96,10 +95,10 @@ struct AgentErrorsTests {
         }
     }
 
-    @Test func membersOfTheWrongTypeAreNamed() async throws {
+    @Test func anErrorNamesTheMemberThatIsWrong() async throws {
         let (challenge, proof) = try await api.solvedChallenge()
         let digest = String(repeating: "0", count: 128)
-        for (json, culprit) in [
+        for (json, name) in [
             (#"{"nonce":"1","username":"myagent"}"#, "powHex"),
             (#"{"powHex":null,"nonce":"1","username":"myagent"}"#, "powHex"),
             (#"{"powHex":1,"nonce":"1","username":"myagent"}"#, "powHex"),
@@ -119,14 +118,14 @@ struct AgentErrorsTests {
         ] {
             let response = await api.call(.post, "/api/v1/session", bearer: challenge, json: json)
             #expect(response.status == .badRequest, "\(json)")
-            #expect(try response.agentError.message.contains("`\(culprit)`"), "\(json)")
+            #expect(try response.agentError.message.contains("`\(name)`"), "\(json)")
         }
-        let spared = await api.call(
+        let unspent = await api.call(
             .post, "/api/v1/session", bearer: challenge, json: proof.json(#""username":"myagent""#))
-        #expect(spared.status == .created)
+        #expect(unspent.status == .created)
     }
 
-    @Test func usernamesAreRefusedWithAHint() async throws {
+    @Test func invalidUsernamesAreRejectedWithTheRule() async throws {
         let (challenge, proof) = try await api.solvedChallenge()
         for (name, message) in [
             ("postmaster", "Username not allowed"), ("four", "Invalid username"),
@@ -140,8 +139,8 @@ struct AgentErrorsTests {
         }
     }
 
-    @Test func statusesFollowTheContract() async throws {
-        let (_, account) = try await api.signup("myagent")
+    @Test func eachErrorHasItsDocumentedStatus() async throws {
+        let (_, account) = try await api.signUp("myagent")
         let taken = try await open(#""username":"myagent""#)
         #expect(taken.status == .conflict)
         let unknown = try await open(#""apiKey":"pst_unknown""#)
@@ -155,7 +154,8 @@ struct AgentErrorsTests {
             .post, "/api/v1/session", bearer: challenge, json: wrong.json(#""apiKey":"\#(key)""#))
         #expect(forbidden.status == .forbidden)
         #expect(try forbidden.agentError.anchor == "proof-of-work")
-        let easy = Proof(nonce: proof.nonce, digest: [0xff] + proof.digest.dropFirst())
+        let easy = Proof(
+            nonce: proof.nonce, digest: [0xff] + (try #require(proof.digest)).dropFirst())
         let (next, _) = try await api.solvedChallenge()
         let tooEasy = await api.call(
             .post, "/api/v1/session", bearer: next, json: easy.json(#""apiKey":"\#(key)""#))
@@ -163,7 +163,7 @@ struct AgentErrorsTests {
         #expect(try tooEasy.agentError.message.contains("2 needed"))
     }
 
-    @Test func theOrderOfChecksIsTheContracts() async throws {
+    @Test func requestsAreCheckedInTheDocumentedOrder() async throws {
         let unknown = await api.call(.put, "/api/v1/nothing")
         #expect(unknown.status == .notFound)
         #expect(try unknown.agentError.message == "Not found")
@@ -171,7 +171,7 @@ struct AgentErrorsTests {
         #expect(method.status == .methodNotAllowed)
         #expect(method.header("Allow")?.contains("POST") == true)
         #expect(try method.agentError.hint.contains("POST"))
-        // The type is looked at before the token, the token before the body.
+        // The media type is checked before the token, the token before the body.
         let type = await api.call(
             .post, "/api/v1/session", headers: [("Content-Type", "text/plain")])
         #expect(type.status == .unsupportedMediaType)
@@ -181,14 +181,14 @@ struct AgentErrorsTests {
     }
 
     @Test(arguments: ["application/json", "APPLICATION/JSON; charset=utf-8", " application/json "])
-    func aJSONTypeMayHaveParameters(type: String) async throws {
+    func aMediaTypeMayHaveParameters(type: String) async throws {
         let response = await api.call(
             .post, "/api/v1/session", headers: [("Content-Type", type)])
         #expect(response.status == .unauthorized)
     }
 
-    @Test func busyIsTold() async throws {
-        let busy = try APIWorld(AgentWorld(hashing: FullWorkers()))
+    @Test func aFullPoolIsBusy() async throws {
+        let busy = try APIWorld(AgentWorld(hashing: HeldPool.full()))
         let (challenge, proof) = try await busy.solvedChallenge()
         let response = await busy.call(
             .post, "/api/v1/session", bearer: challenge, json: proof.json(#""username":"myagent""#))
@@ -197,7 +197,7 @@ struct AgentErrorsTests {
         #expect(try response.agentError.anchor == "limits-and-retries")
     }
 
-    @Test func tooManyFalseDigestsAreTold() async throws {
+    @Test func tooManyWrongDigestsAreRateLimited() async throws {
         var last = Status.ok
         var retryAfter: String?
         for _ in 0..<12 {
@@ -213,8 +213,8 @@ struct AgentErrorsTests {
         #expect(try #require(retryAfter.flatMap { Int($0) }) >= 1)
     }
 
-    @Test func ourOwnFaultsSayNothingOfTheirInside() async throws {
-        let world = try AgentWorld(ledger: BrokenLedger())
+    @Test func aBrokenStoreIsAnInternalErrorWithoutDetail() async throws {
+        let world = try AgentWorld(challenges: FailingChallenges(BrokenStore()))
         let broken = try APIWorld(world)
         let (challenge, proof) = try await broken.solvedChallenge()
         let response = await broken.call(
@@ -224,7 +224,7 @@ struct AgentErrorsTests {
         #expect(try response.agentError.message == "Internal error")
     }
 
-    @Test func everyFaultOfTheEngineHasTheSurfacesShape() throws {
+    @Test func everyErrorOfTheEngineHasTheShapeOfTheAPI() throws {
         let errors: [HTTPError] = [
             .malformed(.badChunk), .notFound, .methodNotAllowed(allowed: [.get]),
             .bodyTooLarge(limit: 10), .timeout, .overloaded(retryAfter: 3),
@@ -243,15 +243,4 @@ struct AgentErrorsTests {
         return await api.call(
             .post, "/api/v1/session", bearer: challenge, json: proof.json(member))
     }
-}
-
-/// A ledger on a disk that is gone.
-private struct BrokenLedger: ChallengeLedger {
-    struct Broken: Error {
-        let detail = "disk /dev/sda is gone"
-    }
-
-    func spend(_ id: String, expiry: Instant) async throws -> Bool { throw Broken() }
-    func restore(_ id: String) async throws { throw Broken() }
-    func sweep(before instant: Instant, limit: Int) async throws -> Int { throw Broken() }
 }

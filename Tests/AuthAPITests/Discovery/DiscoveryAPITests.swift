@@ -26,7 +26,7 @@ struct DiscoveryAPITests {
         }
         #expect(key.names == ["kty", "use", "alg", "kid", "n", "e"])
         #expect(key.text("kty") == "RSA" && key.text("use") == "sig" && key.text("alg") == "RS256")
-        let session = try await api.signup("myagent").session
+        let session = try await api.signUp("myagent").session
         let capability = try await api.call(.post, "/api/v1/capability", bearer: session).bearer
         let parts = capability.split(separator: ".").map(String.init)
         let modulus = try #require(key.text("n"))
@@ -38,7 +38,7 @@ struct DiscoveryAPITests {
         #expect(rsa.isValid(signature, for: Array("\(parts[0]).\(parts[1])".utf8)))
     }
 
-    @Test func aRotatedKeyStaysPublishedWhileItsTokensLive() async throws {
+    @Test func aRetiredKeyStaysPublishedWhileItsTokensAreValid() async throws {
         let before = try await kids()
         let new = try await api.world.keys.rotate(.capability, grace: .seconds(600))
         #expect(try await kids() == [new] + before)
@@ -46,11 +46,11 @@ struct DiscoveryAPITests {
         #expect(try await kids() == [new])
     }
 
-    @Test func nothingOfTheHMACKeysIsPublished() async throws {
+    @Test func noHMACKeyIsPublished() async throws {
         #expect(try await api.world.keys.published(.agent, at: api.world.clock.now).isEmpty)
     }
 
-    @Test func everyAnchorThatErrorsPointToIsAHeadingOfLLMsText() async throws {
+    @Test func everyAnchorOfAnErrorIsAHeadingOfLLMsText() async throws {
         let text = String(
             decoding: await api.call(.get, "/llms.txt").body, as: UTF8.self)
         let slugs = Set(
@@ -58,12 +58,12 @@ struct DiscoveryAPITests {
                 line.drop { $0 == "#" || $0 == " " }.lowercased()
                     .replacing(" ", with: "-")
             })
-        for anchor in LLMsText.Anchor.allCases {
+        for anchor in DocsSection.allCases {
             #expect(slugs.contains(anchor.rawValue), "#\(anchor.rawValue)")
         }
     }
 
-    @Test func llmsTextCarriesThisServersValues() async throws {
+    @Test func llmsTextHasTheValuesOfThisServer() async throws {
         let response = await api.call(.get, "/llms.txt")
         #expect(response.header("Content-Type") == "text/plain; charset=utf-8")
         let text = String(decoding: response.body, as: UTF8.self)
@@ -73,7 +73,7 @@ struct DiscoveryAPITests {
         #expect(text.contains("@mail.test"))
     }
 
-    @Test func openAPINamesEveryRouteAndNoOther() async throws {
+    @Test func openAPIHasEveryRouteAndNoOther() async throws {
         let response = await api.call(.get, "/openapi.json")
         let document = try response.json
         #expect(document.text("openapi")?.hasPrefix("3.1") == true)
@@ -85,11 +85,42 @@ struct DiscoveryAPITests {
                 documented.insert("\(method.uppercased()) \(path.name)")
             }
         }
-        // The place of a mail store that is not there is no endpoint of ours.
+        // The path of a mail store that is not configured is not an endpoint.
         let served = Set(
-            allRoutes(api.surfaces).flatMap(\.routes).filter { !$0.template.hasPrefix("/jmap") }
+            api.groups.flatMap(\.routes).filter { !$0.template.hasPrefix("/jmap") }
                 .map { "\($0.method) \($0.template)" })
         #expect(documented == served)
+    }
+
+    @Test func llmsTextHasTheConfiguredLifetimes() async throws {
+        let world = try AgentWorld { settings in
+            settings.challengeLifetime = .seconds(77)
+            settings.sessionLifetime = .seconds(1234)
+            settings.capabilityLifetime = .seconds(99)
+        }
+        let api = try APIWorld(world)
+        let text = String(decoding: await api.call(.get, "/llms.txt").body, as: UTF8.self)
+        #expect(text.contains("A challenge is valid for 77 seconds"))
+        #expect(text.contains("The session JWT is valid for 1234 seconds"))
+        #expect(text.contains("The capability JWT is valid for 99 seconds"))
+    }
+
+    @Test(arguments: ["/.well-known/jwks.json", "/.well-known/login-jwks.json"])
+    func aBusyStoreOfKeysIsBusyAndABrokenOneAnInternalError(path: String) async throws {
+        var stores = try AgentWorld().stores
+        let keys = FailingKeys(stores.signingKeys, StoreBusy())
+        stores.signingKeys = keys
+        let api = try APIWorld(AgentWorld(stores: stores))
+        let busy = await api.call(.get, path)
+        #expect(busy.status == .serviceUnavailable)
+        #expect(busy.header("Retry-After") == "1")
+        #expect(try busy.agentError.message == "The server is busy")
+        keys.error = BrokenStore()
+        let broken = await api.call(.get, path)
+        #expect(broken.status == .internalServerError)
+        #expect(try broken.agentError.message == "Internal error")
+        keys.error = nil
+        #expect(await api.call(.get, path).status == .ok)
     }
 
     private func kids() async throws -> [String] {

@@ -1,12 +1,12 @@
-import AuthCore
 import Cryptography
 import HTTPEngine
 import TestSupport
 import Testing
 
 @testable import AuthAPI
+@testable import AuthCore
 
-/// The pages: negotiation, safety, and what a person is told.
+/// The pages of the hash-login API: their format, their safety and their texts.
 struct HashLoginPagesTests {
     private let api: APIWorld
 
@@ -16,21 +16,21 @@ struct HashLoginPagesTests {
 
     @Test(
         arguments: [
-            (nil, AnswerForm.html), ("*/*", .html), ("application/json", .json),
+            (nil, ResponseFormat.html), ("*/*", .html), ("application/json", .json),
             ("text/html,application/xhtml+xml,*/*;q=0.8", .html),
             ("application/json, text/plain, */*", .json), ("text/html, application/json", .html),
             ("text/html;q=0.5, application/json;q=0.9", .json),
             ("application/json;q=0, text/html", .html), ("application/*, text/html;q=0.9", .json),
             ("application/json;q=0", .html), ("application/json;q=0, */*;q=0", .html),
             ("application/json;q=banana, text/html;q=0.1", .html), (",,;;/", .html),
-        ] as [(String?, AnswerForm)])
-    func acceptIsWeighed(accept: String?, form: AnswerForm) {
+        ] as [(String?, ResponseFormat)])
+    func theFormatIsTheOneThatAcceptPrefers(accept: String?, format: ResponseFormat) {
         let request = Request(
             method: .get, target: "/", headers: accept.map { [("Accept", $0)] } ?? [])
-        #expect(request.answerForm == form)
+        #expect(request.responseFormat == format)
     }
 
-    @Test func aBodyWithoutTypeThatIsJSONIsAnsweredInJSON() async throws {
+    @Test func aBodyWithoutMediaTypeThatBeginsLikeJSONIsJSON() async throws {
         for (body, error) in [
             (#" {"email":"a","password":"b"}"#, "Invalid email or password."),
             ("\n{", "The request body could not be read."),
@@ -43,14 +43,14 @@ struct HashLoginPagesTests {
         #expect(form.header("Content-Type") == "text/html; charset=utf-8")
     }
 
-    /// A page can send text without a type to wherever it likes, and nobody asks the server first.
+    /// A page can send text without a media type to any origin, without a preflight request.
     @Test(arguments: ["email=a&password=b", #"{"email":"a","password":"b"}"#])
-    func aBodyWithoutTypeOfAnotherSiteIsRefused(body: String) async {
+    func aBodyWithoutMediaTypeFromAnotherOriginIsForbidden(body: String) async {
         let response = await untyped("/login", body, headers: [("Origin", "https://evil.test")])
         #expect(response.status == .forbidden)
     }
 
-    @Test func whoeverHasAFormIsToldToWaitOnAPage() async throws {
+    @Test func aRateLimitIsReportedInTheFormatOfTheClient() async throws {
         let api = try APIWorld(AgentWorld(limits: true))
         for accept in ["text/html", "application/json"] {
             var response = await post("/logout", "token=x", headers: [("Accept", accept)], to: api)
@@ -65,11 +65,11 @@ struct HashLoginPagesTests {
         }
     }
 
-    /// Five at once and one a second, for what costs a fetch or a hash; for the rest what is for all.
+    /// Five at once and one a second where a request costs a fetch or a hash; otherwise as elsewhere.
     @Test(arguments: [
         ("/register", 5), ("/login", 5), ("/logout", 5), ("/validate", 8), ("/", 8),
     ])
-    func whatCostsAFetchIsPacedMoreSlowly(path: String, burst: Int) async throws {
+    func requestsThatCostAFetchAreLimitedMoreStrictly(path: String, burst: Int) async throws {
         let api = try APIWorld(AgentWorld(limits: true))
         let json = path == "/" ? nil : #"{"token":"x","email":"@"}"#
         let method: HTTPEngine.Method = path == "/" ? .get : .post
@@ -85,17 +85,17 @@ struct HashLoginPagesTests {
         #expect(later.header("RateLimit-Remaining") == String(burst == 8 ? 7 : 0))
     }
 
-    @Test func aFormIsAnsweredWithAPage() async throws {
+    @Test func aFailedFormIsShownAgainWithItsError() async throws {
         let response = await post("/login", "email=nobody%40example.com&password=x")
         #expect(response.status == .unprocessableContent)
         #expect(response.header("Content-Type") == "text/html; charset=utf-8")
         let page = text(response)
         #expect(page.contains("Invalid email or password."))
-        // What was typed is there again, but for the password; the error is tied to its field.
+        // The fields have what was typed, except the password; the error refers to its field.
         #expect(page.contains("value=\"nobody@example.com\""))
         #expect(page.contains("aria-describedby=\"login-password-error\""))
         #expect(page.contains("id=\"login-password-error\" class=\"error\" role=\"alert\""))
-        // Said once, at the field; the page's heading is the form's.
+        // The error appears once, at its field; the page has the heading of the form.
         #expect(page.ranges(of: "Invalid email or password.").count == 1)
         #expect(page.ranges(of: "<h2>").isEmpty)
     }
@@ -107,13 +107,13 @@ struct HashLoginPagesTests {
         #expect(try response.json.text("error") == "Invalid email or password.")
     }
 
-    /// Also when the engine refuses before any of the surface's own code runs.
+    /// Also errors of the engine, before any handler runs.
     @Test(
         arguments: [
             (.get, "/login", 405), (.get, "/login/nothing", 404), (.get, "/login/%00", 400),
             (.post, "/login", 413),
         ] as [(HTTPEngine.Method, String, Int)])
-    func engineFaultsAreAnsweredInTheClientsForm(
+    func errorsOfTheEngineHaveTheFormatOfTheClient(
         method: HTTPEngine.Method, target: String, status: Int
     ) async throws {
         let body = [UInt8](repeating: 0x20, count: status == 413 ? 70_000 : 0)
@@ -131,9 +131,9 @@ struct HashLoginPagesTests {
         #expect(try json.json.names == ["error"])
     }
 
-    @Test func whatComesFromOutsideIsEscaped() async throws {
-        let hostile = "%22%3E%3Cscript%3Ealert(1)%3C%2Fscript%3E%27%26"
-        let response = await post("/register", "email=\(hostile)&password_hash_url=\(hostile)")
+    @Test func textsOfTheClientAreEscaped() async throws {
+        let markup = "%22%3E%3Cscript%3Ealert(1)%3C%2Fscript%3E%27%26"
+        let response = await post("/register", "email=\(markup)&password_hash_url=\(markup)")
         let page = text(response)
         #expect(!page.contains("<script"))
         #expect(page.contains("&quot;&gt;&lt;script&gt;"))
@@ -145,7 +145,7 @@ struct HashLoginPagesTests {
         #expect(!text(response).contains("very-secret-1"))
     }
 
-    @Test func everyPageIsGuarded() async throws {
+    @Test func everyPageHasItsSecurityFields() async throws {
         for response in [
             await api.call(.get, "/"), await post("/login", "email=a&password=b"),
             await post("/validate", "token=x"), await post("/register", ""),
@@ -185,7 +185,7 @@ struct HashLoginPagesTests {
         #expect(page.contains("\(AgentWorld.issuer)/login"))
     }
 
-    @Test func theStylesheetIsOurOwn() async throws {
+    @Test func theStylesheetLoadsNothing() async throws {
         let response = await api.call(.get, "/style.css")
         #expect(response.header("Content-Type") == "text/css; charset=utf-8")
         let css = text(response)
@@ -197,13 +197,13 @@ struct HashLoginPagesTests {
         ("Sec-Fetch-Site", "cross-site", 403), ("Origin", "https://evil.test", 403),
         ("Origin", "null", 403), ("Sec-Fetch-Site", "same-origin", 422),
     ])
-    func aFormOfAnotherSiteIsRefused(name: String, value: String, status: Int) async throws {
+    func aFormOfAnotherOriginIsForbidden(name: String, value: String, status: Int) async throws {
         let response = await post(
             "/login", "email=a&password=b", headers: [(name, value), ("Host", "auth.mail.test")])
         #expect(response.status.code == status)
     }
 
-    @Test func aFieldGivenTwiceOrNotInUTF8CannotBeRead() async throws {
+    @Test func aFieldThatIsGivenTwiceOrNotUTF8IsUnreadable() async throws {
         for body in ["email=a&email=b", "password=%ff%fe", "email=%C3%28"] {
             let response = await post(
                 "/login", body, headers: [("Accept", "application/json")])
@@ -216,7 +216,7 @@ struct HashLoginPagesTests {
         #expect(multipart.status == .unsupportedMediaType)
     }
 
-    @Test func aWholeLifeWorksByForms() async throws {
+    @Test func registrationLoginValidationAndLogoutWorkByForms() async throws {
         let hash = try Argon2Hash(
             password: Array("test123".utf8),
             cost: .init(memoryKiB: 8, iterations: 1, parallelism: 1), salt: Array("saltsalt".utf8))
@@ -237,6 +237,15 @@ struct HashLoginPagesTests {
         #expect(await post("/validate", "token=\(token)").status == .ok)
         #expect(await post("/logout", "token=\(token)").status == .ok)
         #expect(await post("/validate", "token=\(token)").status == .unauthorized)
+    }
+
+    @Test(arguments: [(Duration.seconds(3600), "1 hour"), (.seconds(1800), "30 minutes")])
+    func theTextsNameTheConfiguredLifetime(lifetime: Duration, words: String) throws {
+        let pages = HashLoginPages(publicURL: AgentWorld.issuer, tokenLifetime: lifetime)
+        #expect(text(pages.home(publicKey: "")).contains("expires, \(words) later"))
+        let opened = HashLogins.Opened(
+            email: try #require(Email(parsing: "ada@example.com")), token: "t", lifetime: lifetime)
+        #expect(text(pages.loggedIn(opened)).contains("is logged in for \(words)."))
     }
 
     private func untyped(

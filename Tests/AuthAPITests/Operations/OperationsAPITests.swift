@@ -6,7 +6,7 @@ import Testing
 @testable import AuthAPI
 
 struct OperationsAPITests {
-    @Test func aServerThatWorksIsHealthyAndReady() async throws {
+    @Test func aRunningServerIsHealthyAndReady() async throws {
         let api = try APIWorld()
         for path in ["/healthz", "/readyz"] {
             let response = await api.call(.get, path)
@@ -29,7 +29,7 @@ struct OperationsAPITests {
         #expect(await api.call(.get, "/healthz").status == .ok)
     }
 
-    @Test func faultsUnderTheirPathsHaveTheAgentsShape() async throws {
+    @Test func errorsHaveTheShapeOfTheAgentAPI() async throws {
         let api = try APIWorld()
         let response = await api.call(.post, "/healthz")
         #expect(response.status == .methodNotAllowed)

@@ -24,7 +24,7 @@ import Testing
     }
 
     private let event = AuditEvent(
-        .loginFailed, time: Instant(seconds: 0), actor: "anonymous", subject: "a\u{1b}[2J\n\"",
+        .loginFailed, time: Instant(seconds: 0), actor: .anonymous, subject: "a\u{1b}[2J\n\"",
         client: "192.0.2.1", requestID: "1-2")
 
     @Test func aTextLineContainsNoControlCharacters() {

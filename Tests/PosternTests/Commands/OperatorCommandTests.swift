@@ -33,7 +33,7 @@ import Testing
     /// Kinds and subjects of the audit events, the oldest first. All actors must be the operator.
     private func record() async throws -> [String] {
         try await look { try await $0.audit.events(after: nil, limit: 100) }.map { record in
-            #expect(record.event.actor == "operator")
+            #expect(record.event.actor == .operator)
             return "\(record.event.kind.rawValue) \(record.event.subject)"
         }
     }

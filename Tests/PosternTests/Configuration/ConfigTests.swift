@@ -163,13 +163,13 @@ import Testing
                 max_tag_bytes = 32
                 """
         ).load().config.hashLogin
-        let bounds = HashLoginAuth.Settings(config).bounds
+        let bounds = HashLogins.Settings(config).bounds
         #expect(
             bounds
                 == Argon2Hash.Bounds(
                     memoryKiB: 19_456, iterations: 3, parallelism: 1, saltBytes: 8...16,
                     tagBytes: 16...32))
-        #expect(HashLoginAuth.Settings(HashLoginSection()).bounds == .served)
+        #expect(HashLogins.Settings(HashLoginSection()).bounds == .served)
         for line in [
             "max_memory_kib = 65537", "max_iterations = 11", "max_parallelism = 5",
             "max_salt_bytes = 65", "max_tag_bytes = 65", "max_salt_bytes = 7", "max_tag_bytes = 15",

@@ -51,10 +51,10 @@ import Testing
         let log = Log(descriptor: pipe.writer, format: .json)
         log.event(
             AuditEvent(
-                .loginFailed, time: Instant(seconds: 0), actor: "anonymous",
+                .loginFailed, time: Instant(seconds: 0), actor: .anonymous,
                 subject: "a@b.test\n\"", client: "192.0.2.1", requestID: "00000001-2"))
         log.event(
-            AuditEvent(.userCreated, time: Instant(seconds: 0), actor: "operator", subject: "x"))
+            AuditEvent(.userCreated, time: Instant(seconds: 0), actor: .operator, subject: "x"))
         await log.writer.drain()
         let lines = pipe.drained().split(separator: "\n")
         #expect(lines.count == 2)

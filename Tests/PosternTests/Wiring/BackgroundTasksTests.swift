@@ -11,13 +11,13 @@ import Testing
         _ stores: Stores, retention: Duration = .zero, at now: Instant
     ) throws -> BackgroundTasks {
         let clock: @Sendable () -> Instant = { now }
-        let workers = Pools(cores: 1).signing
+        let pool = Pools(cores: 1).signing
         let sealer = try KeySealer(
             masterSecret: [UInt8](repeating: 1, count: 32), random: RandomBytes.make)
         return BackgroundTasks(
             ledger: stores.challenges, signingKeys: stores.signingKeys,
             keys: KeyRing(
-                store: stores.signingKeys, sealer: sealer, workers: workers,
+                store: stores.signingKeys, sealer: sealer, pool: pool,
                 random: RandomBytes.make,
                 clock: clock),
             audit: stores.audit, retention: retention,
@@ -54,7 +54,7 @@ import Testing
         try await stores.signingKeys.rotate(
             to: next, retiring: Instant(seconds: 10),
             recording: AuditEvent(
-                .keyRotated, time: Instant(seconds: 0), actor: "operator", subject: ""))
+                .keyRotated, time: Instant(seconds: 0), actor: .operator, subject: ""))
         // These keys cannot be opened here, so the refresh fails after the removal.
         try? await tasks(stores, at: Instant(seconds: 20)).refreshKeys()
         #expect(try await stores.signingKeys.keys().map(\.id) == ["n"])
@@ -76,6 +76,6 @@ import Testing
     }
 
     private func event(at second: Int64) -> AuditEvent {
-        AuditEvent(.loginFailed, time: Instant(seconds: second), actor: "a", subject: "b")
+        AuditEvent(.loginFailed, time: Instant(seconds: second), actor: .anonymous, subject: "b")
     }
 }

@@ -18,65 +18,77 @@ import Testing
 
     private func fetcher(
         _ settings: HashLoginSection = settings, limits: FetchLimits = FetchLimits(),
-        log: @escaping @Sendable (String, String) -> Void = { _, _ in }
+        report: @escaping @Sendable (RemoteFailure) -> Void = { _ in }
     ) -> GuardedHashFetcher {
-        GuardedHashFetcher(settings, limits: limits, log: log)
+        GuardedHashFetcher(settings, limits: limits, report: report)
     }
 
     @Test func theRulesOfTheConfigurationApplyToAURL() {
         let strict = fetcher(HashLoginSection())
-        #expect(strict.url(parsing: "https://EXAMPLE.com:443")?.text == "https://example.com/")
+        #expect(strict.source("https://EXAMPLE.com:443")?.url.text == "https://example.com/")
         for text in ["http://example.com/", "https://example.com:8443/", "https://a@example.com/"] {
-            #expect(strict.url(parsing: text) == nil)
+            #expect(strict.source(text) == nil)
         }
-        #expect(fetcher().url(parsing: "http://localhost:8080/h") != nil)
+        #expect(fetcher().source("http://localhost:8080/h") != nil)
     }
 
-    /// The rules may have changed since the URL was registered.
-    @Test func aURLThatTheRulesNoLongerAllowIsNotFetched() async {
+    @Test func theLogGetsTheCauseAndTheOriginOfTheURLOnly() async throws {
+        let failures = Mutex<[RemoteFailure]>([])
+        let fetcher = fetcher(HashLoginSection()) { failure in
+            failures.withLock { $0.append(failure) }
+        }
+        let source = try #require(fetcher.source("https://127.0.0.1/secret?key=1"))
         await #expect(throws: HashFetchFailure.self) {
-            try await fetcher(HashLoginSection()).fetch(
-                HashURL(text: "http://127.0.0.1/"), timeout: .seconds(5))
+            try await source.fetch(before: .now + .seconds(5))
         }
-    }
-
-    @Test func theLogGetsTheCauseAndTheOriginOfTheURLOnly() async {
-        let logged = Mutex<[String]>([])
-        let fetcher = fetcher(HashLoginSection()) { cause, origin in
-            logged.withLock { $0 += [cause, origin] }
+        guard case .fetch(let origin, let cause)? = failures.withLock({ $0.first }) else {
+            Issue.record("nothing was reported")
+            return
         }
-        await #expect(throws: HashFetchFailure.self) {
-            try await fetcher.fetch(
-                HashURL(text: "https://127.0.0.1/secret?key=1"), timeout: .seconds(5))
-        }
+        #expect(origin == "https://127.0.0.1")
         #expect(
-            logged.withLock { $0 } == [
-                "the address 127.0.0.1 may not be connected to (loopback, RFC 1122 §3.2.1.3)",
-                "https://127.0.0.1",
-            ])
+            cause == "the address 127.0.0.1 may not be connected to (loopback, RFC 1122 §3.2.1.3)")
     }
 
     @Test func aFetchBeyondTheLimitIsBusyWithATimeToRetry() async throws {
-        let busy = Refusal.busy(retryAfter: .seconds(2))
-        let logged = Mutex<[String]>([])
+        let failures = Mutex<[RemoteFailure]>([])
         var limits = FetchLimits()
         limits.transfers = 1
         limits.waiting = 0
-        let fetcher = fetcher(limits: limits) { cause, _ in logged.withLock { $0.append(cause) } }
-        try fetcher.demandRoom()
+        let fetcher = fetcher(limits: limits) { failure in
+            failures.withLock { $0.append(failure) }
+        }
+        try fetcher.checkRoom()
         let host = try #require(SilentServer())
-        let slow = Task {
-            try await fetcher.fetch(
-                HashURL(text: "http://127.0.0.1:\(host.port)/"), timeout: .seconds(30))
-        }
+        let held = try #require(fetcher.source("http://127.0.0.1:\(host.port)/"))
+        let slow = Task { try await held.fetch(before: .now + .seconds(30)) }
         await host.awaitConnection()
-        #expect(throws: busy) { try fetcher.demandRoom() }
-        await #expect(throws: busy) {
-            try await fetcher.fetch(HashURL(text: "http://127.0.0.2/"), timeout: .seconds(5))
+        #expect(Self.wait { () throws(CommonError) in try fetcher.checkRoom() } == .seconds(2))
+        let next = try #require(fetcher.source("http://127.0.0.2/"))
+        let error = await #expect(throws: CommonError.self) {
+            try await next.fetch(before: .now + .seconds(5))
         }
-        #expect(logged.withLock { $0 } == ["too many fetches are waiting (transfer queue)"])
+        guard case .busy(retryAfter: .seconds(2))? = error else {
+            Issue.record("not busy: \(String(describing: error))")
+            return
+        }
+        guard case .fetch(_, let cause)? = failures.withLock({ $0.first }) else {
+            Issue.record("nothing was reported")
+            return
+        }
+        #expect(cause == "too many fetches are waiting (transfer queue)")
         host.closeConnection()
         await #expect(throws: HashFetchFailure.self) { try await slow.value }
+    }
+
+    /// The time after which a busy fetcher wants to be asked again.
+    private static func wait(_ body: () throws(CommonError) -> Void) -> Duration? {
+        do throws(CommonError) {
+            try body()
+            return nil
+        } catch {
+            return if case .busy(let wait) = error { wait } else { nil }
+        }
     }
 }
 

@@ -1,0 +1,22 @@
+public import HTTPEngine
+
+/// The APIs that one process serves, built once by the program. A further API is a folder and a line
+/// here.
+public struct APIs: Sendable {
+    private let agent: AgentAPI
+    private let groups: [RouteGroup]
+
+    public init(
+        agent: AgentAPI, accounts: AccountsAPI, hashLogin: HashLoginAPI, discovery: DiscoveryAPI,
+        operations: OperationsAPI
+    ) {
+        self.agent = agent
+        groups = [
+            agent.routes, accounts.routes, hashLogin.routes, discovery.routes, operations.routes,
+        ]
+    }
+
+    /// The routes of every API. What no API covers (an unknown path, a request that is not HTTP) is
+    /// answered in the error shape of the agent API.
+    public var router: Router { Router(groups: groups, fallback: agent.errors.renderer) }
+}

@@ -1,0 +1,95 @@
+internal import AuthCore
+internal import HTTPEngine
+internal import StrictJSON
+
+/// `/api/user/register`, `login`, `logout`, `password` and `me`.
+struct UserEndpoints: Sendable {
+    let users: Users
+    let pipeline: Pipeline<AccountsError>
+    let access: AccountsAccess
+
+    var routes: [Route] {
+        [
+            pipeline.route(.post, "/api/user/register", body: .json, .none(), register),
+            pipeline.route(.post, "/api/user/login", body: .json, .none(), logIn),
+            pipeline.route(.post, "/api/user/logout", access.user, logOut),
+            pipeline.route(.put, "/api/user/password", body: .json, access.user, changePassword),
+            pipeline.route(.get, "/api/user/me", access.user, show),
+        ]
+    }
+
+    /// POST /api/user/register
+    private func register(_ request: APIRequest<Void>) async throws(AccountsError) -> Response {
+        let body = try JSONBody<AccountsError>(request.http)
+        let opened = try await users.register(
+            email: try body.requiredString("email"),
+            password: try body.requiredPassword("password"), by: request.caller)
+        return response(.created, opened, to: request.http) { _ in }
+    }
+
+    /// POST /api/user/login
+    private func logIn(_ request: APIRequest<Void>) async throws(AccountsError) -> Response {
+        let body = try JSONBody<AccountsError>(request.http)
+        let opened = try await users.logIn(
+            email: try body.requiredString("email"),
+            password: try body.requiredPassword("password"), by: request.caller)
+        return response(.ok, opened, to: request.http) { $0.member("downgraded", false) }
+    }
+
+    /// POST /api/user/logout
+    private func logOut(_ request: APIRequest<User>) async throws(AccountsError) -> Response {
+        try await users.logOut(request.principal, by: request.caller)
+        return Response(status: .noContent, headers: [("Set-Cookie", SessionCookie.cleared)])
+    }
+
+    /// PUT /api/user/password
+    private func changePassword(
+        _ request: APIRequest<User>
+    ) async throws(AccountsError) -> Response {
+        let body = try JSONBody<AccountsError>(request.http)
+        try await users.changePassword(
+            of: request.principal, from: try body.requiredPassword("current_password"),
+            to: try body.requiredPassword("password"), by: request.caller)
+        return .json(.ok, headers: [("Set-Cookie", SessionCookie.cleared)]) {
+            $0.member("message", "password_reset")
+        }
+    }
+
+    /// GET /api/user/me
+    private func show(_ request: APIRequest<User>) async throws(AccountsError) -> Response {
+        let user = request.principal
+        let holdings = try await users.holdings(of: user)
+        return .json(.ok) { body in
+            body.member("id", user.id.text)
+            body.member("email", user.email.text)
+            body.member("plan", "pro")
+            body.member("role", "user")
+            body.member("status", user.state.rawValue)
+            body.member("max_accounts", holdings.maximumAccounts)
+            body.member("max_domains", holdings.maximumDomains)
+            body.member("account_count", holdings.accounts)
+            body.member("domain_count", holdings.domains)
+            body.member("ops_used", 0)
+            body.member("ops_limit", 0)
+            body.member("created_at", user.created.rfc3339)
+            body.member("downgraded", false)
+        }
+    }
+
+    /// A page of another origin gets no cookie: otherwise it could log its visitor in as somebody
+    /// else (login CSRF). `SameSite` does not prevent that for a page on a sibling domain.
+    private func response(
+        _ status: Status, _ opened: Users.Opened, to request: Request,
+        _ more: (inout JSONWriter) -> Void
+    ) -> Response {
+        let cookie = [("Set-Cookie", SessionCookie.holding(opened.token))]
+        return .json(status, headers: request.isCrossOrigin ? [] : cookie) { body in
+            body.member("user_id", opened.user.id.text)
+            body.member("email", opened.user.email.text)
+            body.member("plan", "pro")
+            body.member("status", opened.user.state.rawValue)
+            more(&body)
+            body.member("token", opened.token)
+        }
+    }
+}

@@ -1,0 +1,88 @@
+internal import HTTPEngine
+
+/// The format of a response of the hash-login API.
+enum ResponseFormat: Equatable {
+    case json
+    case html
+}
+
+extension Request {
+    /// JSON when the request was JSON, or when `Accept` prefers it to HTML; HTML otherwise.
+    var responseFormat: ResponseFormat { isJSON ? .json : headers.responseFormat }
+
+    /// Whether the body is JSON: by its media type, or, without one, by its first byte.
+    var isJSON: Bool {
+        guard let mediaType = headers.mediaType else {
+            return body.first { ![0x20, 0x09, 0x0a, 0x0d].contains($0) } == UInt8(ascii: "{")
+        }
+        return mediaType == "application/json"
+    }
+}
+
+extension HeaderFields {
+    /// The format as far as the head shows it, for errors that come before the body.
+    var responseFormat: ResponseFormat {
+        if mediaType == "application/json" { return .json }
+        let accept = AcceptedTypes(all("accept"))
+        return accept.weight(of: "application", "json") > accept.weight(of: "text", "html")
+            ? .json : .html
+    }
+}
+
+/// An `Accept` header (RFC 9110 §12.5.1), for comparing the preference for two types.
+struct AcceptedTypes {
+    /// The preference for a type: its quality, and among equals how specifically it was named.
+    struct Weight: Comparable {
+        /// Thousandths.
+        let quality: Int
+        /// 2 for the type itself, 1 for `type/*`, 0 for `*/*` and for a type that was not named.
+        let specificity: Int
+
+        static func < (one: Weight, other: Weight) -> Bool {
+            (one.quality, one.specificity) < (other.quality, other.specificity)
+        }
+    }
+
+    /// Further ranges are ignored.
+    private static let maximumRanges = 64
+    private let ranges: [(type: String, subtype: String, quality: Int)]
+
+    init(_ values: [String]) {
+        ranges = values.flatMap { $0.split(separator: ",") }.prefix(Self.maximumRanges)
+            .compactMap { range in
+                let parts = range.lowercased().split(
+                    separator: ";", omittingEmptySubsequences: false
+                ).map { $0.filter { $0 != " " && $0 != "\t" } }
+                let names = parts[0].split(separator: "/", omittingEmptySubsequences: false)
+                guard names.count == 2 else { return nil }
+                let quality = parts.dropFirst().first { $0.hasPrefix("q=") }
+                    .map { Self.thousandths(of: $0.dropFirst(2)) }
+                return (String(names[0]), String(names[1]), quality ?? 1000)
+            }
+    }
+
+    /// The most specific range that names the type decides; without an `Accept` all are equal.
+    func weight(of type: String, _ subtype: String) -> Weight {
+        if ranges.isEmpty { return Weight(quality: 1000, specificity: 0) }
+        let patterns = [(type, subtype), (type, "*"), ("*", "*")]
+        for (index, pattern) in patterns.enumerated() {
+            if let range = ranges.first(where: { ($0.type, $0.subtype) == pattern }) {
+                // A type with quality 0 is refused, however specifically it is named.
+                return Weight(
+                    quality: range.quality, specificity: range.quality > 0 ? 2 - index : 0)
+            }
+        }
+        return Weight(quality: 0, specificity: 0)
+    }
+
+    /// `0.5` is 500; a text that is not a quality value (RFC 9110 §12.4.2) counts as 0.
+    private static func thousandths(of text: Substring) -> Int {
+        let parts = text.split(separator: ".", omittingEmptySubsequences: false)
+        let digits = parts.count == 2 ? parts[1] : ""
+        guard parts.count <= 2, parts[0] == "0" || parts[0] == "1", digits.utf8.count <= 3,
+            digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }),
+            let fraction = Int(digits + String(repeating: "0", count: 3 - digits.utf8.count))
+        else { return 0 }
+        return min(1000, (parts[0] == "1" ? 1000 : 0) + fraction)
+    }
+}

@@ -1,0 +1,60 @@
+internal import AuthCore
+internal import HTTPEngine
+internal import StrictJSON
+
+/// The JSON object in the body of a request. Errors say which member is wrong and why.
+struct JSONBody<Failure: FlowError> {
+    private let members: JSONObject
+
+    /// - Throws: ``CommonError/malformedRequest(_:)`` unless the body is one JSON object.
+    init(_ request: Request) throws(Failure) {
+        let value: JSONValue
+        do {
+            value = try JSONValue.parse(request.body)
+        } catch {
+            throw .malformed("The body is not valid JSON: \(error).")
+        }
+        guard case .object(let members) = value else {
+            throw .malformed("The body must be a JSON object.")
+        }
+        self.members = members
+    }
+
+    private init(members: JSONObject) {
+        self.members = members
+    }
+
+    /// A nested object, or `nil` when the member is absent or `null`.
+    func object(_ name: String) throws(Failure) -> JSONBody? {
+        switch members.present(name) {
+        case nil: return nil
+        case .object(let members): return JSONBody(members: members)
+        default: throw .malformed("`\(name)` must be an object.")
+        }
+    }
+
+    /// A string, or `nil` when the member is absent or `null`.
+    func string(_ name: String) throws(Failure) -> String? {
+        switch members.present(name) {
+        case nil: return nil
+        case .string(let text): return text
+        default: throw .malformed("`\(name)` must be a string.")
+        }
+    }
+
+    func requiredString(_ name: String) throws(Failure) -> String {
+        guard let text = try string(name) else {
+            throw .malformed("`\(name)` is missing.")
+        }
+        return text
+    }
+
+    /// A member of any type, or `nil` when it is absent or `null`.
+    func value(_ name: String) -> JSONValue? { members.present(name) }
+}
+
+extension FlowError {
+    static func malformed(_ explanation: String) -> Self {
+        .common(.malformedRequest(explanation))
+    }
+}

@@ -1,0 +1,158 @@
+internal import AuthCore
+internal import HTTPEngine
+internal import Networking
+
+/// The way of every request from the route to the handler and back, the same for all APIs:
+///
+/// 1. the limit of the client (429), before anything is verified or looked up;
+/// 2. the media type of the body (415);
+/// 3. authentication (401, 403), which gives the handler its principal;
+/// 4. the limit of the class that the principal belongs to (429);
+/// 5. the handler: decode the body (400), one use case, encode the response.
+///
+/// The router has answered 404, 405 and 413 before. An error of any step is rendered here, once, in
+/// the error shape of the API. What is this server's fault is thrown on to the engine, which reports
+/// it once and has it rendered as 500.
+struct Pipeline<Failure: FlowError>: Sendable {
+    typealias Handler<Principal> =
+        @Sendable (APIRequest<Principal>) async throws(Failure) -> Response
+
+    /// `nil` for endpoints without limits: health and discovery.
+    let limiter: RateLimiter?
+    let clock: @Sendable () -> Instant
+    let render: @Sendable (Failure, Request) -> Response
+
+    /// A route whose requests go through the pipeline.
+    /// - Parameters:
+    ///   - body: the media type that the endpoint takes.
+    ///   - authentication: who may send the request, and what the handler learns of them.
+    func route<Principal>(
+        _ method: Method, _ path: String, body: BodyType = .ignored,
+        _ authentication: Authentication<Principal, Failure>,
+        _ handler: @escaping Handler<Principal>
+    ) -> Route {
+        Route(method, path) { request in
+            let caller = Caller(
+                address: request.peer, requestID: request.id,
+                now: clock(), arrival: .now)
+            var status: RateLimitStatus?
+            var response: Response
+            do throws(Failure) {
+                status = try take(.client, for: caller)
+                if let limit = authentication.limit { status = try take(limit, for: caller) }
+                if let expected = body.mismatch(with: request) {
+                    throw .common(.unsupportedMediaType(expected: expected))
+                }
+                let identity = await authentication.identify(request, caller)
+                if let limit = identity.limit { status = try take(limit, for: caller) }
+                response = try await handler(
+                    APIRequest(
+                        http: request, principal: try await identity.principal(), caller: caller))
+            } catch {
+                switch error.common {
+                case .failed(let cause): throw cause
+                // The fields describe the limit that was exceeded.
+                case .rateLimited(let limited): status = limited.status
+                default: break
+                }
+                response = render(error, request)
+            }
+            response.add(status)
+            return response
+        }
+    }
+
+    private func take(
+        _ limit: RateLimiter.Class, for caller: Caller
+    ) throws(Failure) -> RateLimitStatus? {
+        do {
+            return try limiter?.take(limit, for: caller.address, at: caller.now)
+        } catch {
+            throw .common(.rateLimited(error))
+        }
+    }
+}
+
+/// What a handler gets: the request, and who sent it.
+struct APIRequest<Principal: Sendable>: Sendable {
+    let http: Request
+    let principal: Principal
+    let caller: Caller
+}
+
+/// How an endpoint learns who sent a request, and the class that the request is limited with.
+struct Authentication<Principal: Sendable, Failure: FlowError>: Sendable {
+    /// A caller whose token has been verified, or who has none.
+    struct Identity: Sendable {
+        /// The class, where it depends on the caller.
+        let limit: RateLimiter.Class?
+        /// The principal, or why the caller is not allowed. Runs after the limit of the class.
+        let principal: @Sendable () async throws(Failure) -> Principal
+    }
+
+    /// The class of every request, where it does not depend on the caller. It is taken before the
+    /// media type is looked at.
+    let limit: RateLimiter.Class?
+    let identify: @Sendable (Request, Caller) async -> Identity
+
+    /// An endpoint whose requests all belong to one class.
+    init(
+        limit: RateLimiter.Class,
+        _ principal: @escaping @Sendable (Request, Caller) async throws(Failure) -> Principal
+    ) {
+        self.limit = limit
+        identify = { request, caller in
+            Identity(limit: nil) { () async throws(Failure) in
+                try await principal(request, caller)
+            }
+        }
+    }
+
+    /// An endpoint whose requests belong to the class of their caller.
+    init(identify: @escaping @Sendable (Request, Caller) async -> Identity) {
+        limit = nil
+        self.identify = identify
+    }
+}
+
+extension Authentication where Principal == Void {
+    /// An endpoint that ignores credentials.
+    static func none(limit: RateLimiter.Class = .general) -> Authentication {
+        Authentication(limit: limit) { _, _ in }
+    }
+}
+
+/// The media type that an endpoint takes.
+enum BodyType: Sendable {
+    /// The endpoint needs no body: any body and any type is accepted and not read.
+    case ignored
+    case json
+    /// A form or JSON; `isOptional` where a request without a body may have any type.
+    case formOrJSON(isOptional: Bool)
+
+    /// The type that should have been sent, when another one was. A body without a type is taken for
+    /// what the endpoint expects. Parameters are ignored: JSON has none (RFC 8259 §11).
+    func mismatch(with request: Request) -> String? {
+        let json = "application/json"
+        let form = "application/x-www-form-urlencoded"
+        switch self {
+        case .ignored: return nil
+        case .json:
+            return request.headers.mediaTypes.allSatisfy { $0 == json } ? nil : json
+        case .formOrJSON(let isOptional):
+            if isOptional, request.body.isEmpty { return nil }
+            let isAccepted = request.headers.mediaTypes.allSatisfy { $0 == json || $0 == form }
+            return isAccepted ? nil : "\(json) or \(form)"
+        }
+    }
+}
+
+extension Response {
+    /// Adds the `RateLimit-*` fields (draft-ietf-httpapi-ratelimit-headers-06).
+    fileprivate mutating func add(_ status: RateLimitStatus?) {
+        guard let status else { return }
+        headers.append(("RateLimit-Limit", String(status.limit)))
+        headers.append(("RateLimit-Remaining", String(status.remaining)))
+        headers.append(("RateLimit-Reset", String(status.secondsToReset)))
+    }
+}

@@ -1,0 +1,49 @@
+internal import HTTPEngine
+
+extension Request {
+    /// The token of `Authorization: Bearer …` (RFC 6750 §2.1).
+    ///
+    /// `nil` when there is no such header, another scheme, nothing after the scheme, or more than one
+    /// `Authorization`, because then it is not clear which one counts.
+    var bearerToken: String? {
+        let values = headers.all("authorization")
+        guard values.count == 1, let value = values.first else { return nil }
+        let scheme = "bearer"
+        guard value.utf8.count > scheme.utf8.count + 1,
+            value.utf8.prefix(scheme.utf8.count).map({ $0 | 0x20 }).elementsEqual(scheme.utf8),
+            value.utf8.dropFirst(scheme.utf8.count).first == UInt8(ascii: " ")
+        else { return nil }
+        let token = value.utf8.dropFirst(scheme.utf8.count).drop { $0 == UInt8(ascii: " ") }
+        return token.isEmpty ? nil : String(Substring(token))
+    }
+
+    /// Whether there is no `Authorization`, or one without a token, which counts as none.
+    var hasNoToken: Bool {
+        headers.all("authorization").allSatisfy { value in
+            value.lowercased().filter { $0 != " " && $0 != "\t" } == "bearer"
+        }
+    }
+
+    /// As ``bearerToken``, but a header that holds no bearer token gives an empty one, which is
+    /// invalid, not absent.
+    var presentedToken: String? { hasNoToken ? nil : bearerToken ?? "" }
+}
+
+extension Request {
+    /// Whether the browser says that a page of another origin caused the request
+    /// (Fetch Metadata, `Sec-Fetch-Site`; RFC 6454 §7, `Origin`).
+    var isCrossOrigin: Bool {
+        if headers.all("sec-fetch-site").contains(where: { $0 != "same-origin" && $0 != "none" }) {
+            return true
+        }
+        let host = headers.first("host")?.lowercased()
+        return headers.all("origin").contains { origin in
+            guard let host else { return true }
+            return !["http://\(host)", "https://\(host)"].contains(origin.lowercased())
+        }
+    }
+
+    /// Whether the request changes something and comes from a page of another origin. A browser sends
+    /// cookies and forms whoever caused the request.
+    var isCrossOriginWrite: Bool { method != .get && method != .head && isCrossOrigin }
+}

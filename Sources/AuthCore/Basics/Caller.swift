@@ -1,0 +1,22 @@
+public import Networking
+
+/// Who sent a request and when. Every use case takes one besides its own input.
+public struct Caller: Sendable {
+    /// The client's network address; behind a trusted proxy the forwarded one.
+    public let address: IPAddress
+    /// The answer's `X-Request-Id`; the access log and the audit events carry the same text.
+    public let requestID: String
+    /// The wall clock, for what is written into tokens, rows and logs.
+    public let now: Instant
+    /// The same moment on the monotonic clock, from which waiting is measured.
+    public let arrival: ContinuousClock.Instant
+
+    public init(
+        address: IPAddress, requestID: String, now: Instant, arrival: ContinuousClock.Instant
+    ) {
+        self.address = address
+        self.requestID = requestID
+        self.now = now
+        self.arrival = arrival
+    }
+}

@@ -1,0 +1,40 @@
+/// Why a request to the accounts API fails.
+public enum AccountsError: FlowError {
+    /// There is no token where one is needed.
+    case missingToken
+    /// The token is forged or expired, or the credentials behind it have changed.
+    case invalidToken
+    /// The token is valid and does not give access to this.
+    case forbidden
+    /// There is no such thing, or the caller may not learn of it.
+    case notFound
+    /// The address and the password do not belong together.
+    case invalidCredentials
+    /// Not an address that a mailbox can have.
+    case invalidAddress
+    /// Not a domain, or not one that this caller may use.
+    case invalidDomain
+    case passwordTooShort
+    /// An account without an owner needs a proof of work.
+    case proofRequired
+    /// The challenge is forged, expired or already used.
+    case invalidChallenge
+    /// The nonce does not solve the challenge. The challenge is spent.
+    case wrongProof
+    case accountLimitReached
+    /// The address belongs to a mailbox, belonged to one that was deleted, or is reserved.
+    case addressTaken
+    case registrationClosed
+    case invalidEmail
+    case emailTaken
+    case tokenLimitReached
+    case domainLimitReached
+    case domainAlreadyExists
+    /// The domain still has accounts.
+    case domainInUse
+    case common(CommonError)
+
+    public var common: CommonError? {
+        if case .common(let error) = self { error } else { nil }
+    }
+}

@@ -1,0 +1,30 @@
+/// Why a request to the agent API fails.
+public enum AgentError: FlowError {
+    /// The challenge token is missing, forged, expired, of another kind or already used.
+    case invalidChallenge
+    /// The session token is missing, forged or expired, or its account is deleted, disabled or has
+    /// new credentials.
+    case invalidSession
+    /// The capability token is missing, forged or expired, or its account is deleted or disabled.
+    case invalidCapability
+    /// No account has this API key, or the account is disabled.
+    case unknownAPIKey
+    /// The claimed digest has fewer leading zero bits than the challenge asks for. The challenge is
+    /// not spent.
+    case proofTooEasy(required: Int, found: Int)
+    /// The claimed digest is not the digest of this challenge and nonce. The challenge is spent.
+    case wrongProof
+    /// Not a valid username; the text says which rule it breaks.
+    case invalidUsername(String)
+    /// A valid username that only the operator may give out.
+    case usernameNotAllowed
+    /// The address belongs to a mailbox, or belonged to one that was deleted.
+    case usernameTaken
+    /// The operator has configured no mail store.
+    case mailStoreMissing
+    case common(CommonError)
+
+    public var common: CommonError? {
+        if case .common(let error) = self { error } else { nil }
+    }
+}

@@ -1,0 +1,87 @@
+internal import Scheduling
+
+/// What every flow can fail with, whatever it does: the part that its own error enum shares with
+/// the others.
+public enum CommonError: Error, Sendable {
+    /// The body is not what the endpoint takes; the text says where and why.
+    case malformedRequest(String)
+    /// `Content-Type` was given and is not `expected`.
+    case unsupportedMediaType(expected: String)
+    /// The client has sent too many requests of one class, or too many wrong secrets.
+    case rateLimited(RateLimited)
+    /// A work queue is full, or the database is busy or has no room. Nothing was changed.
+    case busy(retryAfter: Duration)
+    /// A fault of this server, never of the client: answered 500 without detail, and logged with
+    /// this cause.
+    case failed(any Error)
+
+    /// Sorts an error of a store, a pool or a library.
+    public init(_ error: any Error) {
+        switch error {
+        case let error as CommonError: self = error
+        case let error as RateLimited: self = .rateLimited(error)
+        case let error as WorkerPool.Full: self = .busy(retryAfter: error.retryAfter)
+        case is StoreBusy: self = .busy(retryAfter: .seconds(1))
+        // A full disk lasts longer than a lock.
+        case is StoreFull: self = .busy(retryAfter: .seconds(10))
+        case is ResolverUnavailable: self = .busy(retryAfter: .seconds(5))
+        default: self = .failed(error)
+        }
+    }
+}
+
+/// A limit that a client has used up.
+public struct RateLimited: Error, Equatable, Sendable {
+    /// Whole seconds, at least one.
+    public let retryAfter: Duration
+    /// The state of the bucket that is empty, where there is one.
+    public let status: RateLimitStatus?
+
+    public init(retryAfter: Duration, status: RateLimitStatus? = nil) {
+        self.retryAfter = retryAfter
+        self.status = status
+    }
+}
+
+/// How much of its allowance a client has left: the values of the `RateLimit-*` fields
+/// (draft-ietf-httpapi-ratelimit-headers-06).
+public struct RateLimitStatus: Equatable, Sendable {
+    /// Requests that may come at once.
+    public let limit: Int
+    /// How many of them are left.
+    public let remaining: Int
+    /// Whole seconds until all of them are available again.
+    public let secondsToReset: Int
+
+    public init(limit: Int, remaining: Int, secondsToReset: Int) {
+        self.limit = limit
+        self.remaining = remaining
+        self.secondsToReset = secondsToReset
+    }
+}
+
+/// The store did not answer in time: its write queue is full or its file is locked. Never reported
+/// as an absence.
+public struct StoreBusy: Error, Sendable, CustomStringConvertible {
+    public init() {}
+
+    public var description: String {
+        "the database is busy: another process has been writing to it for too long; try again"
+    }
+}
+
+/// The disk that the store is on is full: nothing was written; reading still works.
+public struct StoreFull: Error, Sendable, CustomStringConvertible {
+    public init() {}
+
+    public var description: String { "the disk that the database is on is full" }
+}
+
+/// No name server gave a usable answer.
+public struct ResolverUnavailable: Error, Sendable {
+    public let cause: String
+
+    public init(cause: String) {
+        self.cause = cause
+    }
+}

@@ -1,0 +1,43 @@
+/// The errors of one flow (agents, accounts, hash logins): its own cases and the common ones.
+///
+/// A use case throws the enum of its flow and nothing else, so each API renders its errors in one
+/// exhaustive `switch` without a case that cannot happen.
+public protocol FlowError: Error, Sendable {
+    static func common(_ error: CommonError) -> Self
+
+    /// The common error that this is, if it is one.
+    var common: CommonError? { get }
+}
+
+extension FlowError {
+    /// Whether the request failed for want of room, so that what it spent is given back.
+    var isBusy: Bool {
+        if case .busy? = common { true } else { false }
+    }
+}
+
+/// Use cases of one flow.
+protocol UseCases: Sendable {
+    associatedtype Failure: FlowError
+}
+
+extension UseCases {
+    /// Makes a call whose errors are not the caller's to mend (a store, a pool, a signature), and
+    /// throws them as the common part of this flow's error.
+    func attempt<T>(_ call: @autoclosure () async throws -> T) async throws(Failure) -> T {
+        do {
+            return try await call()
+        } catch {
+            throw .common(CommonError(error))
+        }
+    }
+
+    /// The same for a call that does not suspend.
+    func attemptNow<T: ~Copyable>(_ call: @autoclosure () throws -> T) throws(Failure) -> T {
+        do {
+            return try call()
+        } catch {
+            throw .common(CommonError(error))
+        }
+    }
+}

@@ -1,0 +1,150 @@
+public import Networking
+internal import Synchronization
+
+/// Token buckets by class and client, an IPv4 address or an IPv6 /64 (docs/api.md, "Rate limits").
+///
+/// Memory is bounded, and no client can reset its own bucket or empty another's; see
+/// ``TokenBuckets``.
+public final class RateLimiter: Sendable {
+    /// Requests that share a bucket.
+    public enum Class: Hashable, CaseIterable, Sendable {
+        /// Every request, before anything of it is verified or looked up.
+        case client
+        /// Requests without a verified token, and those with a verified free token: one bucket.
+        case general
+        /// Requests with a verified Pro token.
+        case pro
+        /// Free account creation and agent signup.
+        case creation
+        /// Pro account creation.
+        case proCreation
+        /// Registration, login and logout of the hash-login API, each of which makes this server
+        /// send a request to another one.
+        case hashLogin
+
+        var defaultRate: Rate {
+            switch self {
+            case .client: Rate(20, per: .seconds(1))
+            case .general: Rate(8, per: .seconds(1))
+            case .pro: Rate(20, per: .seconds(1))
+            case .creation: Rate(1, per: .seconds(8))
+            case .proCreation: Rate(8, per: .seconds(1))
+            case .hashLogin: Rate(1, per: .seconds(1), burst: 5)
+            }
+        }
+    }
+
+    /// A number of requests per time, and how many of them may come at once.
+    public struct Rate: Equatable, Sendable {
+        public let burst: Int
+        let microsecondsPerToken: Int64
+
+        /// - Parameters:
+        ///   - count: 1 to 1,000,000; values beyond are set to the bound.
+        ///   - period: between a microsecond and a day for each of `count`, limited likewise.
+        ///   - burst: one second's worth unless given, and at least 1.
+        public init(_ count: Int, per period: Duration, burst: Int? = nil) {
+            let most = 1_000_000
+            let count = min(max(count, 1), most)
+            let longest = Duration.seconds(86_400)
+            let each = min(max(period / count, .microseconds(1)), longest)
+            microsecondsPerToken =
+                each.components.seconds * 1_000_000
+                + each.components.attoseconds / 1_000_000_000_000
+            let aSecondsWorth = Int(1_000_000 / microsecondsPerToken)
+            self.burst = min(max(burst ?? aSecondsWorth, 1), most)
+        }
+    }
+
+    /// What the operator sets.
+    public struct Settings: Equatable, Sendable {
+        /// When false nothing is limited.
+        public var isEnabled: Bool
+        /// A class without an entry has its ``Class/defaultRate``.
+        public var rates: [Class: Rate]
+        /// Clients with a bucket of their own in each class.
+        public var capacity: Int
+
+        public init(isEnabled: Bool = true, rates: [Class: Rate] = [:], capacity: Int = 65_536) {
+            self.isEnabled = isEnabled
+            self.rates = rates
+            self.capacity = max(1, capacity)
+        }
+    }
+
+    /// The buckets of one class, with a lock of their own, so that classes do not wait for each other.
+    private final class ClassBuckets: Sendable {
+        let rate: Rate
+        let table: Mutex<TokenBuckets>
+
+        init(rate: Rate, capacity: Int) {
+            self.rate = rate
+            table = Mutex(TokenBuckets(rate: rate, capacity: capacity))
+        }
+    }
+
+    private let classes: [Class: ClassBuckets]
+
+    public init(settings: Settings) {
+        var classes: [Class: ClassBuckets] = [:]
+        for limit in Class.allCases where settings.isEnabled {
+            classes[limit] = ClassBuckets(
+                rate: settings.rates[limit] ?? limit.defaultRate, capacity: settings.capacity)
+        }
+        self.classes = classes
+    }
+
+    /// Takes one token from the client's bucket.
+    /// - Returns: what is left, or `nil` where nothing is counted.
+    @discardableResult
+    public func take(
+        _ limit: Class, for client: IPAddress, at now: Instant
+    ) throws(RateLimited) -> RateLimitStatus? {
+        guard let buckets = classes[limit], let draw = try draw(from: buckets, for: client, at: now)
+        else { return nil }
+        let interval = buckets.rate.microsecondsPerToken
+        let taken = (draw.debt + interval - 1) / interval
+        return RateLimitStatus(
+            limit: buckets.rate.burst, remaining: buckets.rate.burst - Int(taken),
+            secondsToReset: Int(Self.wholeSeconds(draw.debt)))
+    }
+
+    /// Takes one token for something that may still fail; ``Reservation/cancel()`` gives it back.
+    public func reserve(
+        _ limit: Class, for caller: Caller
+    ) throws(RateLimited) -> Reservation {
+        guard let buckets = classes[limit],
+            let draw = try draw(from: buckets, for: caller.address, at: caller.now)
+        else { return Reservation {} }
+        return Reservation { buckets.table.withLock { $0.giveBack(draw) } }
+    }
+
+    /// A token that was taken in advance.
+    public struct Reservation: Sendable {
+        fileprivate let giveBack: @Sendable () -> Void
+
+        /// Gives the token back, for a request that failed.
+        public func cancel() { giveBack() }
+    }
+
+    private func draw(
+        from buckets: ClassBuckets, for client: IPAddress, at now: Instant
+    ) throws(RateLimited) -> TokenBuckets.Draw? {
+        switch buckets.table.withLock({ $0.draw(for: client, at: now) }) {
+        case .drawn(let draw): return draw
+        case .uncounted: return nil
+        case .empty(let wait):
+            let reset = wait + Int64(buckets.rate.burst - 1) * buckets.rate.microsecondsPerToken
+            throw RateLimited(
+                retryAfter: .seconds(max(1, Self.wholeSeconds(wait))),
+                status: RateLimitStatus(
+                    limit: buckets.rate.burst, remaining: 0,
+                    secondsToReset: Int(Self.wholeSeconds(reset))))
+        }
+    }
+
+    /// Rounded up.
+    private static func wholeSeconds(_ microseconds: Int64) -> Int64 {
+        (microseconds + 999_999) / 1_000_000
+    }
+}

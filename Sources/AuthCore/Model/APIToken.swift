@@ -1,0 +1,35 @@
+public typealias APITokenID = Identifier<APIToken>
+
+/// A Pro API token as it is stored: by digest, never the secret.
+public struct APIToken: Equatable, Sendable {
+    /// API tokens begin with this text; no other token does.
+    public static let prefix = "tm_pro_"
+    /// Longer texts are not looked up.
+    static let maximumSecretBytes = 256
+    public static let maximumNameBytes = 200
+
+    public let id: APITokenID
+    public let owner: UserID
+    public let name: String
+    public let digest: APIKeyDigest
+    public let created: Instant
+    /// `nil` for a token without an expiry.
+    public let expiry: Instant?
+    /// Written at most once a minute.
+    public var lastUsed: Instant?
+    public var revoked: Instant?
+
+    public init(
+        id: APITokenID, owner: UserID, name: String, digest: APIKeyDigest, created: Instant,
+        expiry: Instant? = nil, lastUsed: Instant? = nil, revoked: Instant? = nil
+    ) {
+        self.id = id
+        self.owner = owner
+        self.name = name
+        self.digest = digest
+        self.created = created
+        self.expiry = expiry
+        self.lastUsed = lastUsed
+        self.revoked = revoked
+    }
+}

@@ -1,0 +1,82 @@
+internal import Cryptography
+
+public typealias AccountID = Identifier<Account>
+
+/// A mailbox account as it is stored.
+///
+/// Mailboxes of agents and of the accounts API are rows of one table, so one address is one mailbox.
+public struct Account: Equatable, Sendable {
+    public enum State: String, Sendable { case active, disabled }
+
+    public let id: AccountID
+    public let address: Address
+    public var state: State
+    /// What a login is checked against. Never the secret itself.
+    public var credential: Credential
+    /// Rises whenever the credential is replaced; a token that carries an older version is invalid.
+    public var credentialVersion: Int64
+    /// The Pro user it belongs to; `nil` for agents and free accounts.
+    public let owner: UserID?
+    /// Bytes of mail that the mailbox may hold.
+    public var quota: Int64
+    /// Bytes of mail in the mailbox, as the mail store last reported.
+    public var used: Int64
+    public let created: Instant
+
+    public init(
+        id: AccountID, address: Address, state: State = .active, credential: Credential,
+        credentialVersion: Int64 = 1, owner: UserID? = nil, quota: Int64, used: Int64 = 0,
+        created: Instant
+    ) {
+        self.id = id
+        self.address = address
+        self.state = state
+        self.credential = credential
+        self.credentialVersion = credentialVersion
+        self.owner = owner
+        self.quota = quota
+        self.used = used
+        self.created = created
+    }
+}
+
+/// What a login to an account is checked against.
+public enum Credential: Equatable, Sendable {
+    /// An agent's mailbox.
+    case apiKey(APIKeyDigest)
+    /// The mailbox of a program or a person: the hash is over the `auth_key`.
+    case password(PasswordHash)
+}
+
+/// A password as it is stored: an encoded Argon2id string with its own salt and parameters
+/// (`$argon2id$v=19$m=…,t=…,p=…$salt$tag`).
+public struct PasswordHash: Equatable, Sendable, CustomStringConvertible, CustomReflectable {
+    /// The encoded string, for the store.
+    public let encoded: String
+
+    /// - Parameter encoded: as a store or a hasher made it; checked where it is verified.
+    public init(encoded: String) {
+        self.encoded = encoded
+    }
+
+    public var description: String { "<redacted>" }
+    public var customMirror: Mirror { Mirror(self, children: []) }
+}
+
+/// SHA-256 of an API key or an API token: 32 bytes.
+///
+/// The secret has at least 160 random bits. A plain digest is therefore enough to make a stolen
+/// database useless, and it can be looked up.
+public struct APIKeyDigest: Hashable, Sendable {
+    public let bytes: [UInt8]
+
+    /// - Parameter bytes: exactly 32.
+    public init(bytes: [UInt8]) {
+        precondition(bytes.count == 32)
+        self.bytes = bytes
+    }
+
+    init(of secret: String) {
+        self.init(bytes: SHA256.digest(Array(secret.utf8)))
+    }
+}

@@ -1,0 +1,134 @@
+/// A mailbox address in the one form in which Postern compares and stores it: ASCII, lower case
+/// (docs/api.md, "Addresses and names").
+///
+/// `init(parsing:)` normalises and checks the syntax that every address shares. ``AddressPolicy``
+/// decides whether its domain is served and its name may be taken.
+public struct Address: Hashable, Sendable, CustomStringConvertible {
+    public let localPart: LocalPart
+    public let domain: Domain
+
+    public init(localPart: LocalPart, domain: Domain) {
+        self.localPart = localPart
+        self.domain = domain
+    }
+
+    /// - Returns: `nil` unless `text` is ASCII with a single `@` and both parts are valid.
+    public init?(parsing text: String) {
+        guard let (before, after) = Normal(text)?.halves, let local = LocalPart(normal: before),
+            let domain = Domain(normal: after)
+        else { return nil }
+        self.init(localPart: local, domain: domain)
+    }
+
+    public var description: String { "\(localPart)@\(domain)" }
+}
+
+/// The part before the `@`: 1 to 64 of `a-z 0-9 . _ - +`, no dot first, last or doubled.
+///
+/// `+` is accepted here because an existing address may contain it; ``AddressPolicy`` refuses the
+/// operator's sub-address delimiter in a new name.
+public struct LocalPart: Hashable, Sendable, CustomStringConvertible {
+    public static let maximumBytes = 64
+    public let text: String
+
+    public init?(parsing text: String) {
+        guard let normal = Normal(text) else { return nil }
+        self.init(normal: normal.text[...])
+    }
+
+    init?(normal text: Substring) {
+        guard Normal.isDotAtom(text, of: Self.isAllowed) else { return nil }
+        self.text = String(text)
+    }
+
+    public var description: String { text }
+
+    private static func isAllowed(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"): true
+        default: "_-+".utf8.contains(byte)
+        }
+    }
+}
+
+/// A domain of LDH labels (RFC 5890 §2.3.1): at most 253 bytes, each label 1 to 63, no hyphen at
+/// either end. A single label is valid syntax; the configuration decides whether it is served.
+public struct Domain: Hashable, Sendable, CustomStringConvertible {
+    public static let maximumBytes = 253
+    public let text: String
+
+    public init?(parsing text: String) {
+        guard let normal = Normal(text) else { return nil }
+        self.init(normal: normal.text[...])
+    }
+
+    init?(normal text: Substring) {
+        guard (1...Self.maximumBytes).contains(text.utf8.count) else { return nil }
+        let hyphen = UInt8(ascii: "-")
+        for label in text.utf8.split(
+            separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
+        {
+            guard (1...63).contains(label.count), label.first != hyphen, label.last != hyphen else {
+                return nil
+            }
+            for byte in label {
+                switch byte {
+                case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"),
+                    hyphen:
+                    break
+                default: return nil
+                }
+            }
+        }
+        self.text = String(text)
+    }
+
+    public var description: String { text }
+
+    /// Whether the last label is a number, as in an IPv4 address: no top-level domain is
+    /// (RFC 3696 §2).
+    var endsInNumber: Bool {
+        let last = text.utf8.split(separator: UInt8(ascii: ".")).last
+        return last?.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) } ?? false
+    }
+}
+
+/// The one place where addresses, names and domains are normalised: ASCII white space trimmed,
+/// ASCII lower-cased; anything outside ASCII is refused before that, never folded.
+struct Normal {
+    let text: String
+
+    init?(_ raw: String) {
+        guard raw.utf8.allSatisfy({ $0 < 0x80 }) else { return nil }
+        let white: Set<UInt8> = [0x20, 0x09, 0x0a, 0x0b, 0x0c, 0x0d]
+        let trimmed = raw.utf8.drop { white.contains($0) }
+        let end = trimmed.lastIndex { !white.contains($0) }
+        guard let end else {
+            text = ""
+            return
+        }
+        text = String(
+            decoding: trimmed[...end].map { byte in
+                (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte) ? byte | 0x20 : byte
+            }, as: UTF8.self)
+    }
+
+    /// The parts before and after the only `@`.
+    var halves: (Substring, Substring)? {
+        let halves = text.split(separator: "@", omittingEmptySubsequences: false)
+        return halves.count == 2 ? (halves[0], halves[1]) : nil
+    }
+
+    /// Whether `text` is a valid local part (RFC 5321 §4.5.3.1.1): 1 to 64 bytes, no dot first, last
+    /// or doubled, and otherwise only bytes that `isText` accepts.
+    static func isDotAtom(_ text: Substring, of isText: (UInt8) -> Bool) -> Bool {
+        guard (1...LocalPart.maximumBytes).contains(text.utf8.count) else { return false }
+        let dot = UInt8(ascii: ".")
+        var previous = dot
+        for byte in text.utf8 {
+            guard byte == dot ? previous != dot : isText(byte) else { return false }
+            previous = byte
+        }
+        return previous != dot
+    }
+}

@@ -1,0 +1,96 @@
+internal import Networking
+
+/// One change or use of a credential, for the operator: who did what to whom, from where and when.
+/// Contains no secret.
+public struct AuditEvent: Equatable, Sendable {
+    public enum Kind: String, CaseIterable, Sendable {
+        case accountCreated = "account_created"
+        case accountDeleted = "account_deleted"
+        case accountDisabled = "account_disabled"
+        case accountEnabled = "account_enabled"
+        case addressFreed = "address_freed"
+        case credentialReset = "credential_reset"
+        case loginSucceeded = "login_succeeded"
+        case loginFailed = "login_failed"
+        case userCreated = "user_created"
+        case userDisabled = "user_disabled"
+        case userEnabled = "user_enabled"
+        case userLoggedOut = "user_logged_out"
+        case tokenCreated = "token_created"
+        case tokenRevoked = "token_revoked"
+        case domainAdded = "domain_added"
+        case domainVerified = "domain_verified"
+        case domainRemoved = "domain_removed"
+        case keyRotated = "key_rotated"
+        case hashLoginCreated = "hash_login_created"
+        case hashLoginEnded = "hash_login_ended"
+    }
+
+    /// Who did it.
+    public enum Actor: Hashable, Sendable, CustomStringConvertible {
+        case anonymous
+        /// Somebody with access to the server's own commands.
+        case `operator`
+        case account(AccountID)
+        case user(UserID)
+        /// The holder of a hash login.
+        case email(Email)
+
+        /// The stored form: `anonymous`, `operator`, `account:<id>`, `user:<id>` or the email.
+        public var description: String {
+            switch self {
+            case .anonymous: "anonymous"
+            case .operator: "operator"
+            case .account(let id): "account:\(id)"
+            case .user(let id): "user:\(id)"
+            case .email(let email): email.text
+            }
+        }
+
+        /// - Returns: `nil` for a text that ``description`` does not give.
+        public init?(_ text: String) {
+            switch text {
+            case "anonymous": self = .anonymous
+            case "operator": self = .operator
+            default:
+                if text.hasPrefix("account:"), let id = AccountID(String(text.dropFirst(8))) {
+                    self = .account(id)
+                } else if text.hasPrefix("user:"), let id = UserID(String(text.dropFirst(5))) {
+                    self = .user(id)
+                } else if let email = Email(parsing: text), email.text == text {
+                    self = .email(email)
+                } else {
+                    return nil
+                }
+            }
+        }
+    }
+
+    public let kind: Kind
+    public let time: Instant
+    public let actor: Actor
+    /// What it was done to: an address, an email, a domain, the id of a token or of a key.
+    public let subject: String
+    /// The client's network address; empty for the operator's own commands.
+    public let client: String
+    /// Empty for the operator's own commands.
+    public let requestID: String
+
+    public init(
+        _ kind: Kind, time: Instant, actor: Actor, subject: String, client: String = "",
+        requestID: String = ""
+    ) {
+        self.kind = kind
+        self.time = time
+        self.actor = actor
+        self.subject = subject
+        self.client = client
+        self.requestID = requestID
+    }
+
+    public init(_ kind: Kind, by caller: Caller, actor: Actor, subject: String) {
+        self.init(
+            kind, time: caller.now, actor: actor, subject: subject,
+            client: caller.address.description, requestID: caller.requestID)
+    }
+}

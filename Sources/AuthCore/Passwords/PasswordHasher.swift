@@ -1,0 +1,115 @@
+internal import Cryptography
+public import Scheduling
+
+/// Whether a secret is the one that a hash was computed from.
+public enum PasswordVerdict: Equatable, Sendable {
+    case matches
+    /// It matches, but the hash was computed with cheaper settings than today's; here is a new one.
+    case matchesButOutdated(PasswordHash)
+    case wrong
+}
+
+/// Computes and verifies password hashes: Argon2id with a random salt, on the hashing pool.
+///
+/// One call is one job, so a full pool refuses before anything is done. A missing account costs the
+/// same time as a wrong password; where the stored hash is cheaper than today's settings, the
+/// difference is computed as well. One difference remains: after the operator has lowered the
+/// settings, older hashes take longer than a missing account.
+public struct PasswordHasher: Sendable {
+    /// What the operator sets.
+    public struct Settings: Equatable, Sendable {
+        public var memoryKiB: Int
+        public var iterations: Int
+        public var parallelism: Int
+
+        public init(memoryKiB: Int = 19_456, iterations: Int = 2, parallelism: Int = 1) {
+            self.memoryKiB = memoryKiB
+            self.iterations = iterations
+            self.parallelism = parallelism
+        }
+
+        var cost: Argon2Hash.Cost {
+            .init(memoryKiB: memoryKiB, iterations: iterations, parallelism: parallelism)
+        }
+    }
+
+    /// A stored hash that cannot be read: the store is damaged.
+    public struct UnreadableHash: Error {}
+
+    private static let saltBytes = 16
+    private let cost: Argon2Hash.Cost
+    private let pool: WorkerPool
+    private let random: @Sendable (Int) -> [UInt8]
+
+    /// - Parameter random: returns that many random bytes, fit for keys.
+    public init(
+        settings: Settings, pool: WorkerPool, random: @escaping @Sendable (Int) -> [UInt8]
+    ) {
+        cost = settings.cost
+        self.pool = pool
+        self.random = random
+    }
+
+    public func hash(_ secret: PasswordSecret) async throws -> PasswordHash {
+        let salt = random(Self.saltBytes)
+        return try await pool.run { [cost] in
+            PasswordHash(try Argon2Hash(password: secret.credential(), cost: cost, salt: salt))
+        }
+    }
+
+    /// - Parameter hash: `nil` when there is no such account; costs the same, and is wrong.
+    /// - Throws: ``Scheduling/WorkerPool/Full``, or ``UnreadableHash``.
+    public func verify(
+        _ secret: PasswordSecret, against hash: PasswordHash?
+    ) async throws -> PasswordVerdict {
+        let salt = random(Self.saltBytes)
+        return try await pool.run { [cost] in
+            let credential = try secret.credential()
+            guard let hash else {
+                _ = try Argon2Hash(password: credential, cost: cost, salt: salt)
+                return .wrong
+            }
+            guard
+                let stored = Argon2Hash(encoded: Array(hash.encoded.utf8), within: .computable)
+            else { throw UnreadableHash() }
+            let isCheap = stored.cost.isBelow(cost)
+            guard try stored.isTag(of: credential) else {
+                if isCheap { try Self.spendRest(of: cost, after: stored.cost, salt: salt) }
+                return .wrong
+            }
+            guard isCheap else { return .matches }
+            return .matchesButOutdated(
+                PasswordHash(try Argon2Hash(password: credential, cost: cost, salt: salt)))
+        }
+    }
+
+    /// Computes as much as a stored hash with cheaper settings took less than a missing account
+    /// takes. Otherwise the quicker response would show that the account exists.
+    private static func spendRest(
+        of cost: Argon2Hash.Cost, after spent: Argon2Hash.Cost, salt: [UInt8]
+    ) throws {
+        guard let rest = cost.rest(after: spent) else { return }
+        _ = try Argon2Hash(password: [], cost: rest, salt: salt)
+    }
+}
+
+extension PasswordHash {
+    init(_ hash: Argon2Hash) {
+        self.init(encoded: hash.encoded)
+    }
+}
+
+extension Argon2Hash.Cost {
+    fileprivate func isBelow(_ wanted: Self) -> Bool {
+        memoryKiB < wanted.memoryKiB || iterations < wanted.iterations
+            || parallelism < wanted.parallelism
+    }
+
+    /// What is left of this cost when `spent` has been paid; Argon2 takes time in proportion to
+    /// memory times iterations. `nil` when that is less than any hash costs.
+    func rest(after spent: Self) -> Self? {
+        var rest = self
+        rest.memoryKiB -= spent.memoryKiB * spent.iterations / iterations
+        return rest.memoryKiB >= 8 * rest.parallelism ? rest : nil
+    }
+}

@@ -1,0 +1,154 @@
+internal import Cryptography
+public import Scheduling
+
+/// Issues the challenges of one kind, checks them and spends each of them once.
+///
+/// A challenge is spent as soon as its verification starts, whatever comes of it, and stays spent
+/// across restarts and across servers that share a database. Only ``refund(_:after:)`` takes that
+/// back, for a request that could not be served for want of room.
+public struct ProofOfWork<Challenge: ChallengeToken>: UseCases {
+    typealias Failure = ProofOfWorkError
+
+    /// A challenge as it is handed out.
+    public struct Issued: Sendable {
+        /// The signed token, which is all that the client must send back.
+        public let token: String
+        public let challenge: Challenge
+        public let lifetime: Duration
+        public let expiry: Instant
+    }
+
+    /// A challenge that a client sent back: issued here and not expired. Whether it is spent is
+    /// found out by spending it.
+    public struct Presented: Sendable {
+        let challenge: Challenge
+        let expiry: Instant
+    }
+
+    public let lifetime: Duration
+    let puzzle: @Sendable (Challenge) -> Puzzle
+    let tokens: TokenAuthority
+    let challenges: any ChallengeLedger
+    let pool: WorkerPool?
+    let wrongProofs: FalseProofLimiter?
+    let random: @Sendable (Int) -> [UInt8]
+
+    /// - Parameters:
+    ///   - puzzle: what has to be solved for a challenge.
+    ///   - pool: where solutions are computed; in place when `nil`.
+    ///   - wrongProofs: limits the wrong proofs of one client; no limit when `nil`.
+    ///   - random: returns that many random bytes, fit for keys.
+    public init(
+        lifetime: Duration, puzzle: @escaping @Sendable (Challenge) -> Puzzle,
+        tokens: TokenAuthority, challenges: any ChallengeLedger, pool: WorkerPool? = nil,
+        wrongProofs: FalseProofLimiter? = nil, random: @escaping @Sendable (Int) -> [UInt8]
+    ) {
+        self.lifetime = lifetime
+        self.puzzle = puzzle
+        self.tokens = tokens
+        self.challenges = challenges
+        self.pool = pool
+        self.wrongProofs = wrongProofs
+        self.random = random
+    }
+
+    func issue(
+        difficulty: Int, salt: String, at now: Instant
+    ) async throws(ProofOfWorkError) -> Issued {
+        let challenge = Challenge(
+            id: Base64URL.encode(random(16)), difficulty: difficulty, salt: salt)
+        let token = try await attempt(
+            await tokens.sign(challenge, lifetime: lifetime, at: now))
+        return Issued(
+            token: token, challenge: challenge, lifetime: lifetime,
+            expiry: now.advanced(by: lifetime))
+    }
+
+    /// - Throws: ``ProofOfWorkError/invalidChallenge``.
+    func check(_ token: String?, at now: Instant) async throws(ProofOfWorkError) -> Presented {
+        guard let token,
+            let (challenge, expiry) = try await attempt(
+                await tokens.verify(token, as: Challenge.self, at: now))
+        else { throw .invalidChallenge }
+        return Presented(challenge: challenge, expiry: expiry)
+    }
+
+    /// Spends the challenge and verifies the proof.
+    ///
+    /// Cheap checks come first: the leading zeros of a claimed digest, the client's wrong proofs, a
+    /// place in the pool. Then the challenge is spent and one digest is computed. Of any number of
+    /// concurrent calls with one challenge exactly one gets past the spend.
+    func spend(
+        _ presented: Presented, with proof: Proof, by caller: Caller
+    ) async throws(ProofOfWorkError) {
+        let required = presented.challenge.difficulty
+        if let found = proof.digest.map(leadingZeroBits), found < required {
+            throw .tooEasy(required: required, found: found)
+        }
+        if let wrongProofs {
+            try attemptNow(try wrongProofs.acquire(caller.address, at: caller.now))
+        }
+        let isSolved: Bool
+        do throws(ProofOfWorkError) {
+            let digest = try await digest(spending: presented, nonce: proof.nonce)
+            isSolved = proof.isSolved(by: digest, difficulty: required)
+        } catch {
+            wrongProofs?.refund(caller.address, at: caller.now)
+            throw error
+        }
+        guard isSolved else { throw .wrongSolution }
+        wrongProofs?.refund(caller.address, at: caller.now)
+    }
+
+    /// Gives the challenge back when `error` says that the server was too busy for what it paid for:
+    /// a 503 spends nothing.
+    func refund(_ presented: Presented, after error: some FlowError) async throws(ProofOfWorkError)
+    {
+        guard error.isBusy else { return }
+        try await attempt(await challenges.restore(presented.challenge.id))
+    }
+
+    /// - Returns: `nil` when there is no nonce to compute a digest of.
+    private func digest(
+        spending presented: Presented, nonce: Nonce?
+    ) async throws(ProofOfWorkError) -> [UInt8]? {
+        let challenge = presented.challenge
+        let puzzle = puzzle(challenge)
+        guard let pool else {
+            try await markSpent(presented)
+            guard let nonce else { return nil }
+            return try attemptNow(try puzzle.digest(challenge: challenge.id, nonce: nonce))
+        }
+        // Held before the spend, so that a full pool spends nothing.
+        let place = try attemptNow(try pool.reserve())
+        try await markSpent(presented)
+        guard let nonce else { return nil }
+        return try await attempt(
+            await place.run { try puzzle.digest(challenge: challenge.id, nonce: nonce) })
+    }
+
+    private func markSpent(_ presented: Presented) async throws(ProofOfWorkError) {
+        let isFirst = try await attempt(
+            await challenges.spend(presented.challenge.id, expiry: presented.expiry))
+        guard isFirst else { throw .invalidChallenge }
+    }
+}
+
+/// What a client sends as the solution of a challenge.
+public struct Proof: Equatable, Sendable {
+    /// `nil` for a text that cannot be a nonce, and so solves nothing.
+    public let nonce: Nonce?
+    /// The digest that the client claims to have found; `nil` where the API takes none.
+    public let digest: [UInt8]?
+
+    public init(nonce: Nonce?, digest: [UInt8]? = nil) {
+        self.nonce = nonce
+        self.digest = digest
+    }
+
+    func isSolved(by computed: [UInt8]?, difficulty: Int) -> Bool {
+        guard let computed else { return false }
+        guard let digest else { return leadingZeroBits(computed) >= difficulty }
+        return ConstantTime.equal(computed, digest)
+    }
+}

@@ -1,0 +1,63 @@
+public import Cryptography
+
+/// What a client must solve: a hash function whose digest must begin with zero bits.
+public enum Puzzle: Equatable, Sendable {
+    /// scrypt(password = `"<jti>:<nonce>"`, salt = the UTF-8 bytes of `salt`). The salt's hex text is
+    /// used as it is, never decoded (docs/api.md, "Agent API").
+    case scrypt(parameters: Scrypt.Parameters, salt: String)
+    /// SHA-256(salt + nonce). The salt is its hex text or the decoded bytes: either reading of the
+    /// API's document is accepted, because both cost the same work. Each challenge has a salt of its
+    /// own, so its id is not hashed.
+    case sha256(salt: String)
+
+    /// The digest of one attempt; where there are two readings, the one with more leading zeros.
+    ///
+    /// scrypt is slow (about 50 ms and 16 MiB with the agents' parameters) and runs on the hashing
+    /// pool only. SHA-256 is computed at most twice, in a few microseconds.
+    public func digest(challenge: String, nonce: Nonce) throws -> [UInt8] {
+        switch self {
+        case .scrypt(let parameters, let salt):
+            return try Scrypt.hash(
+                password: Array("\(challenge):\(nonce)".utf8), salt: Array(salt.utf8),
+                parameters: parameters)
+        case .sha256(let salt):
+            let overText = SHA256.digest(Array(salt.utf8) + Array(nonce.text.utf8))
+            guard let decoded = Hex.decode(salt.utf8) else { return overText }
+            let overBytes = SHA256.digest(decoded + Array(nonce.text.utf8))
+            return leadingZeroBits(overBytes) > leadingZeroBits(overText) ? overBytes : overText
+        }
+    }
+}
+
+/// The value that a client varies to solve a challenge: printable ASCII characters, at least one.
+public struct Nonce: Equatable, Sendable, CustomStringConvertible {
+    /// The greatest length in the agent API.
+    public static let agentBytes = 64
+    /// The greatest length in the accounts API.
+    public static let accountBytes = 128
+    public let text: String
+
+    public init?(_ text: String, atMost bytes: Int = Self.agentBytes) {
+        guard !text.isEmpty, text.utf8.count <= bytes,
+            text.utf8.allSatisfy({ (0x20...0x7e).contains($0) })
+        else { return nil }
+        self.text = text
+    }
+
+    /// An integer nonce counts as its decimal text.
+    public init(_ number: some FixedWidthInteger) {
+        text = String(number)
+    }
+
+    public var description: String { text }
+}
+
+/// The number of zero bits before the first one, most significant bit first.
+public func leadingZeroBits(_ bytes: [UInt8]) -> Int {
+    var bits = 0
+    for byte in bytes {
+        bits += byte.leadingZeroBitCount
+        if byte != 0 { break }
+    }
+    return bits
+}

@@ -1,0 +1,109 @@
+internal import Cryptography
+public import Scheduling
+internal import StrictJSON
+
+/// Signs tokens and verifies them, each kind under its own keys.
+public struct TokenAuthority: Sendable {
+    /// A token may be this much younger than our clock: servers that share a database need not
+    /// agree on the second.
+    static let clockSkew: Duration = .seconds(60)
+
+    public let realm: Realm
+    private let keys: KeyRing
+    private let signers: WorkerPool
+
+    /// - Parameter signers: the pool on which RSA signatures are computed.
+    public init(realm: Realm, keys: KeyRing, signers: WorkerPool) {
+        self.realm = realm
+        self.keys = keys
+        self.signers = signers
+    }
+
+    /// Signs `token`. Waits for the key on a first start.
+    /// - Parameter lifetime: from `now` to `exp`; whole seconds.
+    public func sign<Kind: TokenKind>(
+        _ token: Kind, lifetime: Duration, at now: Instant
+    ) async throws -> String {
+        let key = try await keys.signingKey(for: Kind.use, at: now)
+        var message = header(of: Kind.self, key: key)
+        message.append(UInt8(ascii: "."))
+        Base64URL.append(claims(of: token, lifetime: lifetime, at: now), to: &message)
+        let signature: [UInt8]
+        switch key.secret {
+        case .hmac(let hmac): signature = hmac.authenticate(message)
+        case .rsa(let rsa):
+            signature = try await signers.run { [message] in try rsa.sign(message) }
+        }
+        message.append(UInt8(ascii: "."))
+        Base64URL.append(signature, to: &message)
+        return String(decoding: message, as: UTF8.self)
+    }
+
+    /// - Returns: the token and its expiry, or `nil` when `text` is anything but a token of this
+    ///   kind, signed here and within its validity. The cause is not reported.
+    public func verify<Kind: TokenKind>(
+        _ text: String, as kind: Kind.Type, at now: Instant
+    ) async throws -> (token: Kind, expiry: Instant)? {
+        guard let compact = CompactToken(text), compact.header.string("typ") == Kind.type,
+            compact.header.string("alg") == Kind.use.algorithm, compact.header["crit"] == nil
+        else { return nil }
+        guard try await isSigned(compact, for: Kind.use, at: now),
+            let claims = compact.claims,
+            claims.string("iss") == Kind.issuer(in: realm),
+            hasAudience(of: Kind.self, claims),
+            let issued = claims.integer("iat"), let expiry = claims.integer("exp"),
+            Instant(seconds: issued) <= now.advanced(by: Self.clockSkew),
+            now < Instant(seconds: expiry),
+            let token = Kind(claims: claims)
+        else { return nil }
+        return (token, Instant(seconds: expiry))
+    }
+
+    private func hasAudience<Kind: TokenKind>(of kind: Kind.Type, _ claims: JSONObject) -> Bool {
+        guard let audience = Kind.audience(in: realm) else { return claims["aud"] == nil }
+        return claims.string("aud") == audience
+    }
+
+    private func isSigned(
+        _ compact: CompactToken, for use: KeyUse, at now: Instant
+    ) async throws -> Bool {
+        let candidates: [VerificationKey]
+        switch compact.header["kid"] {
+        case .string(let id):
+            guard let key = try await keys.verificationKey(id: id, for: use, at: now) else {
+                return false
+            }
+            candidates = [key]
+        case nil where !realm.namesKey(for: use):
+            candidates = try await keys.verificationKeys(for: use, at: now)
+        default: return false
+        }
+        return candidates.contains {
+            $0.isValid(compact.signature, for: compact.signedBytes)
+        }
+    }
+
+    private func header<Kind: TokenKind>(of kind: Kind.Type, key: SigningKey) -> [UInt8] {
+        var header: [UInt8] = []
+        header.reserveCapacity(512)
+        Base64URL.append(
+            JSONWriter.object { members in
+                members.member("alg", Kind.use.algorithm)
+                members.member("typ", Kind.type)
+                if realm.namesKey(for: Kind.use) { members.member("kid", key.id) }
+            }, to: &header)
+        return header
+    }
+
+    private func claims<Kind: TokenKind>(
+        of token: Kind, lifetime: Duration, at now: Instant
+    ) -> [UInt8] {
+        JSONWriter.object { claims in
+            claims.member("iss", Kind.issuer(in: realm))
+            if let audience = Kind.audience(in: realm) { claims.member("aud", audience) }
+            token.write(to: &claims)
+            claims.member("iat", now.seconds)
+            claims.member("exp", now.advanced(by: lifetime).seconds)
+        }
+    }
+}

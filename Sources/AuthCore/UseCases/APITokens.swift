@@ -1,0 +1,70 @@
+internal import Cryptography
+
+/// The API tokens of Pro users: create, list, revoke.
+public struct APITokens: UseCases {
+    public typealias Failure = AccountsError
+
+    /// An API token as it is handed out, with its secret, which is shown this once.
+    public struct Issued: Sendable {
+        public let token: APIToken
+        /// Appears in the response that issues it and nowhere else.
+        public let secret: String
+    }
+
+    /// Tokens of one user that are neither revoked nor expired.
+    static let maximumCount = 100
+
+    private let tokens: any APITokenStore
+    private let random: @Sendable (Int) -> [UInt8]
+
+    /// - Parameter random: returns that many random bytes, fit for keys.
+    public init(tokens: any APITokenStore, random: @escaping @Sendable (Int) -> [UInt8]) {
+        self.tokens = tokens
+        self.random = random
+    }
+
+    /// Creates a token.
+    /// - Parameters:
+    ///   - name: 1 to ``APIToken/maximumNameBytes`` bytes.
+    ///   - lifetime: `nil` for a token that does not expire.
+    /// - Throws: ``AccountsError/tokenLimitReached``.
+    public func create(
+        named name: String, lifetime: Duration?, for user: User, by caller: Caller
+    ) async throws(AccountsError) -> Issued {
+        let secret = APIToken.prefix + Base64URL.encode(random(32))
+        let token = APIToken(
+            id: APITokenID(random: random(16)), owner: user.id, name: name,
+            digest: APIKeyDigest(of: secret), created: caller.now,
+            expiry: lifetime.map { caller.now.advanced(by: $0) })
+        let isInserted = try await attempt(
+            await tokens.insert(
+                token, limit: Self.maximumCount,
+                recording: event(.tokenCreated, token.id, user, caller)))
+        guard isInserted else { throw .tokenLimitReached }
+        return Issued(token: token, secret: secret)
+    }
+
+    public func list(of user: User) async throws(AccountsError) -> [APIToken] {
+        try await attempt(await tokens.tokens(of: user.id))
+    }
+
+    /// Revokes a token at once.
+    /// - Parameter id: `nil` for a text that cannot be an id.
+    /// - Throws: ``AccountsError/notFound``.
+    public func revoke(
+        _ id: APITokenID?, of user: User, by caller: Caller
+    ) async throws(AccountsError) {
+        guard let id,
+            try await attempt(
+                await tokens.revoke(
+                    id, of: user.id, at: caller.now,
+                    recording: event(.tokenRevoked, id, user, caller)))
+        else { throw .notFound }
+    }
+
+    private func event(
+        _ kind: AuditEvent.Kind, _ id: APITokenID, _ user: User, _ caller: Caller
+    ) -> AuditEvent {
+        AuditEvent(kind, by: caller, actor: .user(user.id), subject: id.text)
+    }
+}

@@ -1,0 +1,307 @@
+public import Cryptography
+public import Scheduling
+
+/// The use cases of the agent API: get a challenge, sign up, log in, get a capability, renew the API
+/// key, delete the account.
+///
+/// What a call has acknowledged survives a crash.
+public struct Agents: UseCases {
+    public typealias Failure = AgentError
+
+    /// The operator's settings.
+    public struct Settings: Sendable {
+        /// The salt of the proof of work. Clients carry it, so it is public.
+        public var salt: String
+        /// The cost of one attempt. Clients carry these too.
+        public var scrypt: Scrypt.Parameters
+        public var challengeLifetime: Duration
+        public var sessionLifetime: Duration
+        public var capabilityLifetime: Duration
+        /// The name by which the mail store knows a mailbox.
+        public var mailSubject: MailSubject
+        /// Bytes of mail that an agent's mailbox may hold.
+        public var quota: Int64
+
+        public init(
+            salt: String, scrypt: Scrypt.Parameters,
+            challengeLifetime: Duration = .seconds(180),
+            sessionLifetime: Duration = .seconds(3600),
+            capabilityLifetime: Duration = .seconds(120), mailSubject: MailSubject = .address,
+            quota: Int64 = 41_943_040
+        ) {
+            self.salt = salt
+            self.scrypt = scrypt
+            self.challengeLifetime = challengeLifetime
+            self.sessionLifetime = sessionLifetime
+            self.capabilityLifetime = capabilityLifetime
+            self.mailSubject = mailSubject
+            self.quota = quota
+        }
+    }
+
+    /// A challenge that a client sent back.
+    public typealias PresentedChallenge = ProofOfWork<AgentChallengeToken>.Presented
+
+    public let settings: Settings
+    public let policy: AddressPolicy
+    private let work: ProofOfWork<AgentChallengeToken>
+    private let governor: DifficultyGovernor
+    private let tokens: TokenAuthority
+    private let accounts: any AccountStore
+    private let audit: any AuditLog
+    private let limiter: RateLimiter
+    private let random: @Sendable (Int) -> [UInt8]
+
+    /// - Parameters:
+    ///   - hashing: the pool on which scrypt runs.
+    ///   - random: returns that many random bytes, fit for keys.
+    public init(
+        settings: Settings, policy: AddressPolicy, governor: DifficultyGovernor,
+        wrongProofs: FalseProofLimiter, tokens: TokenAuthority, accounts: any AccountStore,
+        challenges: any ChallengeLedger, audit: any AuditLog, limiter: RateLimiter,
+        hashing: WorkerPool, random: @escaping @Sendable (Int) -> [UInt8]
+    ) {
+        self.settings = settings
+        self.policy = policy
+        let scrypt = settings.scrypt
+        work = ProofOfWork(
+            lifetime: settings.challengeLifetime,
+            puzzle: { .scrypt(parameters: scrypt, salt: $0.salt) }, tokens: tokens,
+            challenges: challenges, pool: hashing, wrongProofs: wrongProofs, random: random)
+        self.governor = governor
+        self.tokens = tokens
+        self.accounts = accounts
+        self.audit = audit
+        self.limiter = limiter
+        self.random = random
+    }
+
+    // MARK: Challenges
+
+    /// Issues a challenge whose difficulty follows the rate of challenges that the client's site and
+    /// all clients together ask for.
+    public func issueChallenge(
+        to caller: Caller
+    ) async throws(AgentError) -> ProofOfWork<AgentChallengeToken>.Issued {
+        let difficulty = governor.difficulty(for: caller.address, at: caller.now)
+        do {
+            return try await work.issue(
+                difficulty: difficulty, salt: settings.salt, at: caller.now)
+        } catch {
+            throw AgentError(error)
+        }
+    }
+
+    /// - Throws: ``AgentError/invalidChallenge``.
+    public func authenticate(
+        challenge token: String?, at now: Instant
+    ) async throws(AgentError) -> PresentedChallenge {
+        do {
+            return try await work.check(token, at: now)
+        } catch {
+            throw AgentError(error)
+        }
+    }
+
+    // MARK: Sessions
+
+    /// An open session: its token and its account.
+    public struct OpenSession: Sendable {
+        public let token: String
+        public let account: Account
+    }
+
+    /// A session that a client presented, with its account as it is now.
+    public struct Session: Sendable {
+        let account: Account
+    }
+
+    /// Creates a mailbox for `username` and opens a session on it.
+    ///
+    /// Whether the name is taken is reported only after the work is proved, so that listing the
+    /// mailboxes of this server costs one proof for each name.
+    /// - Returns: the session and the API key, which is not stored and cannot be shown again.
+    public func signUp(
+        _ username: Username, challenge: PresentedChallenge, proof: Proof, by caller: Caller
+    ) async throws(AgentError) -> (session: OpenSession, apiKey: APIKey) {
+        let address = try policy.address(for: username)
+        let reservation = try attemptNow(try limiter.reserve(.creation, for: caller))
+        do throws(AgentError) {
+            try await spend(challenge, with: proof, by: caller)
+            let key = APIKey(random: random(32))
+            let account = Account(
+                id: AccountID(random: random(16)), address: address,
+                credential: .apiKey(key.digest), quota: settings.quota, created: caller.now)
+            try await paid(by: challenge) { () async throws(AgentError) in
+                try await insert(account, by: caller)
+            }
+            return (try await openSession(on: account, at: caller.now), key)
+        } catch {
+            reservation.cancel()
+            throw error
+        }
+    }
+
+    /// Opens a session on the account that `apiKey` belongs to.
+    public func logIn(
+        _ apiKey: APIKey, challenge: PresentedChallenge, proof: Proof, by caller: Caller
+    ) async throws(AgentError) -> OpenSession {
+        try await spend(challenge, with: proof, by: caller)
+        let account = try await paid(by: challenge) { () async throws(AgentError) in
+            let found = try await attempt(await accounts.account(apiKey: apiKey.digest))
+            let isActive = found?.state == .active
+            try await attempt(
+                await audit.append(loginEvent(of: found, succeeded: isActive, by: caller)))
+            return isActive ? found : nil
+        }
+        guard let account else { throw .unknownAPIKey }
+        return try await openSession(on: account, at: caller.now)
+    }
+
+    /// - Throws: ``AgentError/invalidSession``, also when the account is deleted, disabled or has
+    ///   got new credentials since the session was opened.
+    public func authenticate(
+        session token: String?, at now: Instant
+    ) async throws(AgentError) -> Session {
+        guard let token,
+            let (session, _) = try await attempt(
+                await tokens.verify(token, as: SessionToken.self, at: now)),
+            let account = try await attempt(await accounts.account(id: session.accountID)),
+            account.state == .active, account.credentialVersion == session.credentialVersion
+        else { throw .invalidSession }
+        return Session(account: account)
+    }
+
+    // MARK: Capabilities
+
+    /// A capability as it is handed out.
+    public struct IssuedCapability: Sendable {
+        public let token: String
+        public let lifetime: Duration
+    }
+
+    /// A mailbox as the mail store and its clients know it.
+    public struct MailAccount: Equatable, Sendable {
+        /// The name by which the mail store knows the mailbox.
+        public let subject: String
+        public let address: Address
+    }
+
+    /// Signs a capability for the session's account.
+    public func issueCapability(
+        for session: Session, at now: Instant
+    ) async throws(AgentError) -> IssuedCapability {
+        let account = session.account
+        let capability = CapabilityToken(
+            id: makeTokenID(), subject: settings.mailSubject.of(account), account: account)
+        let token = try await attempt(
+            await tokens.sign(capability, lifetime: settings.capabilityLifetime, at: now))
+        return IssuedCapability(token: token, lifetime: settings.capabilityLifetime)
+    }
+
+    /// The mailbox that a capability gives access to.
+    /// - Throws: ``AgentError/invalidCapability``, also when the account has been deleted since.
+    public func authenticate(
+        capability token: String?, at now: Instant
+    ) async throws(AgentError) -> MailAccount {
+        guard let token,
+            let (capability, _) = try await attempt(
+                await tokens.verify(token, as: CapabilityToken.self, at: now)),
+            let account = try await attempt(await accounts.account(id: capability.accountID)),
+            account.state == .active
+        else { throw .invalidCapability }
+        return MailAccount(subject: capability.subject, address: account.address)
+    }
+
+    // MARK: The account
+
+    /// Replaces the API key. The old key and every session of the account become invalid.
+    /// - Throws: ``AgentError/invalidSession`` when another call with the same session came first.
+    public func renewAPIKey(
+        of session: Session, by caller: Caller
+    ) async throws(AgentError) -> APIKey {
+        let account = session.account
+        let key = APIKey(random: random(32))
+        let isReplaced = try await attempt(
+            await accounts.replaceCredential(
+                of: account.id, at: account.credentialVersion, with: .apiKey(key.digest),
+                recording: event(.credentialReset, on: account, by: caller)))
+        guard isReplaced else { throw .invalidSession }
+        return key
+    }
+
+    /// Deletes the account. Its address is not given out again until the operator frees it.
+    /// - Throws: ``AgentError/invalidSession`` when it was deleted or got a new key meanwhile.
+    public func deleteAccount(of session: Session, by caller: Caller) async throws(AgentError) {
+        let account = session.account
+        let isDeleted = try await attempt(
+            await accounts.delete(
+                account.id, at: account.credentialVersion,
+                recording: event(.accountDeleted, on: account, by: caller)))
+        guard isDeleted else { throw .invalidSession }
+    }
+
+    // MARK: Parts
+
+    private func spend(
+        _ challenge: PresentedChallenge, with proof: Proof, by caller: Caller
+    ) async throws(AgentError) {
+        do {
+            try await work.spend(challenge, with: proof, by: caller)
+        } catch {
+            throw AgentError(error)
+        }
+    }
+
+    /// Runs what a spent challenge has paid for. The challenge is given back when the store turns
+    /// out to be busy.
+    private func paid<T>(
+        by challenge: PresentedChallenge, _ body: () async throws(AgentError) -> T
+    ) async throws(AgentError) -> T {
+        do {
+            return try await body()
+        } catch {
+            try await attempt(await work.refund(challenge, after: error))
+            throw error
+        }
+    }
+
+    private func insert(_ account: Account, by caller: Caller) async throws(AgentError) {
+        let insertion = try await attempt(
+            await accounts.insert(
+                account, limit: nil, recording: event(.accountCreated, on: account, by: caller)))
+        guard insertion == .inserted else { throw .usernameTaken }
+    }
+
+    private func openSession(
+        on account: Account, at now: Instant
+    ) async throws(AgentError) -> OpenSession {
+        let token = try await attempt(
+            await tokens.sign(
+                SessionToken(id: makeTokenID(), account: account),
+                lifetime: settings.sessionLifetime, at: now))
+        return OpenSession(token: token, account: account)
+    }
+
+    private func event(
+        _ kind: AuditEvent.Kind, on account: Account, by caller: Caller
+    ) -> AuditEvent {
+        AuditEvent(
+            kind, by: caller, actor: .account(account.id), subject: account.address.description)
+    }
+
+    private func loginEvent(
+        of account: Account?, succeeded: Bool, by caller: Caller
+    ) -> AuditEvent {
+        guard let account else {
+            return AuditEvent(
+                .loginFailed, by: caller, actor: .anonymous, subject: "unknown API key")
+        }
+        return AuditEvent(
+            succeeded ? .loginSucceeded : .loginFailed, by: caller,
+            actor: succeeded ? .account(account.id) : .anonymous,
+            subject: account.address.description)
+    }
+
+    private func makeTokenID() -> String { Base64URL.encode(random(16)) }
+}

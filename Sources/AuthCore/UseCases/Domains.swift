@@ -1,0 +1,123 @@
+internal import Cryptography
+
+/// The domains that mailboxes can be created on: the operator's, and those that users add and prove
+/// to control.
+public struct Domains: UseCases {
+    public typealias Failure = AccountsError
+
+    private let settings: AccountsSettings
+    private let policy: AddressPolicy
+    private let domains: any DomainStore
+    private let resolver: any DomainResolver
+    private let random: @Sendable (Int) -> [UInt8]
+
+    /// - Parameter random: returns that many random bytes, fit for keys.
+    public init(
+        settings: AccountsSettings, policy: AddressPolicy, domains: any DomainStore,
+        resolver: any DomainResolver, random: @escaping @Sendable (Int) -> [UInt8]
+    ) {
+        self.settings = settings
+        self.policy = policy
+        self.domains = domains
+        self.resolver = resolver
+        self.random = random
+    }
+
+    /// A domain on which everybody, or every Pro user, may create mailboxes.
+    public struct System: Equatable, Sendable {
+        public let id: DomainID
+        public let name: Domain
+        public let isProOnly: Bool
+    }
+
+    /// The operator's domains, the default one first.
+    public func system() async throws(AccountsError) -> [System] {
+        let configured = policy.domains.map { name in
+            System(id: Self.stableID(of: name), name: name, isProOnly: false)
+        }
+        let added = try await attempt(await domains.domains(of: nil))
+            .filter { !policy.domains.contains($0.name) }
+            .map { System(id: $0.id, name: $0.name, isProOnly: $0.isProOnly) }
+        return configured + added
+    }
+
+    public func list(of user: User) async throws(AccountsError) -> [HostedDomain] {
+        try await attempt(await domains.domains(of: user.id))
+    }
+
+    /// Adds a domain of the user's own. No mailbox can be created on it until it is verified.
+    public func add(
+        _ text: String, for user: User, by caller: Caller
+    ) async throws(AccountsError) -> (domain: HostedDomain, records: [DNSRecord]) {
+        guard let name = Domain(parsing: text),
+            let domain = HostedDomain(name, of: user.id, at: caller.now, random: random)
+        else { throw .invalidDomain }
+        guard !policy.domains.contains(name) else { throw .domainAlreadyExists }
+        let event = AuditEvent(
+            .domainAdded, by: caller, actor: .user(user.id), subject: name.text)
+        switch try await attempt(
+            await domains.insert(domain, limit: settings.maximumDomains, recording: event))
+        {
+        case .inserted: return (domain, domain.records(exchanger: settings.mailExchanger))
+        case .alreadyExists: throw .domainAlreadyExists
+        case .limitReached: throw .domainLimitReached
+        }
+    }
+
+    /// What a check of the DNS found.
+    public struct Inspection: Equatable, Sendable {
+        public let verification: HostedDomain.Verification
+        public let hasText: Bool
+        public let hasMX: Bool
+        /// What the owner has to publish.
+        public let records: [DNSRecord]
+    }
+
+    /// Checks the DNS and stores the result. A verified domain stays verified when its record
+    /// disappears, because it may have accounts.
+    /// - Parameter id: `nil` for a text that cannot be an id.
+    public func verify(
+        _ id: DomainID?, of user: User, by caller: Caller
+    ) async throws(AccountsError) -> Inspection {
+        guard let id, let domain = try await attempt(await domains.domain(id: id, of: user.id)),
+            let host = Domain(parsing: domain.textHost)
+        else { throw .notFound }
+        let hasText = try await attempt(await resolver.texts(at: host))
+            .contains(domain.textValue)
+        let hasMX = try await attempt(await resolver.mailExchangers(of: domain.name))
+            .contains(settings.mailExchanger.text)
+        let event = AuditEvent(
+            .domainVerified, by: caller, actor: .user(user.id), subject: domain.name.text)
+        let verification = try await attempt(
+            await domains.setVerification(
+                of: id, to: hasText ? .verified : .failed, hasMX: hasMX, at: caller.now,
+                recording: event))
+        guard let verification else { throw .notFound }
+        return Inspection(
+            verification: verification, hasText: hasText, hasMX: hasMX,
+            records: domain.records(exchanger: settings.mailExchanger))
+    }
+
+    /// - Parameter id: `nil` for a text that cannot be an id.
+    public func remove(
+        _ id: DomainID?, of user: User, by caller: Caller
+    ) async throws(AccountsError) {
+        guard let id, let domain = try await attempt(await domains.domain(id: id, of: user.id))
+        else { throw .notFound }
+        // Recorded by name: the event outlives the row that the id belongs to.
+        let event = AuditEvent(
+            .domainRemoved, by: caller, actor: .user(user.id), subject: domain.name.text)
+        switch try await attempt(
+            await domains.removeDomain(id, of: user.id, recording: event))
+        {
+        case .removed: return
+        case .inUse: throw .domainInUse
+        case .absent: throw .notFound
+        }
+    }
+
+    /// A configured domain has no row, so its id is computed from its name.
+    private static func stableID(of name: Domain) -> DomainID {
+        DomainID(random: Array(SHA256.digest(Array("system-domain/\(name)".utf8)).prefix(16)))
+    }
+}

@@ -1,0 +1,81 @@
+/// Creates mailboxes with passwords, for the accounts API and for the operator's command. It decides
+/// on which domain a mailbox may be, what its stored credential is and how much mail it may hold.
+///
+/// Whether a reserved name may be given out is the caller's decision.
+public struct MailboxRegistrar: UseCases {
+    public typealias Failure = AccountsError
+
+    private let accounts: any AccountStore
+    private let domains: any DomainStore
+    private let policy: AddressPolicy
+    private let hasher: PasswordHasher
+    private let settings: AccountsSettings
+    private let random: @Sendable (Int) -> [UInt8]
+
+    /// - Parameter random: returns that many random bytes, fit for keys.
+    public init(
+        stores: Stores, policy: AddressPolicy, hasher: PasswordHasher, settings: AccountsSettings,
+        random: @escaping @Sendable (Int) -> [UInt8]
+    ) {
+        accounts = stores.accounts
+        domains = stores.domains
+        self.policy = policy
+        self.hasher = hasher
+        self.settings = settings
+        self.random = random
+    }
+
+    /// - Returns: the domain that the address is on; `nil` for one of the configuration.
+    /// - Throws: ``AccountsError/invalidAddress`` for a name that no new mailbox can have, and for a
+    ///   single label that is not configured; ``AccountsError/invalidDomain`` for a domain that
+    ///   `owner` may not create mailboxes on.
+    public func domain(
+        of address: Address, for owner: User?
+    ) async throws(AccountsError) -> DomainID? {
+        guard policy.allowsNewName(address.localPart) else { throw .invalidAddress }
+        let name = address.domain
+        if policy.domains.contains(name) { return nil }
+        guard let domain = try await attempt(await domains.domain(named: name)) else {
+            guard name.text.utf8.contains(UInt8(ascii: ".")) else { throw .invalidAddress }
+            throw .invalidDomain
+        }
+        let mayUse =
+            domain.owner == nil
+            ? owner != nil || !domain.isProOnly
+            : domain.owner == owner?.id && domain.verification == .verified
+        guard mayUse else { throw .invalidDomain }
+        return domain.id
+    }
+
+    /// - Parameters:
+    ///   - domain: from ``domain(of:for:)``.
+    ///   - limit: how many accounts the owner may have; `nil` for no limit.
+    ///   - event: records the creation; the account's creation time is the event's time.
+    /// - Throws: ``AccountsError/passwordTooShort``, ``AccountsError/addressTaken``,
+    ///   ``AccountsError/accountLimitReached``, or ``AccountsError/invalidDomain`` when the domain
+    ///   was removed meanwhile.
+    public func add(
+        _ address: Address, on domain: DomainID?, secret: MailboxSecret, owner: User?, limit: Int?,
+        recording event: @Sendable (AccountID) -> AuditEvent
+    ) async throws(AccountsError) -> Account {
+        try secret.checkLength()
+        // Checked before the hash, which costs more than everything else; decided after it.
+        guard try await attempt(await accounts.account(address: address)) == nil else {
+            throw .addressTaken
+        }
+        let hash = try await attempt(await hasher.hash(secret.forHashing(at: address)))
+        let id = AccountID(random: random(16))
+        let event = event(id)
+        let account = Account(
+            id: id, address: address, credential: .password(hash), owner: owner?.id,
+            quota: owner == nil ? settings.freeQuota : settings.proQuota, created: event.time)
+        switch try await attempt(
+            await accounts.insert(account, on: domain, limit: limit, recording: event))
+        {
+        case .inserted: return account
+        case .limitReached: throw .accountLimitReached
+        case .addressTaken: throw .addressTaken
+        case .domainGone: throw .invalidDomain
+        }
+    }
+}

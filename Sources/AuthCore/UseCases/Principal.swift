@@ -1,0 +1,78 @@
+internal import Cryptography
+
+/// Who a verified token of the accounts API speaks for, as they are now.
+public enum Principal: Sendable {
+    /// An Email JWT gives access to one account.
+    case account(Account)
+    /// A Pro JWT or an API token gives access to everything that a user owns.
+    case user(User)
+
+    var actor: AuditEvent.Actor {
+        switch self {
+        case .account(let account): .account(account.id)
+        case .user(let user): .user(user.id)
+        }
+    }
+}
+
+/// Verifies the tokens of the accounts API.
+public struct Authenticator: UseCases {
+    public typealias Failure = AccountsError
+
+    private let tokens: TokenAuthority
+    private let accounts: any AccountStore
+    private let users: any UserStore
+    private let apiTokens: any APITokenStore
+
+    public init(tokens: TokenAuthority, stores: Stores) {
+        self.tokens = tokens
+        accounts = stores.accounts
+        users = stores.users
+        apiTokens = stores.apiTokens
+    }
+
+    /// Verifies a token's signature and validity, and looks up what it stands for now.
+    /// - Returns: `nil` when there is no token.
+    /// - Throws: ``AccountsError/invalidToken``.
+    public func principal(
+        of token: String?, at now: Instant
+    ) async throws(AccountsError) -> Principal? {
+        guard let token else { return nil }
+        if token.hasPrefix(APIToken.prefix) {
+            return .user(try await user(apiToken: token, at: now))
+        }
+        if let (email, _) = try await attempt(
+            await tokens.verify(token, as: EmailToken.self, at: now))
+        {
+            let account = try await attempt(await accounts.account(id: email.accountID))
+            guard let account, account.state == .active,
+                account.credentialVersion == email.credentialVersion
+            else { throw .invalidToken }
+            return .account(account)
+        }
+        if let (pro, _) = try await attempt(await tokens.verify(token, as: ProToken.self, at: now))
+        {
+            let user = try await attempt(await users.user(id: pro.userID))
+            guard let user, user.state == .active, user.credentialVersion == pro.credentialVersion
+            else { throw .invalidToken }
+            return .user(user)
+        }
+        throw .invalidToken
+    }
+
+    private func user(
+        apiToken secret: String, at now: Instant
+    ) async throws(AccountsError) -> User {
+        guard secret.utf8.count <= APIToken.maximumSecretBytes,
+            let (token, user) = try await attempt(
+                await apiTokens.holder(digest: APIKeyDigest(of: secret))),
+            token.revoked == nil, token.expiry.map({ now < $0 }) ?? true, user.state == .active
+        else { throw .invalidToken }
+        let aMinuteAgo = now.advanced(by: .seconds(-60))
+        if token.lastUsed.map({ $0 < aMinuteAgo }) ?? true {
+            try await attempt(
+                await apiTokens.noteUse(of: token.id, at: now, unlessSince: aMinuteAgo))
+        }
+        return user
+    }
+}

@@ -1,0 +1,125 @@
+internal import Cryptography
+
+/// Pro users: register, log in, log out, change the password, show.
+public struct Users: UseCases {
+    public typealias Failure = AccountsError
+
+    private let settings: AccountsSettings
+    private let tokens: TokenAuthority
+    private let users: any UserStore
+    private let holdings: any HoldingStore
+    private let registrar: UserRegistrar
+    private let hasher: PasswordHasher
+    private let passwords: PasswordLogin
+    private let limiter: RateLimiter
+    private let random: @Sendable (Int) -> [UInt8]
+
+    /// - Parameter random: returns that many random bytes, fit for keys.
+    public init(
+        settings: AccountsSettings, tokens: TokenAuthority, stores: Stores,
+        hasher: PasswordHasher, limiter: RateLimiter, throttle: LoginThrottle,
+        random: @escaping @Sendable (Int) -> [UInt8]
+    ) {
+        self.settings = settings
+        self.tokens = tokens
+        users = stores.users
+        holdings = stores.holdings
+        registrar = UserRegistrar(users: stores.users, hasher: hasher, random: random)
+        self.hasher = hasher
+        passwords = PasswordLogin(hasher: hasher, throttle: throttle, audit: stores.audit)
+        self.limiter = limiter
+        self.random = random
+    }
+
+    /// A user with a token that gives access to everything they own.
+    public struct Opened: Sendable {
+        public let user: User
+        public let token: String
+    }
+
+    /// Creates a user, where the operator has opened registration.
+    /// - Parameter password: bytes as sent, at most 1,024.
+    public func register(
+        email text: String, password: [UInt8], by caller: Caller
+    ) async throws(AccountsError) -> Opened {
+        guard settings.registrationIsOpen else { throw .registrationClosed }
+        guard let email = Email(parsing: text) else { throw .invalidEmail }
+        let reservation = try attemptNow(try limiter.reserve(.creation, for: caller))
+        do throws(AccountsError) {
+            let event = AuditEvent(
+                .userCreated, by: caller, actor: .anonymous, subject: email.text)
+            let user = try await registrar.add(email, password: password, recording: event)
+            return try await open(user, at: caller.now)
+        } catch {
+            reservation.cancel()
+            throw error
+        }
+    }
+
+    /// - Throws: ``AccountsError/invalidCredentials``, the same for an unknown email and a wrong
+    ///   password.
+    public func logIn(
+        email text: String, password: [UInt8], by caller: Caller
+    ) async throws(AccountsError) -> Opened {
+        guard let email = Email(parsing: text) else { throw .invalidCredentials }
+        let found = try await attempt(await users.user(email: email))
+        let user = found.flatMap { $0.state == .active ? $0 : nil }
+        let newer = try await passwords.check(
+            .bytes(password), of: .user(email), against: user?.password, by: caller)
+        guard let user else { throw .invalidCredentials }
+        if let newer {
+            _ = try await attempt(
+                await users.rehash(user.id, from: user.password, to: newer))
+        }
+        try await passwords.recordSuccess(of: .user(email), as: .user(user.id), by: caller)
+        return try await open(user, at: caller.now)
+    }
+
+    /// Ends every Pro JWT of the user. API tokens stay valid.
+    public func logOut(_ user: User, by caller: Caller) async throws(AccountsError) {
+        let event = AuditEvent(
+            .userLoggedOut, by: caller, actor: .user(user.id), subject: user.email.text)
+        // `false`: another logout or password change came first and has done the same.
+        _ = try await attempt(
+            await users.endSessions(of: user.id, at: user.credentialVersion, recording: event))
+    }
+
+    /// Replaces the user's password and ends every Pro JWT.
+    public func changePassword(
+        of user: User, from current: [UInt8], to password: [UInt8], by caller: Caller
+    ) async throws(AccountsError) {
+        try UserRegistrar.checkLength(password)
+        _ = try await passwords.check(
+            .bytes(current), of: .user(user.email), against: user.password, by: caller)
+        let event = AuditEvent(
+            .credentialReset, by: caller, actor: .user(user.id), subject: user.email.text)
+        let hash = try await attempt(await hasher.hash(.bytes(password)))
+        let isReplaced = try await attempt(
+            await users.replacePassword(
+                of: user.id, at: user.credentialVersion, with: hash, recording: event))
+        guard isReplaced else { throw .invalidToken }
+    }
+
+    /// How many accounts and domains a user has, and may have.
+    public struct Holdings: Sendable {
+        public let accounts: Int
+        public let domains: Int
+        public let maximumAccounts: Int
+        public let maximumDomains: Int
+    }
+
+    public func holdings(of user: User) async throws(AccountsError) -> Holdings {
+        let held = try await attempt(await holdings.holdings(of: user.id))
+        return Holdings(
+            accounts: held.accounts, domains: held.domains,
+            maximumAccounts: settings.maximumAccounts, maximumDomains: settings.maximumDomains)
+    }
+
+    private func open(_ user: User, at now: Instant) async throws(AccountsError) -> Opened {
+        let token = ProToken(id: Base64URL.encode(random(16)), user: user)
+        return Opened(
+            user: user,
+            token: try await attempt(
+                await tokens.sign(token, lifetime: settings.tokenLifetime, at: now)))
+    }
+}

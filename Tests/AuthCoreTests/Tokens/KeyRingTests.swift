@@ -1,0 +1,137 @@
+import AuthStorage
+import Cryptography
+import TestSupport
+import Testing
+
+@testable import AuthCore
+
+struct KeyRingTests {
+    private let store: any SigningKeyStore
+    private let clock = TestClock()
+
+    init() throws {
+        store = try Database.openInMemory().signingKeys
+    }
+
+    @Test func serversThatStartTogetherShareTheirKeys() async throws {
+        let rings = try (0..<4).map { try ring(seed: UInt64($0 + 10)) }
+        let ids = try await withThrowingTaskGroup(of: String.self) { group in
+            for ring in rings {
+                group.addTask {
+                    try await ring.start()
+                    return try await ring.signingKey(for: .capability, at: clock.now).id
+                }
+            }
+            return try await group.reduce(into: Set<String>()) { $0.insert($1) }
+        }
+        #expect(ids.count == 1)
+        #expect(try await store.keys().filter { $0.retired == nil }.count == KeyUse.allCases.count)
+    }
+
+    @Test func aRestartReadsTheStoredKeys() async throws {
+        let before = try await ring(seed: 1).signingKey(for: .agent, at: clock.now).id
+        let after = try await ring(seed: 2).signingKey(for: .agent, at: clock.now).id
+        #expect(before == after)
+    }
+
+    @Test func startingWithAnotherMasterSecretFails() async throws {
+        _ = try await ring(seed: 1).signingKey(for: .agent, at: clock.now)
+        let other = try ring(seed: 2, secret: [UInt8](repeating: 9, count: 32))
+        await #expect(throws: UnreadableKey.self) { try await other.start() }
+    }
+
+    @Test func aSealedKeyOpensOnlyUnderItsOwnIDAndUse() throws {
+        let random = SeededBytes(seed: 5)
+        let sealer = try KeySealer(masterSecret: AgentWorld.masterSecret, random: random.make)
+        let sealed = try sealer.seal([1, 2, 3], id: "a", use: .agent)
+        func open(_ id: String, _ use: KeyUse) throws -> [UInt8] {
+            try sealer.open(
+                SealedKey(id: id, use: use, sealed: sealed, created: Instant(seconds: 0)))
+        }
+        #expect(try open("a", .agent) == [1, 2, 3])
+        #expect(throws: UnreadableKey.self) { try open("b", .agent) }
+        #expect(throws: UnreadableKey.self) { try open("a", .capability) }
+    }
+
+    @Test func aNewKeyIsPublishedBeforeItSignsAndTheOldOneStaysPublished() async throws {
+        let ring = try ring(seed: 1)
+        let old = try await ring.signingKey(for: .capability, at: clock.now).id
+        let new = try await ring.rotate(.capability, grace: .seconds(300))
+        #expect(try await published(ring) == [new, old])
+        #expect(try await ring.signingKey(for: .capability, at: clock.now).id == old)
+        clock.advance(by: KeyRing.publicationLead)
+        #expect(try await ring.signingKey(for: .capability, at: clock.now).id == new)
+        #expect(try await published(ring) == [new, old])
+        clock.advance(by: .seconds(300))
+        #expect(try await published(ring) == [new])
+        #expect(try await ring.verificationKey(id: old, for: .capability, at: clock.now) == nil)
+    }
+
+    @Test func aKeyRetiredWithoutGraceIsInvalidAtOnce() async throws {
+        let ring = try ring(seed: 1)
+        _ = try await ring.signingKey(for: .capability, at: clock.now)
+        let new = try await ring.rotate(.capability, grace: .zero)
+        #expect(try await ring.signingKey(for: .capability, at: clock.now).id == new)
+        #expect(try await published(ring) == [new])
+    }
+
+    @Test func aKeyThatIsNotPublishedSignsAtOnce() async throws {
+        let ring = try ring(seed: 1)
+        let old = try await ring.signingKey(for: .agent, at: clock.now).id
+        let new = try await ring.rotate(.agent, grace: .seconds(300))
+        #expect(try await ring.signingKey(for: .agent, at: clock.now).id == new)
+        #expect(try await ring.verificationKey(id: old, for: .agent, at: clock.now) != nil)
+        clock.advance(by: .seconds(300))
+        #expect(try await ring.verificationKey(id: old, for: .agent, at: clock.now) == nil)
+    }
+
+    @Test func aKeyOfAnotherServerIsFoundByItsID() async throws {
+        let here = try ring(seed: 1)
+        let there = try ring(seed: 2)
+        _ = try await here.signingKey(for: .agent, at: clock.now)
+        _ = try await there.signingKey(for: .agent, at: clock.now)
+        let new = try await there.rotate(.agent, grace: .seconds(60))
+        #expect(try await here.verificationKey(id: new, for: .agent, at: clock.now) == nil)
+        clock.advance(by: .seconds(6))
+        #expect(try await here.verificationKey(id: new, for: .agent, at: clock.now)?.id == new)
+    }
+
+    @Test func unknownKeyIDsAreLookedUpAtMostOncePerInterval() async throws {
+        let counting = FailingKeys(store)
+        let ring = try ring(seed: 1, store: counting)
+        _ = try await ring.signingKey(for: .agent, at: clock.now)
+        clock.advance(by: .seconds(60))
+        let before = counting.reads
+        for number in 0..<100 {
+            _ = try await ring.verificationKey(id: "made-up-\(number)", for: .agent, at: clock.now)
+        }
+        #expect(counting.reads == before + 1)
+    }
+
+    @Test func aFailedReadIsTriedAgain() async throws {
+        let failing = FailingKeys(store, StoreBusy())
+        let ring = try ring(seed: 1, store: failing)
+        await #expect(throws: StoreBusy.self) {
+            try await ring.signingKey(for: .agent, at: clock.now)
+        }
+        failing.error = nil
+        let key = try await ring.signingKey(for: .agent, at: clock.now)
+        #expect(try await store.keys().contains { $0.id == key.id })
+    }
+
+    private func published(_ ring: KeyRing) async throws -> [String] {
+        try await ring.published(.capability, at: clock.now).map(\.id)
+    }
+
+    private func ring(
+        seed: UInt64, secret: [UInt8] = AgentWorld.masterSecret,
+        store: (any SigningKeyStore)? = nil
+    ) throws -> KeyRing {
+        let random = SeededBytes(seed: seed)
+        let clock = self.clock
+        return try KeyRing(
+            store: store ?? self.store,
+            sealer: KeySealer(masterSecret: secret, random: random.make),
+            pool: .forTests(), random: random.make, clock: { clock.now })
+    }
+}

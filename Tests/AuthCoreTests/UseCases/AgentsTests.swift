@@ -1,0 +1,419 @@
+import AuthCore
+import Synchronization
+import TestSupport
+import Testing
+
+struct AgentsTests {
+    private let world: AgentWorld
+
+    init() throws {
+        world = try AgentWorld()
+    }
+
+    @Test func aSignUpOpensASessionThatGetsACapability() async throws {
+        let (session, key) = try await signUp("myagent")
+        #expect(session.account.address.description == "myagent@mail.test")
+        let presented = try await world.agents.authenticate(
+            session: session.token, at: world.clock.now)
+        let capability = try await world.agents.issueCapability(for: presented, at: world.clock.now)
+        let mail = try await world.agents.authenticate(
+            capability: capability.token, at: world.clock.now)
+        #expect(mail.subject == "myagent@mail.test")
+        let again = try await logIn(key)
+        #expect(again.account == session.account)
+    }
+
+    @Test(arguments: MailSubject.allCases)
+    func theSubjectOfACapabilityIsWhatTheOperatorConfigured(subject: MailSubject) async throws {
+        let world = try AgentWorld(mailSubject: subject)
+        let (session, _) = try await signUp("myagent", in: world)
+        let presented = try await world.agents.authenticate(
+            session: session.token, at: world.clock.now)
+        let capability = try await world.agents.issueCapability(for: presented, at: world.clock.now)
+        let mail = try await world.agents.authenticate(
+            capability: capability.token, at: world.clock.now)
+        switch subject {
+        case .address: #expect(mail.subject == "myagent@mail.test")
+        case .localPart: #expect(mail.subject == "myagent")
+        case .accountID: #expect(mail.subject == session.account.id.text)
+        }
+    }
+
+    @Test func onlyADigestOfTheAPIKeyIsStored() async throws {
+        let (session, key) = try await signUp("myagent")
+        let stored = try #require(try await world.stores.accounts.account(id: session.account.id))
+        #expect(stored.credential == .apiKey(key.digest))
+        #expect(!"\(stored)".contains(key.secret))
+    }
+
+    @Test func aTakenNameIsReportedOnlyAfterTheProof() async throws {
+        _ = try await signUp("myagent")
+        let (challenge, proof) = try await solvedChallenge()
+        let wrong = Proof(nonce: Nonce(-1), digest: proof.digest)
+        await expect(.wrongProof) {
+            _ = try await open(Username(parsing: "myagent"), challenge, wrong)
+        }
+        await expect(.usernameTaken) { _ = try await signUp("MyAgent") }
+    }
+
+    @Test func aReservedNameSpendsNoChallenge() async throws {
+        let (challenge, proof) = try await solvedChallenge()
+        await expect(.usernameNotAllowed) {
+            _ = try await open(Username(parsing: "postmaster"), challenge, proof)
+        }
+        _ = try await open(Username(parsing: "another"), challenge, proof)
+    }
+
+    @Test func aChallengeCanBeSpentOnce() async throws {
+        let (challenge, proof) = try await solvedChallenge()
+        _ = try await open(Username(parsing: "first"), challenge, proof)
+        await expect(.invalidChallenge) {
+            _ = try await open(Username(parsing: "second"), challenge, proof)
+        }
+    }
+
+    @Test func ofFiftyConcurrentSignUpsWithOneChallengeOneSucceeds() async throws {
+        let world = try AgentWorld(wrongProofAllowance: .max)
+        let (challenge, proof) = try await solvedChallenge(in: world)
+        let outcomes = await withTaskGroup(of: AgentError?.self) { group in
+            for number in 0..<50 {
+                group.addTask {
+                    do {
+                        _ = try await open(
+                            Username(parsing: "agent\(number)"), challenge, proof, in: world)
+                        return nil
+                    } catch {
+                        return error as? AgentError
+                    }
+                }
+            }
+            return await group.reduce(into: [AgentError?]()) { $0.append($1) }
+        }
+        #expect(outcomes.count { $0 == nil } == 1)
+        #expect(outcomes.count { $0 == .invalidChallenge } == 49)
+    }
+
+    @Test func aWrongDigestSpendsTheChallenge() async throws {
+        let (challenge, proof) = try await solvedChallenge()
+        let wrong = Proof(nonce: Nonce(-1), digest: proof.digest)
+        await expect(.wrongProof) {
+            _ = try await open(Username(parsing: "myagent"), challenge, wrong)
+        }
+        await expect(.invalidChallenge) {
+            _ = try await open(Username(parsing: "myagent"), challenge, proof)
+        }
+    }
+
+    @Test func theDigestOfAnotherChallengeIsWrong() async throws {
+        let (challenge, _) = try await solvedChallenge()
+        let (_, proof) = try await solvedChallenge()
+        await expect(.wrongProof) {
+            _ = try await open(Username(parsing: "myagent"), challenge, proof)
+        }
+    }
+
+    @Test func aDigestWithTooFewZeroBitsSpendsNoChallenge() async throws {
+        let (challenge, proof) = try await solvedChallenge()
+        let easy = Proof(
+            nonce: proof.nonce, digest: [0x7f] + (try #require(proof.digest)).dropFirst())
+        await expect(.proofTooEasy(required: 2, found: 1)) {
+            _ = try await open(Username(parsing: "myagent"), challenge, easy)
+        }
+        _ = try await open(Username(parsing: "myagent"), challenge, proof)
+    }
+
+    @Test func afterTooManyWrongDigestsTheNextIsRejectedBeforeTheSpend() async throws {
+        for _ in 0..<11 {
+            let (challenge, proof) = try await solvedChallenge()
+            let wrong = Proof(nonce: Nonce(-1), digest: proof.digest)
+            await expect(.wrongProof) {
+                _ = try await open(Username(parsing: "myagent"), challenge, wrong)
+            }
+        }
+        let (challenge, proof) = try await solvedChallenge()
+        let error = await #expect(throws: AgentError.self) {
+            try await open(Username(parsing: "myagent"), challenge, proof)
+        }
+        guard case .common(.rateLimited(let limited)) = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+        #expect(limited.retryAfter >= .seconds(1))
+        world.clock.advance(by: .seconds(120))
+        try await open(Username(parsing: "myagent"), challenge, proof)
+    }
+
+    @Test func concurrentWrongDigestsAreCountedBeforeTheyAreChecked() async throws {
+        var challenges: [Agents.PresentedChallenge] = []
+        for _ in 0..<30 { challenges.append(try await solvedChallenge().0) }
+        let wrong = Proof(nonce: Nonce("x") ?? Nonce(0), digest: [UInt8](repeating: 0, count: 64))
+        let errors = await withTaskGroup(of: AgentError?.self) { group in
+            for challenge in challenges {
+                group.addTask {
+                    do {
+                        try await open(Username(parsing: "myagent"), challenge, wrong)
+                        return nil
+                    } catch {
+                        return error as? AgentError
+                    }
+                }
+            }
+            return await group.reduce(into: [AgentError?]()) { $0.append($1) }
+        }
+        #expect(errors.count { $0 == .wrongProof } == 11)
+    }
+
+    @Test func aFullPoolSpendsNoChallenge() async throws {
+        let held = HeldPool(isFull: true)
+        let world = try AgentWorld(stores: world.stores, hashing: held.pool)
+        let (challenge, proof) = try await solvedChallenge(in: world)
+        let signUp: @Sendable () async throws -> Void = {
+            _ = try await world.agents.signUp(
+                Username(parsing: "myagent"), challenge: challenge, proof: proof, by: world.caller)
+        }
+        await expect(.common(.busy(retryAfter: .seconds(1)))) { try await signUp() }
+        #expect(try await spentChallenges() == 0)
+        held.empty()
+        try await signUp()
+        #expect(try await spentChallenges() == 1)
+    }
+
+    @Test func aFullPoolDoesNotCountAsAWrongDigest() async throws {
+        let held = HeldPool(isFull: true)
+        let world = try AgentWorld(hashing: held.pool)
+        let (challenge, proof) = try await solvedChallenge(in: world)
+        let signUp: @Sendable () async throws -> Void = {
+            _ = try await world.agents.signUp(
+                Username(parsing: "myagent"), challenge: challenge, proof: proof, by: world.caller)
+        }
+        for _ in 0..<20 {
+            await expect(.common(.busy(retryAfter: .seconds(1)))) { try await signUp() }
+        }
+        held.empty()
+        try await signUp()
+    }
+
+    @Test func aStoreThatIsBusyAfterTheSpendGivesTheChallengeBack() async throws {
+        let accounts = FailingAccounts(world.stores.accounts, StoreBusy())
+        let world = try AgentWorld(stores: world.stores, accounts: accounts)
+        let (challenge, proof) = try await solvedChallenge(in: world)
+        let signUp: @Sendable () async throws -> Void = {
+            _ = try await world.agents.signUp(
+                Username(parsing: "myagent"), challenge: challenge, proof: proof, by: world.caller)
+        }
+        await expect(.common(.busy(retryAfter: .seconds(1)))) { try await signUp() }
+        accounts.error = nil
+        try await signUp()
+    }
+
+    @Test func aStoreThatIsBusyAtALoginGivesTheChallengeBack() async throws {
+        let (session, key) = try await signUp("myagent")
+        let accounts = FailingAccounts(world.stores.accounts, StoreBusy())
+        let world = try AgentWorld(stores: world.stores, accounts: accounts)
+        let (challenge, proof) = try await solvedChallenge(in: world)
+        let logIn: @Sendable () async throws -> Agents.OpenSession = {
+            try await world.agents.logIn(key, challenge: challenge, proof: proof, by: world.caller)
+        }
+        await expect(.common(.busy(retryAfter: .seconds(1)))) { _ = try await logIn() }
+        accounts.error = nil
+        #expect(try await logIn().account == session.account)
+    }
+
+    @Test func aBrokenStoreKeepsTheChallengeSpentAndTheCauseOfTheFailure() async throws {
+        let accounts = FailingAccounts(world.stores.accounts, BrokenStore())
+        let world = try AgentWorld(stores: world.stores, accounts: accounts)
+        let (challenge, proof) = try await solvedChallenge(in: world)
+        let error = await #expect(throws: AgentError.self) {
+            try await world.agents.signUp(
+                Username(parsing: "myagent"), challenge: challenge, proof: proof, by: world.caller)
+        }
+        guard case .common(.failed(let cause)) = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+        #expect(cause is BrokenStore)
+        accounts.error = nil
+        await expect(.invalidChallenge) {
+            _ = try await world.agents.signUp(
+                Username(parsing: "myagent"), challenge: challenge, proof: proof, by: world.caller)
+        }
+    }
+
+    @Test func aSignUpThatFailsGivesItsCreationTokenBack() async throws {
+        let world = try AgentWorld(limits: true)
+        _ = try await signUp("myagent", in: world)
+        world.clock.advance(by: .seconds(8))
+        await expect(.usernameTaken) { _ = try await signUp("myagent", in: world) }
+        _ = try await signUp("another", in: world)
+        let (challenge, proof) = try await solvedChallenge(in: world)
+        let status = RateLimitStatus(limit: 1, remaining: 0, secondsToReset: 8)
+        let limited = RateLimited(retryAfter: .seconds(8), status: status)
+        await expect(.common(.rateLimited(limited))) {
+            _ = try await world.agents.signUp(
+                Username(parsing: "a-third"), challenge: challenge, proof: proof, by: world.caller)
+        }
+        // What was rejected has spent nothing.
+        world.clock.advance(by: .seconds(8))
+        _ = try await world.agents.signUp(
+            Username(parsing: "a-third"), challenge: challenge, proof: proof, by: world.caller)
+    }
+
+    @Test func aLoginTakesNoCreationToken() async throws {
+        let world = try AgentWorld(limits: true)
+        let (session, key) = try await signUp("myagent", in: world)
+        for _ in 0..<3 {
+            let (challenge, proof) = try await solvedChallenge(in: world)
+            let again = try await world.agents.logIn(
+                key, challenge: challenge, proof: proof, by: world.caller)
+            #expect(again.account == session.account)
+        }
+    }
+
+    @Test func signUpsLoginsNewKeysAndDeletionsAreRecorded() async throws {
+        let (session, key) = try await signUp("myagent")
+        let account = AuditEvent.Actor.account(session.account.id)
+        let again = try await logIn(key)
+        await expect(.unknownAPIKey) {
+            _ = try await logIn(try #require(APIKey(presented: "pst_nobody")))
+        }
+        let presented = try await world.agents.authenticate(
+            session: again.token, at: world.clock.now)
+        let newKey = try await world.agents.renewAPIKey(of: presented, by: world.caller)
+        let renewed = try await world.agents.authenticate(
+            session: try await logIn(newKey).token, at: world.clock.now)
+        try await world.agents.deleteAccount(of: renewed, by: world.caller)
+        let address = "myagent@mail.test"
+        func event(
+            _ kind: AuditEvent.Kind, _ actor: AuditEvent.Actor, _ subject: String
+        ) -> AuditEvent {
+            AuditEvent(kind, by: world.caller, actor: actor, subject: subject)
+        }
+        #expect(
+            try await world.events == [
+                event(.accountCreated, account, address), event(.loginSucceeded, account, address),
+                event(.loginFailed, .anonymous, "unknown API key"),
+                event(.credentialReset, account, address),
+                event(.loginSucceeded, account, address), event(.accountDeleted, account, address),
+            ])
+    }
+
+    @Test func anUnknownAPIKeyIsReportedAfterTheProof() async throws {
+        let stranger = try #require(APIKey(presented: "pst_nobody"))
+        await expect(.unknownAPIKey) { _ = try await logIn(stranger) }
+    }
+
+    @Test func aDisabledAccountHasNoValidTokenAndNoLogin() async throws {
+        let (session, key) = try await signUp("myagent")
+        let presented = try await world.agents.authenticate(
+            session: session.token, at: world.clock.now)
+        let capability = try await world.agents.issueCapability(for: presented, at: world.clock.now)
+        #expect(
+            try await world.stores.accountDirectory.setState(
+                of: session.account.id, to: .disabled,
+                recording: AuditEvent(
+                    .accountDisabled, time: world.clock.now, actor: .operator, subject: "")))
+        await expect(.invalidSession) {
+            _ = try await world.agents.authenticate(session: session.token, at: world.clock.now)
+        }
+        await expect(.invalidCapability) {
+            _ = try await world.agents.authenticate(
+                capability: capability.token, at: world.clock.now)
+        }
+        await expect(.unknownAPIKey) { _ = try await logIn(key) }
+        let failed = try #require(try await world.events.last)
+        #expect(failed.kind == .loginFailed && failed.actor == .anonymous)
+        #expect(failed.subject == "myagent@mail.test")
+    }
+
+    @Test func aNewAPIKeyEndsTheOldOneAndEverySession() async throws {
+        let (session, old) = try await signUp("myagent")
+        let presented = try await world.agents.authenticate(
+            session: session.token, at: world.clock.now)
+        let new = try await world.agents.renewAPIKey(of: presented, by: world.caller)
+        await expect(.invalidSession) {
+            _ = try await world.agents.authenticate(session: session.token, at: world.clock.now)
+        }
+        await expect(.invalidSession) {
+            _ = try await world.agents.renewAPIKey(of: presented, by: world.caller)
+        }
+        await expect(.unknownAPIKey) { _ = try await logIn(old) }
+        #expect(try await logIn(new).account.id == session.account.id)
+    }
+
+    @Test func aDeletedAccountHasNoLoginAndItsAddressStaysTakenUntilItIsFreed() async throws {
+        let (session, key) = try await signUp("myagent")
+        let presented = try await world.agents.authenticate(
+            session: session.token, at: world.clock.now)
+        try await world.agents.deleteAccount(of: presented, by: world.caller)
+        await expect(.invalidSession) {
+            _ = try await world.agents.authenticate(session: session.token, at: world.clock.now)
+        }
+        await expect(.unknownAPIKey) { _ = try await logIn(key) }
+        await expect(.usernameTaken) { _ = try await signUp("myagent") }
+        #expect(
+            try await world.stores.accountDirectory.free(
+                session.account.address,
+                recording: AuditEvent(
+                    .addressFreed, time: world.clock.now, actor: .operator, subject: "")))
+        _ = try await signUp("myagent")
+    }
+
+    @Test func anExpiredOrMissingChallengeIsInvalid() async throws {
+        let issued = try await world.agents.issueChallenge(to: world.caller)
+        world.clock.advance(by: .seconds(180))
+        await expect(.invalidChallenge) {
+            _ = try await world.agents.authenticate(challenge: issued.token, at: world.clock.now)
+        }
+        await expect(.invalidChallenge) {
+            _ = try await world.agents.authenticate(challenge: nil, at: world.clock.now)
+        }
+    }
+
+    private func expect(
+        _ error: AgentError, sourceLocation: SourceLocation = #_sourceLocation,
+        _ body: () async throws -> Void
+    ) async {
+        await #expect(throws: error, sourceLocation: sourceLocation) { try await body() }
+    }
+
+    private func spentChallenges() async throws -> Int {
+        try await world.stores.challenges.sweep(before: Instant(milliseconds: .max), limit: 10)
+    }
+
+    private func solvedChallenge(
+        in other: AgentWorld? = nil
+    ) async throws -> (Agents.PresentedChallenge, Proof) {
+        let world = other ?? self.world
+        let issued = try await world.agents.issueChallenge(to: world.caller)
+        let proof = try AgentWorld.solve(issued.challenge)
+        return (
+            try await world.agents.authenticate(challenge: issued.token, at: world.clock.now), proof
+        )
+    }
+
+    @discardableResult
+    private func open(
+        _ username: Username, _ challenge: Agents.PresentedChallenge, _ proof: Proof,
+        in other: AgentWorld? = nil
+    ) async throws -> (session: Agents.OpenSession, apiKey: APIKey) {
+        let world = other ?? self.world
+        return try await world.agents.signUp(
+            username, challenge: challenge, proof: proof, by: world.caller)
+    }
+
+    private func signUp(
+        _ name: String, in other: AgentWorld? = nil
+    ) async throws -> (session: Agents.OpenSession, apiKey: APIKey) {
+        let world = other ?? self.world
+        let (challenge, proof) = try await solvedChallenge(in: world)
+        return try await world.agents.signUp(
+            Username(parsing: name), challenge: challenge, proof: proof,
+            by: world.caller)
+    }
+
+    private func logIn(_ key: APIKey) async throws -> Agents.OpenSession {
+        let (challenge, proof) = try await solvedChallenge()
+        return try await world.agents.logIn(
+            key, challenge: challenge, proof: proof, by: world.caller)
+    }
+}
