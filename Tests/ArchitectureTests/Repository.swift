@@ -5,10 +5,15 @@ struct SourceFile: Sendable {
     /// From the root of the repository, `Sources/AuthCore/Instant.swift`.
     let path: String
 
-    /// The target it belongs to: the second part of its path.
-    var room: String {
+    /// The module that it belongs to: the second part of its path.
+    var module: String {
         let parts = path.split(separator: "/")
         return parts.count > 1 ? String(parts[1]) : ""
+    }
+
+    /// Its folder inside the module; empty for a file beside the folders.
+    var folder: String {
+        path.split(separator: "/").dropFirst(2).dropLast().joined(separator: "/")
     }
 
     let lines: [Substring]
@@ -59,7 +64,7 @@ enum Repository {
             }
             guard !name.hasPrefix(".") else { continue }
             let path = "\(folder)/\(name)"
-            // Links are not followed: what they lead to is somebody else's.
+            // Links are not followed: they lead out of the folder.
             if entry.pointee.d_type == DT_DIR {
                 found += try paths(under: path)
             } else if entry.pointee.d_type == DT_REG {

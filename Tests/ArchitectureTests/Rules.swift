@@ -1,28 +1,31 @@
-/// Where a rule was broken, and which.
+/// A place where a rule is broken.
 struct Violation: Equatable, CustomStringConvertible {
     let path: String
-    /// From 1; 0 where it is the file as a whole.
+    /// From 1; 0 for the file as a whole.
     let line: Int
     let fault: String
 
     var description: String { "\(path):\(line): \(fault)" }
 }
 
-/// What holds for every source file. Each rule is a function, so that it can be shown to fail.
+/// The rules for source files. Each rule is a function, so that a test can show that it fails.
 enum Rules {
-    /// A room imports what its row allows, and nothing else.
+    /// A module imports only what ``Module`` allows.
     static func imports(_ file: SourceFile) -> [Violation] {
-        guard let room = Room.named(file.room) else {
-            return [violation(file, 0, "there is no room named \(file.room)")]
+        guard let module = Module.named(file.module) else {
+            return [violation(file, 0, "there is no module named \(file.module)")]
         }
         return file.code.enumerated().compactMap { index, line in
-            guard let module = importedModule(line) else { return nil }
-            if room.mayImport.contains(module) || room.system.contains(module) { return nil }
-            return violation(file, index, "\(room.name) may not import \(module)")
+            guard let imported = importedModule(line) else { return nil }
+            if module.mayImport.contains(imported) || module.system.contains(imported) {
+                return nil
+            }
+            return violation(file, index, "\(module.name) may not import \(imported)")
         }
     }
 
-    /// No way round the concurrency checker, no trap in place of an error, no global queue.
+    /// Nothing switches off the concurrency checker, traps instead of throwing, or uses a global
+    /// queue.
     static func escapes(_ file: SourceFile) -> [Violation] {
         let forbidden = [
             "@unchecked Sendable", "nonisolated(unsafe)", "@preconcurrency", "try!", "as!",
@@ -33,7 +36,7 @@ enum Rules {
         }
     }
 
-    /// What is to be done is done, or is an issue.
+    /// Work that is left to do belongs into an issue.
     static func leftovers(_ file: SourceFile) -> [Violation] {
         file.lines.enumerated().flatMap { index, line in
             ["TODO", "FIXME", "XXX"].filter { contains(line, $0) }.map {
@@ -63,12 +66,12 @@ enum Rules {
         }
     }
 
-    /// A room whose name does not begin with `Auth` does not know what a token is.
+    /// A module whose name does not begin with `Auth` does not know what a token is.
     static func tokens(_ file: SourceFile) -> [Violation] {
-        if file.room.hasPrefix("Auth") { return [] }
-        let allowed = mayNameTokens[file.room] ?? []
-        // The program names whatever it wires together.
-        if file.room == "postern" { return [] }
+        if file.module.hasPrefix("Auth") { return [] }
+        let allowed = mayNameTokens[file.module] ?? []
+        // The program names what it assembles.
+        if file.module == "postern" { return [] }
         return file.code.enumerated().flatMap { index, line in
             identifiers(in: line).filter { name in
                 name.lowercased().contains("token") && !allowed.contains(name)
@@ -81,20 +84,79 @@ enum Rules {
         "HTTPEngine": ["token", "tokens", "isToken"]
     ]
 
-    /// A room opens with what it owns and what it never does, in the file named for it.
-    static func opening(of room: String, in files: [SourceFile]) -> [Violation] {
-        let name = "/\(room).swift".lowercased()
-        let mine = files.filter { $0.room == room && $0.path.lowercased().hasSuffix(name) }
+    /// The file named after a module begins with what the module owns and what it never does.
+    static func opening(of module: String, in files: [SourceFile]) -> [Violation] {
+        let name = "/\(module).swift".lowercased()
+        let mine = files.filter { $0.module == module && $0.path.lowercased().hasSuffix(name) }
         guard let opening = mine.first else {
-            return [Violation(path: "Sources/\(room)", line: 0, fault: "has no opening")]
+            return [Violation(path: "Sources/\(module)", line: 0, fault: "has no opening")]
         }
         let comment = opening.lines.prefix { $0.hasPrefix("//") }.joined(separator: "\n")
         let says =
-            comment.hasPrefix("// \(room)")
+            comment.hasPrefix("// \(module)")
             && comment.lowercased().contains("owns")
             && comment.lowercased().contains("never")
         return says ? [] : [violation(opening, 0, "does not say what it owns and never does")]
     }
+
+    /// The folders of a module use each other in one direction.
+    ///
+    /// A file uses the types that it names and that exactly one file of its module declares.
+    static func folderCycles(in files: [SourceFile]) -> [Violation] {
+        Dictionary(grouping: files, by: \.module).sorted { $0.key < $1.key }.flatMap {
+            module, files in
+            var uses = folderUses(in: files)
+            while let free = uses.first(where: { $0.value.isEmpty })?.key {
+                uses[free] = nil
+                for folder in uses.keys { uses[folder]?.remove(free) }
+            }
+            return uses.isEmpty
+                ? []
+                : [
+                    Violation(
+                        path: "Sources/\(module)", line: 0,
+                        fault:
+                            "folders use each other: \(uses.keys.sorted().joined(separator: ", "))")
+                ]
+        }
+    }
+
+    /// The folders that each folder uses, itself excepted.
+    private static func folderUses(in files: [SourceFile]) -> [String: Set<String>] {
+        var owners: [String: Set<String>] = [:]
+        for file in files {
+            for name in declaredTypes(in: file) { owners[name, default: []].insert(file.path) }
+        }
+        let folders = Dictionary(files.map { ($0.path, $0.folder) }) { first, _ in first }
+        var uses: [String: Set<String>] = [:]
+        for file in files {
+            uses[file.folder, default: []].formUnion(
+                Set(file.code.flatMap(identifiers)).compactMap { name in
+                    guard let owner = owners[name], owner.count == 1, let path = owner.first else {
+                        return nil
+                    }
+                    return folders[path] == file.folder ? nil : folders[path]
+                })
+        }
+        return uses
+    }
+
+    /// The types that a file declares outside of others, and that are not private to it.
+    private static func declaredTypes(in file: SourceFile) -> [String] {
+        file.code.compactMap { line in
+            guard line.first != " " else { return nil }
+            let words = line.split { !$0.isLetter && !$0.isNumber && $0 != "_" }
+            guard !words.contains("private"), !words.contains("fileprivate"),
+                let keyword = words.firstIndex(where: { typeKeywords.contains(String($0)) }),
+                words.indices.contains(keyword + 1)
+            else { return nil }
+            return String(words[keyword + 1])
+        }
+    }
+
+    private static let typeKeywords: Set = [
+        "struct", "class", "actor", "enum", "protocol", "typealias",
+    ]
 
     private static func violation(_ file: SourceFile, _ index: Int, _ fault: String) -> Violation {
         Violation(path: file.path, line: index + 1, fault: fault)

@@ -1,16 +1,16 @@
 import Testing
 
-/// Each rule fails where it should, and only there.
+/// Each rule finds what breaks it, and nothing else.
 @Suite struct RulesTests {
-    private func file(_ room: String, _ text: String) -> SourceFile {
-        SourceFile(path: "Sources/\(room)/Sample.swift", text: text)
+    private func file(_ module: String, _ text: String) -> SourceFile {
+        SourceFile(path: "Sources/\(module)/Sample.swift", text: text)
     }
 
     @Test(arguments: [
         "import CSQLite", "internal import CSQLite", "public  import CSQLite.Nested",
         "@preconcurrency internal import CSQLite", "import struct CSQLite.sqlite3",
     ])
-    func anImportBeyondTheRowIsFound(line: String) {
+    func anImportThatIsNotAllowedIsFound(line: String) {
         let sample = file("AuthAPI", "// CSQLite\n\(line)\n")
         let expected = Violation(
             path: "Sources/AuthAPI/Sample.swift", line: 2, fault: "AuthAPI may not import CSQLite")
@@ -22,12 +22,12 @@ import Testing
         "let text = \"\"\"\nimport CSQLite\n\"\"\"",
         "important(CSQLite)", "/* import CSQLite */",
     ])
-    func whatIsAllowedOrNoImportIsNot(text: String) {
+    func anAllowedImportAndOtherTextAreNotFound(text: String) {
         #expect(Rules.imports(file("AuthAPI", text)).isEmpty)
     }
 
-    @Test func anUnknownRoomIsFound() {
-        #expect(Rules.imports(file("Shed", "")).count == 1)
+    @Test func anUnknownModuleIsFound() {
+        #expect(Rules.imports(file("Sample", "")).count == 1)
     }
 
     @Test(arguments: [
@@ -44,7 +44,7 @@ import Testing
         "// try! is forbidden", "\"as! .concurrent\"", "import FoundationEssentials", "retry!",
         "a.concurrentUses", "/* /* try! */ as! */", "#\"\\(try! b())\"#", "try a as? B",
     ])
-    func whatOnlyLooksLikeAnEscapeIsNot(line: String) {
+    func textThatOnlyLooksLikeAnEscapeIsNotFound(line: String) {
         #expect(Rules.escapes(file("AuthCore", line)).isEmpty)
     }
 
@@ -82,22 +82,39 @@ import Testing
     @Test func tokensAreFoundOutsideAuth() {
         #expect(Rules.tokens(file("Scheduling", "let accessToken = 1")).count == 1)
         #expect(Rules.tokens(file("HTTPEngine", "struct TokenBucket {}")).count == 1)
-        #expect(Rules.tokens(file("HTTPEngine", "Octet.isToken(byte) // tokens")).isEmpty)
+        #expect(Rules.tokens(file("HTTPEngine", "ASCII.isToken(byte) // tokens")).isEmpty)
         #expect(Rules.tokens(file("Scheduling", "\"token\"")).isEmpty)
         #expect(Rules.tokens(file("AuthCore", "struct Token {}")).isEmpty)
     }
 
-    @Test(arguments: ["", "// Shed: a shed. Owns a rake.\n", "\n// Shed: owns, never lends.\n"])
+    @Test(arguments: [
+        "", "// Sample: a module. Owns a type.\n", "\n// Sample: owns, never shares.\n",
+    ])
     func anOpeningThatSaysTooLittleIsFound(text: String) {
-        let files = [SourceFile(path: "Sources/Shed/Shed.swift", text: text)]
-        #expect(Rules.opening(of: "Shed", in: files).count == 1)
-        #expect(Rules.opening(of: "Shed", in: []).count == 1)
+        let files = [SourceFile(path: "Sources/Sample/Sample.swift", text: text)]
+        #expect(Rules.opening(of: "Sample", in: files).count == 1)
+        #expect(Rules.opening(of: "Sample", in: []).count == 1)
     }
 
     @Test func anOpeningMayBeInAFolder() {
-        let text = "// Shed: a shed.\n//\n// Owns a rake. Never lends it.\n"
-        let files = [SourceFile(path: "Sources/Shed/In/shed.swift", text: text)]
-        #expect(Rules.opening(of: "Shed", in: files).isEmpty)
+        let text = "// Sample: a module.\n//\n// Owns a type. Never shares it.\n"
+        let files = [SourceFile(path: "Sources/Sample/In/shed.swift", text: text)]
+        #expect(Rules.opening(of: "Sample", in: files).isEmpty)
+    }
+
+    @Test func foldersThatUseEachOtherAreFound() {
+        func files(_ one: String, _ other: String) -> [SourceFile] {
+            [
+                SourceFile(path: "Sources/Sample/Low/A.swift", text: one),
+                SourceFile(path: "Sources/Sample/High/B.swift", text: other),
+            ]
+        }
+        let high = "public struct B { let a: A }"
+        #expect(Rules.folderCycles(in: files("struct A { let b: B }", high)).count == 1)
+        #expect(Rules.folderCycles(in: files("struct A {} // B", high)).isEmpty)
+        #expect(
+            Rules.folderCycles(in: files("struct A {}\nprivate struct B {}\nlet b = B()", high))
+                .isEmpty)
     }
 }
 
@@ -137,12 +154,12 @@ import Testing
         ("\"\"\"\na \"b\" \\(c)\n\"\"\" d", "\"\n c\n\" d"), ("#\"a\"b\\(c)\"# d", "\"\" d"),
         ("#\"a\\#(b)\"# d", "\" b\" d"), ("\"//\" // x", "\"\" "), ("(a) b)", "(a) b)"),
     ])
-    func codeIsToldFromTheRest(text: String, code: String) {
+    func codeIsSeparatedFromCommentsAndStrings(text: String, code: String) {
         #expect(CodeScanner.code(in: text) == code)
     }
 
     @Test(arguments: ["\"", "/*", "\"\\(", "\"\\", "#\"", "\"\"\"", ")", "/* *"])
-    func textThatEndsTooSoonIsTaken(text: String) {
+    func unfinishedTextIsAccepted(text: String) {
         #expect(CodeScanner.code(in: text).count <= text.count)
     }
 }

@@ -1,0 +1,46 @@
+/// A target under Sources with Swift in it, and the modules that it may import.
+struct Module {
+    let name: String
+    /// Other modules, C libraries and packages: the dependency graph, edge by edge.
+    let mayImport: Set<String>
+    /// Modules of the system. Without Dispatch and Glibc a module has no queue, socket, file or
+    /// clock.
+    let system: Set<String>
+
+    init(_ name: String, _ mayImport: Set<String>, system: Set<String> = []) {
+        self.name = name
+        self.mayImport = mayImport
+        self.system = system
+    }
+
+    static let all = [
+        Module(
+            "postern",
+            [
+                "AuthAPI", "AuthStorage", "AuthCore", "Cryptography", "Fetching", "HTTPEngine",
+                "Networking", "Scheduling", "StrictJSON", "CAllocator", "ArgumentParser", "Logging",
+                "TOMLKit",
+            ],
+            system: ["Dispatch", "Glibc", "SwiftOverlayShims", "Synchronization"]),
+        Module("AuthAPI", ["AuthCore", "Cryptography", "HTTPEngine", "Networking", "StrictJSON"]),
+        Module(
+            "Fetching", ["Networking", "Scheduling", "CCurl", "CResolver"], system: ["Glibc"]),
+        Module(
+            "AuthStorage", ["AuthCore", "Cryptography", "Scheduling", "CSQLite"],
+            system: ["Dispatch", "Glibc", "Synchronization"]),
+        Module(
+            "AuthCore", ["Cryptography", "Networking", "Scheduling", "StrictJSON"],
+            system: ["Synchronization"]),
+        Module(
+            "HTTPEngine", ["Networking", "Scheduling", "CSocket"],
+            system: ["Dispatch", "Glibc", "Synchronization"]),
+        Module("Cryptography", ["COpenSSL", "CArgon2", "CScrypt"], system: ["Glibc"]),
+        Module("StrictJSON", []),
+        Module("Scheduling", [], system: ["Dispatch", "Synchronization"]),
+        Module("Networking", [], system: ["Glibc"]),
+    ]
+
+    static func named(_ name: String) -> Module? {
+        all.first { $0.name == name }
+    }
+}
