@@ -1,11 +1,15 @@
 // HTTPEngine: bytes to Request, Response to bytes.
 //
-// Owns: sockets, HTTP/1.1 framing (RFC 9110, RFC 9112), every limit and deadline of a connection,
-// the route table, request ids and the access record of each request.
-// Never knows what a token, an account or a JSON body is, never logs (it tells its hooks), and
-// never runs slow work on a loop: a handler that computes or blocks for long takes that elsewhere.
+// Owns sockets, HTTP/1.1 framing (RFC 9110, RFC 9112), every limit and deadline of a connection, the
+// route table, request ids and access records. It does not know tokens, accounts or JSON, does not
+// log (it calls hooks), and never runs slow work on a loop: a handler that computes or blocks for
+// long does so on another executor.
 //
-//   Message/  what handlers see: Request, Response, Method, Status, PeerAddress
-//   Wire/     pure structs, no socket, no clock: RequestParser, ResponseEncoder, ProxyHeader
-//   Routing/  the route table: Route, RouteGroup, Router, and the faults a group renders
-//   Server/   Server accepts, Loop polls, Connection moves bytes as ConnectionState says
+// Each folder depends only on those above it:
+//   Grammar/     character classes, percent-coding, host[:port]
+//   Message/     what handlers see: Request, Response, HeaderFields
+//   Wire/        RequestParser and ResponseEncoder: structs without socket and clock
+//   Proxy/       the client behind trusted proxies: PROXY protocol, X-Forwarded-For, Forwarded
+//   Routing/     Route, RouteGroup, Router, and the errors that a group renders
+//   Connection/  the parts of a connection: input, output, phase, buffer charge, transport
+//   Server/      Server, its listeners and loops, and the Connection that connects its parts

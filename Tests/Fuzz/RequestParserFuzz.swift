@@ -1,6 +1,6 @@
-// libFuzzer's entry: bytes from it are a connection's input. The first byte says how they are
-// split; the parser must not trap, and must say the same as when it is fed all at once. So must
-// the PROXY protocol's header, and no list of proxies may name whom the last one did not.
+// The entry of libFuzzer: its bytes are the input of a connection. The first byte decides how they
+// are split. The parser must not trap, and its result must not depend on the split. The same holds
+// for the PROXY header, and no forwarded list may replace the entry of the last proxy.
 
 import Networking
 
@@ -27,14 +27,14 @@ private func transcript(_ input: UnsafeRawBufferPointer, piece: Int) -> [String]
                 parser.readBody(limit: 64)
             case .body(let body): lines.append("\(body)")
             case .tooLarge: lines.append("too large")
-            case .refused(let error, let head): lines.append("\(error) \(head?.path ?? "-")")
+            case .invalid(let error, let head): lines.append("\(error) \(head?.path ?? "-")")
             }
         }
     }
     return lines
 }
 
-/// Decided alike once it is decided, and within the bytes that there are.
+/// The result does not depend on the split, and the header ends within the input.
 private func checkProxyHeader(_ input: [UInt8], piece: Int) {
     let whole = ProxyHeader.read(input)
     if case .done(_, let bytes) = whole { precondition(bytes <= input.count) }
@@ -44,7 +44,7 @@ private func checkProxyHeader(_ input: [UInt8], piece: Int) {
     }
 }
 
-/// Whatever a client began a list with, the entry that its proxy appends on a line of its own.
+/// The client is the entry that the proxy adds on a line of its own, whatever precedes it.
 private func checkForwarded(_ input: [UInt8]) {
     let text = String(decoding: input.filter { ASCII.isFieldValue($0) }, as: UTF8.self)
     guard let block = IPBlock("10.0.0.0/8"), let proxy = IPAddress("10.0.0.1") else { return }
@@ -58,7 +58,8 @@ private func checkForwarded(_ input: [UInt8]) {
             headers: [(header.rawValue, text), (header.rawValue, own)])
         let client = ForwardedFor.client(
             of: request.headers, from: proxy, trusting: proxies)
-        precondition(client.description == "203.0.113.9", "a client was believed")
+        precondition(
+            client.description == "203.0.113.9", "the client replaced the entry of the proxy")
     }
 }
 

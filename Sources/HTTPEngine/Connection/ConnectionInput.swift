@@ -104,7 +104,7 @@ struct ConnectionInput {
             peer = client ?? peer
             append(UnsafeRawBufferPointer(rebasing: bytes[(count - before)...]), at: now)
             return .proxyHeader
-        case .refused(let reason): return .invalidProxyHeader(reason)
+        case .invalid(let reason): return .invalidProxyHeader(reason)
         }
     }
 
@@ -118,7 +118,7 @@ struct ConnectionInput {
         case .tooLarge:
             return .rejected(
                 reject(.bodyTooLarge(limit: incoming?.bodyLimit ?? bodyBytes), id: id()))
-        case .refused(let error, let head):
+        case .invalid(let error, let head):
             return .rejected(reject(.malformed(error), head: head, id: id()))
         }
     }

@@ -1,6 +1,7 @@
-/// The character classes of HTTP. Switches, because the compiler makes bit tests of them.
+/// The character classes of HTTP and operations on ASCII letters and digits. Switches, because the
+/// compiler turns them into bit tests.
 enum ASCII {
-    /// RFC 9110 §5.6.2: what methods and field names are made of.
+    /// RFC 9110 §5.6.2: the characters of methods and field names.
     static func isToken(_ byte: UInt8) -> Bool {
         switch byte {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
@@ -14,7 +15,8 @@ enum ASCII {
         }
     }
 
-    /// RFC 3986 §3.3 and §3.4: path and query. `#`, `[`, `|`, `"` and the like are not in them.
+    /// RFC 3986 §3.3 and §3.4: the characters of path and query. `#`, `[`, `|` and `"` are not among
+    /// them.
     static func isTarget(_ byte: UInt8) -> Bool {
         switch byte {
         case UInt8(ascii: "?")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),
@@ -25,8 +27,8 @@ enum ASCII {
         }
     }
 
-    /// RFC 3986 §3.2.2: a registered name or IPv4 address, without percent escapes, which no
-    /// name that resolves has.
+    /// RFC 3986 §3.2.2: the characters of a registered name or IPv4 address. Percent escapes are
+    /// left out: no name that resolves has one.
     static func isHostName(_ byte: UInt8) -> Bool {
         switch byte {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
@@ -37,19 +39,19 @@ enum ASCII {
         }
     }
 
-    /// RFC 9110 §5.5: visible, SP, HTAB, and obs-text, which is passed on as opaque bytes.
+    /// RFC 9110 §5.5: visible characters, SP, HTAB, and obs-text, which is passed on unread.
     static func isFieldValue(_ byte: UInt8) -> Bool {
         byte >= 0x20 && byte != 0x7f || byte == 0x09
     }
 
-    /// Whether all of a text is. Looks at every byte without a way out, which the compiler does
-    /// sixteen at a time: a token in a header has hundreds.
+    /// Whether a text consists of field-value characters. The loop does not stop at the first other
+    /// byte, so that the compiler checks sixteen bytes at a time: a token has hundreds.
     static func areFieldValue(_ text: String) -> Bool {
         var text = text
         return text.withUTF8 { bytes in
-            var refused: UInt8 = 0
-            for byte in bytes { refused |= isFieldValue(byte) ? 0 : 1 }
-            return refused == 0
+            var invalid: UInt8 = 0
+            for byte in bytes { invalid |= isFieldValue(byte) ? 0 : 1 }
+            return invalid == 0
         }
     }
 
@@ -70,7 +72,7 @@ enum ASCII {
             && left.utf8.elementsEqual(right.utf8) { lowered($0) == lowered($1) }
     }
 
-    /// Whether the bytes of `range` are `text`, in any case.
+    /// Whether the bytes of `range` equal `text`, regardless of case.
     static func equalIgnoringCase(_ bytes: [UInt8], _ range: Range<Int>, _ text: String) -> Bool {
         let text = text.utf8
         guard range.count == text.count else { return false }

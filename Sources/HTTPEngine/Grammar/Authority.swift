@@ -1,5 +1,5 @@
 /// `host[:port]` of a Host field or an absolute-form target (RFC 9110 §7.2). User information is
-/// refused (§4.2.4), and so is an empty host: an http URL always names one.
+/// not allowed (§4.2.4), nor is an empty host (§4.2.1).
 enum Authority {
     static func isValid(_ bytes: [UInt8], in range: Range<Int>) -> Bool {
         guard let first = range.first.map({ bytes[$0] }) else { return false }

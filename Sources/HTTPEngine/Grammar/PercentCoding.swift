@@ -11,7 +11,7 @@ enum PercentCoding {
         return !decoded.contains(0) && String(validating: decoded, as: UTF8.self) != nil
     }
 
-    /// The decoded bytes. A `%` that begins no escape stays a `%`; the parser let none through.
+    /// The decoded bytes. A `%` that does not begin an escape stays; in a path the parser rejects it.
     static func decode(_ bytes: [UInt8], in range: Range<Int>, plusIsSpace: Bool) -> [UInt8] {
         var decoded: [UInt8] = []
         decoded.reserveCapacity(range.count)
@@ -35,7 +35,7 @@ enum PercentCoding {
 
 /// Decoding of `application/x-www-form-urlencoded` text, in query strings and in bodies.
 public enum FormCoding {
-    /// The pairs of a form body, in order. Bytes that are not UTF-8 read as U+FFFD.
+    /// The pairs of a form body, in order. Bytes that are not UTF-8 become U+FFFD.
     public static func pairs(_ bytes: [UInt8]) -> [(name: String, value: String)] {
         pairs(bytes, in: 0..<bytes.count)
     }

@@ -1,7 +1,7 @@
-/// The header fields of a request, a list in the order they came; a name may come more than once.
+/// The header fields of a request in their order; a name may occur more than once.
 ///
-/// Names are compared without regard to case and without making Strings. Values are bytes: what is
-/// not UTF-8 in them (obs-text, RFC 9110 §5.5) reads as U+FFFD.
+/// Names are compared regardless of case and without making Strings. Bytes of a value that are not
+/// UTF-8 (obs-text, RFC 9110 §5.5) become U+FFFD.
 public struct HeaderFields: Sendable, Sequence {
     let head: RequestHead
 
@@ -13,7 +13,8 @@ public struct HeaderFields: Sendable, Sequence {
         return nil
     }
 
-    /// Every value of this name, in order. Who trusts a header asks for all, and refuses two.
+    /// Every value of this name, in order. Code that relies on a header must ask for all and
+    /// must not accept two.
     public func all(_ name: String) -> [String] {
         head.fields.filter { matches($0, name) }.map { value(of: $0) }
     }
@@ -22,7 +23,7 @@ public struct HeaderFields: Sendable, Sequence {
         head.fields.contains { matches($0, name) }
     }
 
-    /// Every field, names as the client wrote them.
+    /// Every field, with the name as the client wrote it.
     public func makeIterator() -> AnyIterator<(name: String, value: String)> {
         var fields = head.fields.makeIterator()
         return AnyIterator {

@@ -18,19 +18,19 @@ public struct Method: Hashable, Sendable, CustomStringConvertible {
     public static let trace = Method("TRACE")
 }
 
-/// One request, whole: its head was valid HTTP and its body has arrived.
+/// One complete request: its head is valid HTTP, and its body has arrived.
 ///
-/// Cheap to pass on. What is derived from the head's bytes (`path`, `query`, header values) is
-/// computed at each call: ask once and keep it.
+/// Cheap to copy. What is derived from the bytes of the head (`path`, `query`, header values) is
+/// computed at each call.
 public struct Request: Sendable {
     let head: RequestHead
     public let body: [UInt8]
-    /// Who asks: the other end of the socket or, behind a trusted proxy, its client.
+    /// The client: the peer of the connection or, behind a trusted proxy, the address that it names.
     public let peer: IPAddress
     let requestID: RequestID
-    /// The values of the route's `{…}`, percent-decoded.
+    /// The values of the parameters in the route's template.
     public let parameters: PathParameters
-    /// The template of the route that takes this request, as in the access record.
+    /// The template of the matched route, as in the access record.
     public let route: String?
 
     init(
@@ -45,8 +45,8 @@ public struct Request: Sendable {
         self.route = route
     }
 
-    /// A request without a socket, for routers and tests. A `target` that is no valid target is
-    /// answered 400 by the router.
+    /// A request without a socket, for routers and tests. The router answers 400
+    /// where `target` is not valid.
     public init(
         method: Method, target: String, headers: [(String, String)] = [], body: [UInt8] = [],
         peer: IPAddress = .loopback, id: RequestID = RequestID(prefix: 0, number: 0)
@@ -63,7 +63,7 @@ public struct Request: Sendable {
 
     public var headers: HeaderFields { HeaderFields(head: head) }
 
-    /// Names this request in `X-Request-Id` and in the hooks' records.
+    /// Identifies this request in `X-Request-Id` and in the records of the hooks.
     public var id: String { requestID.description }
 
     /// The pairs of an `application/x-www-form-urlencoded` query string, in order; `+` is a space.

@@ -1,9 +1,9 @@
-/// What the parser made of a request's head: the bytes as they came, and where things are in them.
+/// The head of a request: its bytes, and the positions of its parts in them.
 ///
-/// Immutable and shared by every copy of a ``Request``, so handing a request on costs one
-/// reference count. Strings are made only when somebody asks for one.
+/// Immutable and shared by every copy of a ``Request``, so that a copy costs one reference count.
+/// Strings are made only when they are asked for.
 final class RequestHead: Sendable {
-    /// Where one field line's name and value are; the value without white space around it.
+    /// The positions of name and value of one field line. The value is without white space around it.
     struct Field: Sendable {
         let nameStart: UInt32
         let nameEnd: UInt32
@@ -23,12 +23,12 @@ final class RequestHead: Sendable {
     let fields: [Field]
     let target: RequestTarget
     let framing: Framing
-    /// HTTP/1.0 has minor version 0: no chunked replies, no keep-alive unless asked for.
+    /// HTTP/1.0 has minor version 0: no keep-alive unless the client asks for it.
     let minorVersion: UInt8
-    /// What the client asks for; the server may still close.
+    /// Whether the client asks for it; the server may still close.
     let keepsAlive: Bool
     let expectsContinue: Bool
-    /// False when the head was refused or never came to its end: there are no fields then.
+    /// False when the head is invalid or incomplete: there are no fields then.
     let isWhole: Bool
 
     init(
@@ -71,7 +71,7 @@ final class RequestHead: Sendable {
     var path: String { String(decoding: bytes[target.path], as: UTF8.self) }
 }
 
-/// The segments of a head's path, each percent-decoded, as bytes.
+/// The percent-decoded segments of a path, as bytes.
 struct PathSegments: Sequence, IteratorProtocol {
     private let head: RequestHead
     private var index: Int

@@ -1,5 +1,5 @@
-/// Names one request in logs and in `X-Request-Id`: unique in this process and, by a random prefix
-/// of 32 bits, very likely among all processes. It is a name, not a secret.
+/// Identifies one request in logs and in `X-Request-Id`: unique in this process and, by a random
+/// prefix of 32 bits, very likely among all processes. Not a secret.
 public struct RequestID: Hashable, Sendable, CustomStringConvertible {
     let prefix: UInt32
     let number: UInt64
@@ -14,17 +14,17 @@ public struct RequestID: Hashable, Sendable, CustomStringConvertible {
         String(decoding: bytes, as: UTF8.self)
     }
 
-    /// How many bytes `write` appends at most.
-    static let longest = 25
+    /// The greatest length of the text, in bytes.
+    static let maxBytes = 25
 
     var bytes: [UInt8] {
         var bytes: [UInt8] = []
-        bytes.reserveCapacity(RequestID.longest)
+        bytes.reserveCapacity(RequestID.maxBytes)
         forEachByte { bytes.append($0) }
         return bytes
     }
 
-    /// Hands out the text byte by byte, so that writing it into a reply makes no String.
+    /// Passes on the text byte by byte, so that writing it into a response makes no String.
     func forEachByte(_ body: (UInt8) -> Void) {
         for shift in stride(from: 28, through: 0, by: -4) {
             body(hexDigit(UInt64(prefix >> UInt32(shift)) & 15))

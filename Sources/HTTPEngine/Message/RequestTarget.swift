@@ -1,15 +1,14 @@
-/// Where path and query are in a request target, and what the path is known to be
-/// (RFC 9112 §3.2).
+/// The positions of path and query in a request target (RFC 9112 §3.2).
 ///
-/// Promises: with `isDecodable` every percent escape of the path is well formed and the decoded
-/// segments are UTF-8 without NUL, so that decoding cannot fail later. Dot segments stay as sent:
-/// nothing here is a file, and `..` is a name like any other.
+/// Guarantees: with `isDecodable` every percent escape of the path is well formed and the decoded
+/// segments are UTF-8 without NUL, so that decoding cannot fail later. Dot segments are not resolved:
+/// routes are not files, and `..` is a name like any other.
 struct RequestTarget: Sendable, Equatable {
     /// Without the query and without scheme and authority.
     let path: Range<Int>
     /// After the `?`, if there is one.
     let query: Range<Int>?
-    /// Of an absolute-form target, between `//` and the path.
+    /// Between `//` and the path of an absolute-form target.
     let authority: Range<Int>?
     let hasEscapes: Bool
     let isDecodable: Bool
@@ -28,7 +27,7 @@ struct RequestTarget: Sendable, Equatable {
         self.isAsterisk = isAsterisk
     }
 
-    /// Reads origin-form, absolute-form (`http` and `https`) or `*`; nil is a 400.
+    /// Reads origin-form, absolute-form (`http` and `https`) or `*`; nil for anything else.
     init?(_ bytes: [UInt8], in range: Range<Int>) {
         guard let first = range.first.map({ bytes[$0] }) else { return nil }
         if first == UInt8(ascii: "*"), range.count == 1 {
@@ -55,7 +54,7 @@ struct RequestTarget: Sendable, Equatable {
             authority: authority, hasEscapes: scan.pathHasEscapes)
     }
 
-    /// The path of a target that was refused or has not come whole, never to be decoded.
+    /// The path of a target that is invalid or incomplete. It is never decoded.
     init(legibleIn bytes: [UInt8], _ range: Range<Int>) {
         var start = range.lowerBound
         if let authority = RequestTarget.afterScheme(bytes, in: range) {
@@ -77,8 +76,8 @@ struct RequestTarget: Sendable, Equatable {
             hasEscapes: hasEscapes, isDecodable: isDecodable, isAsterisk: isAsterisk)
     }
 
-    /// RFC 3986 path and query characters and `%`; a few that are not (`|`, `[`, `"`…) are refused
-    /// as `#` and every byte outside printable ASCII are.
+    /// Accepts the path and query characters of RFC 3986 and `%`. Some clients send others (`|`, `[`,
+    /// `"`); they are not accepted.
     private static func scan(
         _ bytes: [UInt8], in range: Range<Int>
     ) -> (pathEnd: Int, pathHasEscapes: Bool)? {

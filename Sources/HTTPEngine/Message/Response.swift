@@ -1,8 +1,8 @@
-/// What a handler answers. Content-Length, Date, Connection and X-Request-Id are the engine's:
-/// given here they are dropped.
+/// The response of a handler. The engine adds Content-Length, Date, Connection and X-Request-Id
+/// itself and drops them here.
 ///
-/// Names and values are checked byte by byte when the reply is written. One that would split the
-/// reply makes it a 500 and a fault record, never bytes on the wire.
+/// Header names and values are checked when the response is written. An invalid one makes the
+/// response a 500 and an error record, so that no value can add a header or split the response.
 public struct Response: Sendable {
     public var status: Status
     public var headers: [(String, String)]
@@ -23,7 +23,7 @@ public struct Response: Sendable {
             body: Array(text.utf8))
     }
 
-    /// The first value of this header, for tests and for code that decorates answers.
+    /// The first value of this header, for tests and for code that extends responses.
     public func header(_ name: String) -> String? {
         headers.first { ASCII.equalIgnoringCase($0.0, name) }?.1
     }
@@ -33,7 +33,7 @@ public struct Response: Sendable {
 public struct Status: Hashable, Sendable {
     public let code: Int
 
-    /// - Parameter code: 200 to 599; an interim answer is the engine's own business.
+    /// - Parameter code: 200 to 599; the engine alone sends interim responses.
     public init(code: Int) {
         precondition((200...599).contains(code), "a final status is 200 to 599")
         self.code = code
@@ -62,10 +62,10 @@ public struct Status: Hashable, Sendable {
     public static let serviceUnavailable = Status(code: 503)
     public static let httpVersionNotSupported = Status(code: 505)
 
-    /// An answer that never has content, whatever the handler gave (RFC 9110 §6.4.1).
+    /// A response with this status never has content (RFC 9110 §6.4.1).
     var forbidsContent: Bool { code == 204 || code == 304 }
 
-    /// The phrase of RFC 9110 §15 and RFC 6585; empty for a code they do not name.
+    /// The phrase of RFC 9110 §15 and RFC 6585; empty for other codes.
     public var reason: String { Status.reasons[code] ?? "" }
 
     private static let reasons: [Int: String] = [

@@ -1,15 +1,15 @@
 /// Reads one line of RFC 7239's `Forwarded`: elements with commas between them, each of
 /// `name=value` pairs with semicolons between them, values as tokens or quoted strings.
 ///
-/// Read from its beginning, for only there it is known what is inside quotes.
+/// It is read from its beginning, because quoted strings can only be found from there.
 struct ForwardedList {
     private struct Malformed: Error {}
 
     private let bytes: [UInt8]
     private var position = 0
 
-    /// - Returns: the `for` of each element, unquoted, `nil` where it has none; nothing at all when
-    ///   the line is malformed.
+    /// - Returns: the `for` of each element, unquoted, `nil` where it has none; `nil` for a malformed
+    ///   line.
     static func nodes(_ line: String) -> [String?]? {
         var list = ForwardedList(bytes: Array(line.utf8))
         return try? list.elements()
@@ -29,13 +29,13 @@ struct ForwardedList {
         repeat {
             skipBlanks()
             let name = token()
-            // An empty pair or element is one without a name; §4 has both.
+            // RFC 7239 §4 allows empty pairs and empty elements.
             guard !name.isEmpty else { continue }
             guard take(UInt8(ascii: "=")) else { throw Malformed() }
             let value = try value()
             skipBlanks()
             guard ASCII.equalIgnoringCase(name, "for") else { continue }
-            // §4: a parameter comes once. Of two, one is somebody else's.
+            // §4: a parameter occurs once. One of two may be the client's own.
             guard node == nil else { throw Malformed() }
             node = value
         } while take(UInt8(ascii: ";"))
@@ -45,7 +45,7 @@ struct ForwardedList {
     private mutating func value() throws(Malformed) -> String {
         guard take(UInt8(ascii: "\"")) else {
             let value = token()
-            // An unquoted address with a port is against §4 and very common.
+            // An unquoted address with a port is not allowed by §4, but very common.
             guard take(UInt8(ascii: ":")) else { return value }
             return value + ":" + token()
         }

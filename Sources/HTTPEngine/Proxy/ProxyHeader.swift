@@ -1,25 +1,26 @@
 public import Networking
 
-/// What a proxy says of its client before the client's first byte: the PROXY protocol, versions 1
-/// and 2 (HAProxy's proxy-protocol.txt, §2).
+/// The PROXY protocol header, versions 1 and 2 (HAProxy's proxy-protocol.txt, §2): a proxy names its
+/// client in it before the first byte of the client.
 ///
-/// Use: ask `read` with every byte so far until it says something else than `needMore`. Promises:
-/// never traps, decides within ``mostBytes``, and says the same however the bytes were split.
+/// Use: call `read` with all bytes so far until it returns something else than `needMore`.
+/// Guarantees: never traps, decides within ``maxBytes``, and the result does not depend on how the
+/// bytes were split.
 enum ProxyHeader {
     enum Progress: Equatable {
         case needMore
-        /// The header is the first so many bytes.
-        /// - Parameter client: nil keeps the socket's address: the proxy speaks for itself (LOCAL)
-        ///   or cannot say for whom (UNKNOWN, UNSPEC, a Unix socket).
+        /// The header is the first `bytes` bytes.
+        /// - Parameter client: nil where the address of the socket stays: the proxy has opened the
+        ///   connection itself (LOCAL) or does not know the client (UNKNOWN, UNSPEC, a Unix socket).
         case done(client: SocketAddress?, bytes: Int)
-        case refused(ProxyHeaderError.Reason)
+        case invalid(ProxyHeaderError.Reason)
     }
 
-    /// Of version 1, with its CR LF (§2.1).
-    static let mostLineBytes = 107
-    /// Of version 2, with all its extensions. It may announce 65,551; proxies send up to some
-    /// hundreds, a TLS client's certificate included some thousands.
-    static let mostBytes = 4_096
+    /// The longest header of version 1, with its CR LF (§2.1).
+    static let maxLineBytes = 107
+    /// The longest header of version 2 that is accepted. The format allows 65,551 bytes; proxies send
+    /// a few hundred, or a few thousand with a TLS client's certificate.
+    static let maxBytes = 4_096
 
     private static let lineStart = Array("PROXY ".utf8)
     private static let signature = Array("\r\n\r\n\0\r\nQUIT\n".utf8)
@@ -27,7 +28,7 @@ enum ProxyHeader {
     static func read(_ bytes: [UInt8]) -> Progress {
         if zip(bytes, lineStart).allSatisfy(==) { return readLine(bytes) }
         if zip(bytes, signature).allSatisfy(==) { return readBinary(bytes) }
-        return .refused(.missing)
+        return .invalid(.missing)
     }
 }
 
@@ -35,21 +36,21 @@ enum ProxyHeader {
 
 extension ProxyHeader {
     private static func readLine(_ bytes: [UInt8]) -> Progress {
-        let window = bytes.prefix(mostLineBytes - 1)
+        let window = bytes.prefix(maxLineBytes - 1)
         guard let end = window.firstIndex(where: { $0 == 0x0d || $0 == 0x0a }) else {
-            return window.count < mostLineBytes - 1 ? .needMore : .refused(.tooLong)
+            return window.count < maxLineBytes - 1 ? .needMore : .invalid(.tooLong)
         }
-        guard bytes[end] == 0x0d else { return .refused(.badLine) }
+        guard bytes[end] == 0x0d else { return .invalid(.badLine) }
         guard end + 1 < bytes.count else { return .needMore }
-        guard bytes[end + 1] == 0x0a else { return .refused(.badLine) }
+        guard bytes[end + 1] == 0x0a else { return .invalid(.badLine) }
         let fields = String(decoding: bytes[..<end], as: UTF8.self)
             .split(separator: " ", omittingEmptySubsequences: false).map(String.init)
-        // §2.1: whatever follows UNKNOWN is not looked at.
+        // §2.1: what follows UNKNOWN is ignored.
         if fields[1] == "UNKNOWN" { return .done(client: nil, bytes: end + 2) }
-        guard fields.count == 6, let isV6 = family(fields[1]) else { return .refused(.badLine) }
+        guard fields.count == 6, let isV6 = family(fields[1]) else { return .invalid(.badLine) }
         guard let client = address(fields[2], fields[4], isV6: isV6),
             address(fields[3], fields[5], isV6: isV6) != nil
-        else { return .refused(.badAddress) }
+        else { return .invalid(.badAddress) }
         return .done(client: client, bytes: end + 2)
     }
 
@@ -75,24 +76,24 @@ extension ProxyHeader {
 extension ProxyHeader {
     private static func readBinary(_ bytes: [UInt8]) -> Progress {
         guard bytes.count >= 16 else { return .needMore }
-        guard bytes[12] >> 4 == 2 else { return .refused(.badVersion) }
+        guard bytes[12] >> 4 == 2 else { return .invalid(.badVersion) }
         let command = bytes[12] & 0x0f
-        guard command <= 1 else { return .refused(.badCommand) }
+        guard command <= 1 else { return .invalid(.badCommand) }
         let rest = Int(bytes[14]) << 8 | Int(bytes[15])
-        guard 16 + rest <= mostBytes else { return .refused(.tooLong) }
+        guard 16 + rest <= maxBytes else { return .invalid(.tooLong) }
         guard bytes.count >= 16 + rest else { return .needMore }
-        // §2.2: what LOCAL says of families and addresses is not looked at.
+        // §2.2: family and addresses of LOCAL are ignored.
         guard command == 1 else { return .done(client: nil, bytes: 16 + rest) }
         let (family, transport) = (bytes[13] >> 4, bytes[13] & 0x0f)
-        // A datagram's sender is not who is connected here.
-        guard family <= 3, transport <= 1 else { return .refused(.badFamily) }
+        // A datagram has no connection.
+        guard family <= 3, transport <= 1 else { return .invalid(.badFamily) }
         let block = bytes[16..<(16 + rest)]
         switch (family, transport) {
         case (1, 1):
-            guard rest >= 12 else { return .refused(.badAddress) }
+            guard rest >= 12 else { return .invalid(.badAddress) }
             return .done(client: client(block, addressBytes: 4), bytes: 16 + rest)
         case (2, 1):
-            guard rest >= 36 else { return .refused(.badAddress) }
+            guard rest >= 36 else { return .invalid(.badAddress) }
             return .done(client: client(block, addressBytes: 16), bytes: 16 + rest)
         default: return .done(client: nil, bytes: 16 + rest)
         }

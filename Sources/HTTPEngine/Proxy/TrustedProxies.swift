@@ -8,7 +8,7 @@ public enum ProxyProtocol: String, CaseIterable, Sendable {
     case required
 }
 
-/// The reverse proxies whose word about the client's address is taken.
+/// The reverse proxies that may name the client of a request or of a connection.
 public struct TrustedProxies: Sendable {
     /// Their addresses. Empty means that the client is always the peer of the connection.
     public var addresses: [IPBlock] = [] {
@@ -28,8 +28,8 @@ public struct TrustedProxies: Sendable {
     }
 }
 
-/// The header field in which proxies say whom they ask for. A server believes one of them: the
-/// proxy that writes the one passes on the other as its client made it up.
+/// The header field in which proxies name the client. A server reads one of the two: a proxy that
+/// writes the one passes on the other as the client sent it.
 public enum ForwardedHeader: String, CaseIterable, Sendable {
     case xForwardedFor = "x-forwarded-for"
     /// RFC 7239.

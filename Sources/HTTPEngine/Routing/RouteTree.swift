@@ -86,7 +86,7 @@ struct RouteTree: Sendable {
         return (nodes[node].routes, values)
     }
 
-    /// Recurses no deeper than the longest template: a node without children ends it.
+    /// The depth of the recursion is at most that of the longest template.
     private func find(_ rest: PathSegments, from node: Int, _ values: inout [String]) -> Int? {
         var rest = rest
         guard let segment = rest.next() else { return nodes[node].routes.isEmpty ? nil : node }

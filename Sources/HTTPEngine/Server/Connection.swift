@@ -131,7 +131,9 @@ final class Connection {
             begin(exchange, on: loop)
             return true
         }
-        if output.isCaughtUp, input.takeContinue() { output.write(ResponseEncoder.continueReply) }
+        if output.isCaughtUp, input.takeContinue() {
+            output.write(ResponseEncoder.continueResponse)
+        }
         guard phase.takesRequests(output) else { return false }
         switch input.next(id: loop.nextID(), at: loop.now) {
         case .needMore: return false

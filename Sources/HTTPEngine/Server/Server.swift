@@ -28,7 +28,7 @@ public final class Server: Sendable {
     /// The gauges and counters of this moment. May be called from anywhere at any time.
     public var statistics: ServerStatistics {
         var rejections = context.limiter.rejections
-        rejections.add(context.rejections.counts)
+        rejections.merge(context.rejections.counts)
         return ServerStatistics(
             openConnections: context.limiter.total,
             requestsInFlight: running.reduce(0) { $0 + $1.requestsInFlight.value },

@@ -1,13 +1,13 @@
 /// Reads the body of one request (RFC 9112 §6.3, §7.1) from a buffer that grows behind it.
 ///
-/// Promises: never holds more than `limit` bytes; chunk extensions and trailers are bounded and
-/// dropped; what it answers does not depend on how the bytes were split.
+/// Guarantees: never keeps more than `limit` bytes. Chunk extensions and trailers are limited and
+/// dropped. The result does not depend on how the bytes were split.
 struct BodyReader {
     enum Progress {
         case needMore
         case done
         case tooLarge
-        case refused(ParseError)
+        case invalid(ParseError)
     }
 
     private enum Phase {
@@ -29,7 +29,7 @@ struct BodyReader {
     private let keeps: Bool
 
     /// - Parameters:
-    ///   - limit: bytes of body; more is too large.
+    ///   - limit: bytes of body; more is `tooLarge`.
     ///   - keeps: false to drop the bytes, for a request that is already answered.
     init(framing: RequestHead.Framing, limit: Int, limits: ParserLimits, keeps: Bool) {
         switch framing {
@@ -42,7 +42,7 @@ struct BodyReader {
         self.keeps = keeps
     }
 
-    /// - Parameter start: where unread bytes begin; moved past what was used.
+    /// - Parameter start: where unread bytes begin; moved past those that were read.
     mutating func advance(_ buffer: [UInt8], from start: inout Int) -> Progress {
         while true {
             switch phase {
@@ -58,9 +58,9 @@ struct BodyReader {
                 if left > 0 { return .needMore }
             case .chunkEnd:
                 guard start < buffer.count else { return .needMore }
-                guard buffer[start] == UInt8(ascii: "\r") else { return .refused(.badChunk) }
+                guard buffer[start] == UInt8(ascii: "\r") else { return .invalid(.badChunk) }
                 guard start + 1 < buffer.count else { return .needMore }
-                guard buffer[start + 1] == UInt8(ascii: "\n") else { return .refused(.badChunk) }
+                guard buffer[start + 1] == UInt8(ascii: "\n") else { return .invalid(.badChunk) }
                 start += 2
                 phase = .chunkSize
             case .chunkSize:
@@ -79,7 +79,7 @@ struct BodyReader {
         return count - taken
     }
 
-    /// nil means go on.
+    /// - Returns: nil to continue with the next phase.
     private mutating func readChunkSize(
         _ buffer: [UInt8], from start: inout Int
     ) -> Progress? {
@@ -88,22 +88,22 @@ struct BodyReader {
         let line: Range<Int>
         switch BodyReader.line(buffer, from: start, longest: longest) {
         case .incomplete: return .needMore
-        case .bad: return .refused(.badChunk)
+        case .bad: return .invalid(.badChunk)
         case .line(let range): line = range
         }
         var size = 0
         var index = line.lowerBound
         while index < line.upperBound, let value = ASCII.hexValue(buffer[index]) {
-            // Fifteen digits fit an Int; sixteen are no honest chunk.
-            guard index - line.lowerBound < digits - 1 else { return .refused(.badChunk) }
+            // Fifteen digits fit an Int, and no valid chunk has more.
+            guard index - line.lowerBound < digits - 1 else { return .invalid(.badChunk) }
             size = size << 4 | Int(value)
             index += 1
         }
         guard index > line.lowerBound,
             BodyReader.isExtension(buffer, in: index..<line.upperBound)
-        else { return .refused(.badChunk) }
+        else { return .invalid(.badChunk) }
         extensionBytes += line.upperBound - index
-        guard extensionBytes <= limits.chunkExtensionBytes else { return .refused(.badChunk) }
+        guard extensionBytes <= limits.chunkExtensionBytes else { return .invalid(.badChunk) }
         guard size <= limit - received else { return .tooLarge }
         start = line.upperBound + 2
         phase = size == 0 ? .trailer : .chunk(remaining: size)
@@ -114,7 +114,7 @@ struct BodyReader {
         let longest = limits.trailerBytes - trailerBytes
         switch BodyReader.line(buffer, from: start, longest: longest) {
         case .incomplete: return .needMore
-        case .bad: return .refused(.badTrailer)
+        case .bad: return .invalid(.badTrailer)
         case .line(let line):
             if line.isEmpty {
                 phase = .done
@@ -122,7 +122,7 @@ struct BodyReader {
                 do throws(ParseError) {
                     _ = try FieldLine.parse(buffer, in: line, base: line.lowerBound)
                 } catch {
-                    return .refused(.badTrailer)
+                    return .invalid(.badTrailer)
                 }
                 trailerBytes += line.count
             }
@@ -131,7 +131,7 @@ struct BodyReader {
         }
     }
 
-    /// Nothing, or `;` and field characters; white space may stand before it (RFC 9112 §7.1.1).
+    /// Nothing, or `;` and field characters, with white space before it (RFC 9112 §7.1.1).
     private static func isExtension(_ buffer: [UInt8], in range: Range<Int>) -> Bool {
         guard let first = buffer[range].first(where: { !ASCII.isBlank($0) }) else {
             return range.isEmpty
@@ -145,7 +145,7 @@ struct BodyReader {
         case line(Range<Int>)
     }
 
-    /// The line from `start` to its CR LF; a line without one in `longest` bytes is bad.
+    /// The line from `start` to its CR LF, of at most `longest` bytes.
     private static func line(_ buffer: [UInt8], from start: Int, longest: Int) -> Line {
         let end = min(buffer.count, start + longest + 2)
         guard let feed = buffer[start..<end].firstIndex(of: UInt8(ascii: "\n")) else {

@@ -1,14 +1,14 @@
 /// Reads the head of one request, line by line, from a buffer that grows behind it.
 ///
-/// Promises: what it answers does not depend on how the bytes were split; no byte is looked at
-/// twice for a line's end, so dripping is not quadratic.
+/// Guarantees: the result does not depend on how the bytes were split. No byte is searched twice for
+/// the end of a line, so that the cost of single bytes is not quadratic.
 struct HeadReader {
     enum Progress {
         case needMore
-        /// One empty line before the request (RFC 9112 §2.2), `bytes` long, is to be dropped.
+        /// One empty line before the request (RFC 9112 §2.2); the first `bytes` are to be dropped.
         case skipped(bytes: Int)
         case done(RequestHead, bytes: Int)
-        case refused(ParseError, RequestHead?)
+        case invalid(ParseError, RequestHead?)
     }
 
     private let limits: ParserLimits
@@ -19,46 +19,46 @@ struct HeadReader {
     private var semantics = HeadSemantics()
     private var hasSkipped: Bool
 
-    /// - Parameter hasSkipped: the one empty line has been used up.
+    /// - Parameter hasSkipped: there was an empty line already; only one is accepted.
     init(limits: ParserLimits, hasSkipped: Bool = false) {
         self.limits = limits
         self.hasSkipped = hasSkipped
     }
 
-    /// - Parameter base: where this head begins in `buffer`; the same place at each call.
+    /// - Parameter base: where this head begins in `buffer`; the same at each call.
     mutating func advance(_ buffer: [UInt8], from base: Int) -> Progress {
         let available = buffer.count - base
         while true {
             while scanned < available, buffer[base + scanned] != UInt8(ascii: "\n") {
                 scanned += 1
             }
-            if let error = overrun(through: scanned) { return refuse(error, buffer, base) }
+            if let error = overrun(through: scanned) { return invalid(error, buffer, base) }
             guard scanned < available else { return .needMore }
             let end = scanned - 1
             guard end >= lineStart, buffer[base + end] == UInt8(ascii: "\r") else {
-                return refuse(.badLineEnd, buffer, base)
+                return invalid(.badLineEnd, buffer, base)
             }
             let content = base + lineStart..<base + end
             scanned += 1
             if content.isEmpty, line == nil {
-                guard !hasSkipped else { return refuse(.badRequestLine, buffer, base) }
+                guard !hasSkipped else { return invalid(.badRequestLine, buffer, base) }
                 return .skipped(bytes: scanned)
             }
             do throws(ParseError) {
                 if content.isEmpty { return .done(try finish(buffer, base), bytes: scanned) }
                 try read(content, of: buffer, base)
             } catch {
-                return refuse(error, buffer, base)
+                return invalid(error, buffer, base)
             }
             lineStart = scanned
         }
     }
 
-    /// Whether the line that runs up to `end` is longer than allowed. Asked before the line is
-    /// looked at, so that a line too long is refused alike whether its end has come or not.
+    /// The error if the line up to `end` is too long. Checked before the line is read, so that the
+    /// error is the same whether the end of the line has arrived or not.
     private func overrun(through end: Int) -> ParseError? {
         if line == nil {
-            // One more for the CR.
+            // And the CR.
             return end - lineStart > limits.requestLineBytes + 1 ? .requestLineTooLong : nil
         }
         return end >= limits.headBytes ? .headTooLarge : nil
@@ -85,19 +85,20 @@ struct HeadReader {
             method: line.method, bytes: Array(buffer[base..<base + scanned]), fields: fields,
             target: line.target, framing: framing, minorVersion: line.minorVersion,
             keepsAlive: semantics.keepsAlive(minorVersion: line.minorVersion),
-            // HTTP/1.0 knows no interim answers (RFC 9110 §10.1.1).
+            // HTTP/1.0 has no interim responses (RFC 9110 §10.1.1).
             expectsContinue: semantics.expectsContinue && line.minorVersion > 0
                 && framing != .none)
     }
 
-    private func refuse(_ error: ParseError, _ buffer: [UInt8], _ base: Int) -> Progress {
-        .refused(error, partial(of: buffer, from: base))
+    private func invalid(_ error: ParseError, _ buffer: [UInt8], _ base: Int) -> Progress {
+        .invalid(error, partial(of: buffer, from: base))
     }
 
-    /// As much of a head as its request line gives, whole or broken, so that the right surface
-    /// answers a refusal. Not for routing: the target may be any bytes.
+    /// The head as far as its request line can be read, so that the error is rendered by the group
+    /// of its path. Not for routing: the target may hold any bytes.
     func partial(of buffer: [UInt8], from base: Int) -> RequestHead? {
-        // No more of a line than was needed to refuse it, however much came at once.
+        // Only as much of the line as its limit allows, so that the result does not depend on how
+        // the bytes were split.
         let end = line == nil ? min(scanned, limits.requestLineBytes + 2) : lineStart
         guard let line = line ?? RequestLine(legibleIn: buffer, base..<base + end) else {
             return nil
@@ -116,13 +117,14 @@ enum FieldLine {
         _ bytes: [UInt8], in range: Range<Int>, base: Int
     ) throws(ParseError) -> RequestHead.Field {
         var index = range.lowerBound
-        // obs-fold (RFC 9112 §5.2): what one reader joins another reads as a new field.
+        // obs-fold (RFC 9112 §5.2): other implementations read a folded line as a new field.
         if ASCII.isBlank(bytes[index]) { throw .foldedField }
         while index < range.upperBound, ASCII.isToken(bytes[index]) { index += 1 }
         let nameEnd = index
         guard index < range.upperBound else { throw .badFieldLine }
         guard bytes[index] == UInt8(ascii: ":") else {
-            // White space before the colon (RFC 9112 §5.1) hides a field from other readers.
+            // With white space before the colon other implementations do not recognise the field
+            // (RFC 9112 §5.1).
             throw ASCII.isBlank(bytes[index]) ? .badFieldLine : .badFieldName
         }
         guard nameEnd > range.lowerBound else { throw .badFieldName }

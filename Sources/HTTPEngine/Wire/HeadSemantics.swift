@@ -1,6 +1,6 @@
-/// What the fields of a head mean for the connection: where the body ends, whether it persists,
-/// whether the client waits to be told to go on. Anything that two readers could read differently
-/// is refused (RFC 9112 §6.3, §11.2).
+/// The fields of a head that matter to the connection: where the body ends, whether the connection
+/// persists, whether the client waits for `100 Continue`. A field that two implementations could
+/// read differently is not accepted (RFC 9112 §6.3, §11.2).
 struct HeadSemantics {
     private(set) var hosts = 0
     private(set) var expectsContinue = false
@@ -10,7 +10,7 @@ struct HeadSemantics {
     private var asksClose = false
     private var asksKeepAlive = false
 
-    /// Takes one field of the head into account; most are none of its business.
+    /// Reads one field of the head; most are skipped.
     mutating func read(_ field: RequestHead.Field, of bytes: [UInt8], base: Int) throws(ParseError)
     {
         let name = base + Int(field.nameStart)..<base + Int(field.nameEnd)
@@ -30,7 +30,7 @@ struct HeadSemantics {
                 if token == "keep-alive" { asksKeepAlive = true }
             }
         case 14 where ASCII.equalIgnoringCase(bytes, name, "content-length"):
-            // Two are refused even when they agree: "never guessed".
+            // Two are not accepted even if they are equal.
             guard contentLength == nil else { throw .badContentLength }
             contentLength = try HeadSemantics.length(bytes, in: value)
         case 17 where ASCII.equalIgnoringCase(bytes, name, "transfer-encoding"):
@@ -42,7 +42,7 @@ struct HeadSemantics {
 
     func framing(minorVersion: UInt8) throws(ParseError) -> RequestHead.Framing {
         if hasTransferEncoding {
-            // In HTTP/1.0 nobody knows what it means (RFC 9112 §6.1).
+            // HTTP/1.0 does not define it (RFC 9112 §6.1).
             guard contentLength == nil, minorVersion > 0 else { throw .badTransferEncoding }
             guard codings.allSatisfy({ $0.utf8.allSatisfy(ASCII.isToken) && !$0.isEmpty }),
                 !codings.dropLast().contains("chunked"), let last = codings.last

@@ -1,5 +1,5 @@
-/// Why a request was refused before anybody looked at what it asks for. The connection is closed
-/// after the answer, for nothing that follows can be trusted to be a request.
+/// Why a request is not valid HTTP/1.1 or is beyond a limit of the parser. The connection is closed
+/// after the response, because it is not known where the next request begins.
 public enum ParseError: Error, Hashable, Sendable {
     case badRequestLine
     case badTarget
@@ -37,30 +37,31 @@ public enum ParseError: Error, Hashable, Sendable {
         }
     }
 
-    /// One sentence for the person who wrote the client.
+    /// One sentence for the developer of the client.
     public var explanation: String {
         switch self {
         case .badRequestLine: return "The request line is not METHOD SP target SP HTTP/1.1."
         case .badTarget: return "The request target is not a valid path, URL or *."
         case .badVersion: return "The request line does not end in an HTTP version."
         case .badLineEnd: return "A line of the head does not end in CR LF."
-        case .badFieldLine: return "A header line has no colon, or white space before it."
-        case .badFieldName: return "A header name has a character that is not a token's."
+        case .badFieldLine: return "A header line has no colon, or there is white space before it."
+        case .badFieldName: return "A header name is empty or has a character that is not allowed."
         case .badFieldValue: return "A header value has a control character."
-        case .foldedField: return "A header is folded over more than one line."
-        case .badHost: return "There must be exactly one Host header, naming a host."
+        case .foldedField: return "A header value continues on a second line."
+        case .badHost: return "There must be exactly one Host header, with a valid host."
         case .badContentLength: return "Content-Length is not one decimal number."
-        case .badTransferEncoding: return "Transfer-Encoding is not exactly one chunked."
+        case .badTransferEncoding:
+            return "Transfer-Encoding must be chunked, once, and without Content-Length."
         case .badChunk: return "The chunked body has a malformed chunk."
-        case .badTrailer: return "The chunked body has malformed or too large trailers."
+        case .badTrailer: return "The trailers of the chunked body are malformed or too large."
         case .truncated: return "The connection was closed in the middle of the request."
         case .requestLineTooLong: return "The request line is too long."
         case .headTooLarge: return "The head of the request is too large."
         case .tooManyFields: return "The request has too many headers."
-        case .unknownTransferCoding: return "Only the transfer coding chunked is known here."
-        case .unsupportedMethod: return "This server is no proxy."
-        case .unsupportedVersion: return "Only HTTP/1.1 and HTTP/1.0 are spoken here."
-        case .unknownExpectation: return "Only the expectation 100-continue is known here."
+        case .unknownTransferCoding: return "The only supported transfer coding is chunked."
+        case .unsupportedMethod: return "CONNECT is not supported: this server is not a proxy."
+        case .unsupportedVersion: return "Only HTTP/1.1 and HTTP/1.0 are supported."
+        case .unknownExpectation: return "The only supported expectation is 100-continue."
         }
     }
 }

@@ -4,7 +4,7 @@ struct RequestLine {
     let target: RequestTarget
     let minorVersion: UInt8
 
-    /// - Parameter range: where the line is; the target's ranges are relative to its beginning.
+    /// - Parameter range: the line in `bytes`. The ranges of the target are relative to its beginning.
     init(_ bytes: [UInt8], in range: Range<Int>) throws(ParseError) {
         var index = range.lowerBound
         while index < range.upperBound, ASCII.isToken(bytes[index]) { index += 1 }
@@ -13,13 +13,13 @@ struct RequestLine {
         else { throw .badRequestLine }
         method = Method(String(decoding: bytes[range.lowerBound..<index], as: UTF8.self))
         let start = index + 1
-        // Back from the end: the version has a fixed length, and a space in the target is refused.
+        // Read from the end: the version has a fixed length, and the target has no space.
         let versionStart = range.upperBound - 8
         guard versionStart > start, bytes[versionStart - 1] == UInt8(ascii: " ") else {
             throw .badVersion
         }
         minorVersion = try RequestLine.minorVersion(bytes, at: versionStart)
-        // CONNECT has an authority for a target; asking a server that is no proxy is 501.
+        // The target of CONNECT is an authority; only proxies support it.
         guard method != .connect else { throw .unsupportedMethod }
         guard let target = RequestTarget(bytes, in: start..<versionStart - 1),
             !target.isAsterisk || method == .options
@@ -30,8 +30,8 @@ struct RequestLine {
         self.target = target.relative(to: range.lowerBound)
     }
 
-    /// What can be read of a line that was refused or has not come whole: method and target up to
-    /// where they end or break off. `nil` when there is no method with a space after it.
+    /// Reads what can be read of a line that is invalid or incomplete: the method, and the target up
+    /// to its end or to the end of the line. `nil` without a method and a space after it.
     init?(legibleIn bytes: [UInt8], _ range: Range<Int>) {
         let parts = bytes[range].split(
             separator: UInt8(ascii: " "), maxSplits: 2, omittingEmptySubsequences: false)
@@ -44,7 +44,7 @@ struct RequestLine {
         minorVersion = 1
     }
 
-    /// A minor version above 1 is spoken to as 1.1 (RFC 9110 §6.2).
+    /// A minor version above 1 is handled as 1.1 (RFC 9110 §6.2).
     private static func minorVersion(_ bytes: [UInt8], at start: Int) throws(ParseError) -> UInt8 {
         for (offset, byte) in "HTTP/".utf8.enumerated() where bytes[start + offset] != byte {
             throw .badVersion

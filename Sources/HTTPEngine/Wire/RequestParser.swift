@@ -1,4 +1,4 @@
-/// How much of everything a parser takes; see ``ServerConfiguration`` for each.
+/// The limits of a request; ``ServerConfiguration`` describes each.
 struct ParserLimits: Sendable {
     var requestLineBytes: Int
     var headBytes: Int
@@ -9,19 +9,19 @@ struct ParserLimits: Sendable {
 
 /// Turns the bytes of a connection into requests. No socket, no clock, no routes.
 ///
-/// Use: `append` what was read, then call `next` until it says `needMore`. After `head`, say with
-/// `readBody` how much body is taken before calling `next` again; a refusal is final. Promises:
-/// never traps on any input, and answers alike however the bytes were split.
+/// Use: `append` what was received, then call `next` until it returns `needMore`. After `head` call
+/// `readBody` with the limit of the body. `tooLarge` and `invalid` are final. Guarantees: never traps
+/// on any input, and the result does not depend on how the bytes were split.
 struct RequestParser {
     enum Event {
         case needMore
         case head(RequestHead)
-        /// The request announced by the last `head` is whole.
+        /// The request of the last `head` is complete.
         case body([UInt8])
         /// More body than `readBody` allowed.
         case tooLarge
         /// With the head as far as it was read.
-        case refused(ParseError, RequestHead?)
+        case invalid(ParseError, RequestHead?)
     }
 
     private enum Phase {
@@ -41,22 +41,22 @@ struct RequestParser {
         phase = .head(HeadReader(limits: limits))
     }
 
-    /// Bytes that are waiting to be read; zero between requests.
+    /// Bytes that were appended and not parsed; zero between requests.
     var unread: Int { buffer.count - start }
 
-    /// What its buffers take, in bytes.
+    /// Bytes that its buffers keep in memory.
     var heldBytes: Int {
         if case .body(let reader) = phase { return buffer.capacity + reader.body.capacity }
         return buffer.capacity
     }
 
-    /// Nothing of a next request has come.
+    /// Nothing of the next request has arrived.
     var isBetweenRequests: Bool {
         if case .head = phase { return unread == 0 }
         return false
     }
 
-    /// As much of a head as has come, for the answer to one that never comes whole.
+    /// As much of a head as has arrived, for the response to an incomplete one.
     var partialHead: RequestHead? {
         guard case .head(let reader) = phase else { return nil }
         return reader.partial(of: buffer, from: start)
@@ -74,7 +74,7 @@ struct RequestParser {
         switch phase {
         case .over, .decision: return .needMore
         case .head(let reader):
-            // Left in place, the reader's storage would be shared with the copy and then copied.
+            // Taken out, so that the reader is not copied when it changes.
             phase = .over
             return readHead(reader)
         case .body(let reader):
@@ -106,7 +106,7 @@ struct RequestParser {
             consume(bytes)
             phase = .decision(head)
             return .head(head)
-        case .refused(let error, let head): return .refused(error, head)
+        case .invalid(let error, let head): return .invalid(error, head)
         }
     }
 
@@ -122,14 +122,14 @@ struct RequestParser {
             phase = .head(HeadReader(limits: limits))
             return .body(reader.body)
         case .tooLarge: return .tooLarge
-        case .refused(let error): return .refused(error, nil)
+        case .invalid(let error): return .invalid(error, nil)
         }
     }
 
     private mutating func consume(_ bytes: Int) {
         start += bytes
         guard start == buffer.count else { return }
-        // A large buffer is given back: most connections are idle most of the time.
+        // A large buffer is freed: most connections are idle most of the time.
         buffer.removeAll(keepingCapacity: buffer.capacity <= 1_024)
         start = 0
     }

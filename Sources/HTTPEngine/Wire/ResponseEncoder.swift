@@ -1,6 +1,7 @@
-/// A handler gave a header that would not be one line of its own on the wire.
+/// A response has a header that is not valid, for example because it contains a line end.
 public struct InvalidHeader: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The name, when it is the value that is wrong; never the value, which may be a secret.
+    /// The name where the value is not valid, nil where the name is not. Never the value, which may
+    /// be a secret.
     public let name: String?
 
     public var description: String {
@@ -10,28 +11,29 @@ public struct InvalidHeader: Error, Hashable, Sendable, CustomStringConvertible 
 
 /// Writes responses as bytes into a buffer that its owner reuses.
 ///
-/// Promises: what it writes is exactly one response; nothing is written when it throws.
+/// Guarantees: writes exactly one response, or nothing when it throws.
 struct ResponseEncoder {
-    /// What goes into a reply that is not the handler's to say.
+    /// What the engine decides about a response.
     struct Frame {
         let id: RequestID
         let date: [UInt8]
-        /// The reply to HEAD has the length of the body and not the body.
+        /// The response to HEAD has the length of the body, but no body.
         let isHead: Bool
         let minorVersion: UInt8
         let keepsAlive: Bool
     }
 
-    static let continueReply = Array("HTTP/1.1 100 Continue\r\n\r\n".utf8)
+    static let continueResponse = Array("HTTP/1.1 100 Continue\r\n\r\n".utf8)
 
-    /// Appends the response, and says how many bytes it is.
+    /// Appends the response.
+    /// - Returns: its length in bytes.
     static func encode(
         _ response: Response, _ frame: Frame, into buffer: inout [UInt8]
     ) throws(InvalidHeader) -> Int {
         try validate(response)
         let before = buffer.count
         appendStatusLine(response.status, to: &buffer)
-        for (name, value) in response.headers where !isOurs(name) {
+        for (name, value) in response.headers where !isReserved(name) {
             append(name, to: &buffer)
             append(": ", to: &buffer)
             append(value, to: &buffer)
@@ -58,7 +60,7 @@ struct ResponseEncoder {
         return buffer.count - before
     }
 
-    /// Checks that every header is one line of its own.
+    /// Checks every header.
     static func validate(_ response: Response) throws(InvalidHeader) {
         for (name, value) in response.headers { try check(name, value) }
     }
@@ -70,8 +72,8 @@ struct ResponseEncoder {
         guard ASCII.areFieldValue(value) else { throw InvalidHeader(name: name) }
     }
 
-    /// What frames the message or names it is the engine's, so that a handler cannot contradict it.
-    private static func isOurs(_ name: String) -> Bool {
+    /// Headers that the engine sets itself, so that a handler cannot contradict the framing.
+    private static func isReserved(_ name: String) -> Bool {
         switch name.utf8.count {
         case 4: return ASCII.equalIgnoringCase(name, "Date")
         case 10:

@@ -155,7 +155,7 @@ import Testing
         #expect(next() == "/api/a/{name} , then request")
     }
 
-    @Test mutating func anInvalidProxyHeaderIsToldApart() {
+    @Test mutating func anInvalidProxyHeaderHasItsReason() {
         input = Self.input(awaitsProxyHeader: true)
         #expect(receive("GET / HTTP/1.1\r\n") == .invalidProxyHeader(.missing))
     }

@@ -4,7 +4,7 @@ import Testing
 @testable import HTTPEngine
 
 extension Exchange {
-    /// An exchange that holds so many bytes of its request.
+    /// An exchange that keeps this number of bytes of its request.
     static func sample(bytes: Int = 0, number: UInt64 = 0) -> Exchange {
         let target = String(repeating: "/", count: bytes)
         return Exchange(
@@ -65,7 +65,7 @@ extension Exchange {
         output.write([UInt8](repeating: 0, count: 10_000))
         output.finish()
         #expect(output.heldBytes >= 10_000)
-        // A large buffer is given back when all of it is sent.
+        // A large buffer is freed when all of it is sent.
         output.sent(10_000)
         #expect(output.heldBytes == 0)
     }

@@ -3,7 +3,7 @@ import Testing
 @testable import HTTPEngine
 
 @Suite struct MonotonicTimeTests {
-    @Test func spansAreNeitherNegativeNorEndless() {
+    @Test func intervalsAreNeitherNegativeNorEndless() {
         #expect(MonotonicTime.Interval(.milliseconds(1_500)).nanoseconds == 1_500_000_000)
         #expect(MonotonicTime.Interval(.seconds(-5)).nanoseconds == 0)
         let long = MonotonicTime.Interval(.seconds(Int64.max))

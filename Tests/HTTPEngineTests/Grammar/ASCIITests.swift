@@ -10,26 +10,26 @@ import Testing
         Set((0...255).map { UInt8($0) }.filter(isMember))
     }
 
-    @Test func tokensAreOfTheCharactersOfRFC9110() {
+    @Test func tokenCharactersAreThoseOfRFC9110() {
         let expected = Set((Self.alphanumeric + "!#$%&'*+-.^_`|~").utf8)
         #expect(bytes(where: ASCII.isToken) == expected)
     }
 
-    @Test func targetsAreOfTheCharactersOfRFC3986() {
+    @Test func targetCharactersAreThoseOfRFC3986() {
         let expected = Set((Self.alphanumeric + "-._~%!$&'()*+,;=:@/?").utf8)
         #expect(bytes(where: ASCII.isTarget) == expected)
     }
 
-    @Test func hostsAreOfNameCharacters() {
+    @Test func hostCharactersAreThoseOfNames() {
         #expect(bytes(where: ASCII.isHostName) == Set((Self.alphanumeric + "-._~").utf8))
     }
 
-    @Test func fieldValuesHaveNoControlCharacterButTab() {
+    @Test func tabIsTheOnlyControlCharacterOfFieldValues() {
         let expected = Set((0x20...0xff).map { UInt8($0) }).subtracting([0x7f]).union([9])
         #expect(bytes(where: ASCII.isFieldValue) == expected)
     }
 
-    @Test func aTextIsAFieldValueIfAllOfItIs() {
+    @Test func aTextIsAFieldValueIfEveryByteIs() {
         #expect(ASCII.areFieldValue(""))
         #expect(ASCII.areFieldValue(String(repeating: "x", count: 100) + "\u{e9}"))
         for index in [0, 15, 16, 63, 99] {

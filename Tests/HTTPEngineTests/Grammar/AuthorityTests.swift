@@ -11,7 +11,7 @@ import Testing
         "a", "example.test", "EXAMPLE.test.", "127.0.0.1:8080", "a:", "a:0", "a:65535", "[::1]",
         "[2001:db8::1]:443", "[::ffff:1.2.3.4]", "under_score", "xn--bcher-kva.example",
     ])
-    func thisNamesAHost(text: String) {
+    func aValidAuthorityIsAccepted(text: String) {
         #expect(isValid(text))
     }
 
@@ -20,7 +20,7 @@ import Testing
         "a?b", "a#b", "[::1", "::1", "[]", "[]:80", "[::1]x", "[v1.x]", "a%41", "a\0", "\u{e9}",
         String(repeating: "a", count: 256),
     ])
-    func thisDoesNot(text: String) {
+    func anInvalidAuthorityIsNotAccepted(text: String) {
         #expect(!isValid(text))
     }
 }

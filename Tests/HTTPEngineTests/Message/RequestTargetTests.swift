@@ -11,7 +11,7 @@ import Testing
         }
     }
 
-    @Test func everyFormIsTakenApart() {
+    @Test func everyFormOfATargetIsRead() {
         #expect(parts("/") == ["/", nil, nil])
         #expect(parts("/a/b?c=d?e") == ["/a/b", "c=d?e", nil])
         #expect(parts("/a?") == ["/a", "", nil])
@@ -27,15 +27,15 @@ import Testing
         "/[", "/|", "/\\", "/^", "/\u{7f}", "/%", "/%1", "/%g1", "/%00", "/%C3", "/%c3%28",
         "/?a=%", "/?a b",
     ])
-    func thisIsNoTarget(text: String) {
+    func anInvalidTargetIsNotRead(text: String) {
         #expect(parts(text) == nil)
     }
 
-    @Test func escapesInAQueryAreTheHandlersToJudge() {
+    @Test func escapesInAQueryMayBeAnyBytes() {
         #expect(parts("/?a=%00%ff") == ["/", "a=%00%ff", nil])
     }
 
-    @Test func aTargetMovesWithItsLine() {
+    @Test func aTargetCanBeMadeRelativeToItsLine() {
         let bytes = Array("GET /a?b".utf8)
         let target = RequestTarget(bytes, in: 4..<8)?.relative(to: 2)
         #expect(target?.path == 2..<4)
@@ -57,7 +57,7 @@ import Testing
         #expect(forbidding == [.noContent, .notModified])
     }
 
-    @Test func aFaultHasTheStatusItIsFor() {
+    @Test func everyErrorHasItsStatus() {
         #expect(HTTPError.malformed(.badTarget).status == .badRequest)
         #expect(HTTPError.methodNotAllowed(allowed: []).status == .methodNotAllowed)
         #expect(HTTPError.bodyTooLarge(limit: 1).status == .contentTooLarge)

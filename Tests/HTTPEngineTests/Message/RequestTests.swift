@@ -23,7 +23,7 @@ import Testing
         #expect(Request(method: .get, target: "/").query.isEmpty)
     }
 
-    @Test func headersAreComparedWithoutCaseAndKeptApart() {
+    @Test func headerNamesAreCaseInsensitiveAndValuesAreKeptApart() {
         let request = Request(
             method: .get, target: "/", headers: [("X-One", "a"), ("x-one", "b"), ("Y", "")])
         #expect(request.headers.first("X-ONE") == "a")
@@ -44,6 +44,6 @@ import Testing
     @Test func requestIDsReadAsPrefixAndNumberInHex() {
         #expect(RequestID(prefix: 0xdead_beef, number: 0).description == "deadbeef-0")
         #expect(RequestID(prefix: 1, number: 0x1f0).description == "00000001-1f0")
-        #expect(RequestID(prefix: 1, number: .max).bytes.count == RequestID.longest)
+        #expect(RequestID(prefix: 1, number: .max).bytes.count == RequestID.maxBytes)
     }
 }

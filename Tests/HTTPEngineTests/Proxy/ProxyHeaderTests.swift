@@ -4,7 +4,7 @@ import Testing
 
 @testable import HTTPEngine
 
-/// Version 2: signature, version and command, family and transport, length, and what follows.
+/// A header of version 2: signature, version and command, family and transport, length, and the rest.
 private func binary(_ command: UInt8, _ family: UInt8, _ rest: [UInt8]) -> [UInt8] {
     Array("\r\n\r\n\0\r\nQUIT\n".utf8)
         + [command, family, UInt8(rest.count >> 8), UInt8(rest.count & 0xff)] + rest
@@ -36,7 +36,7 @@ private let v2Headers: [([UInt8], String?)] = [
     (binary(0x21, 0x21, v6Block), "[2001:db8::1]:8080"),
     (binary(0x21, 0x21, mappedBlock + tlv), "192.0.2.1:0"),
     (binary(0x21, 0x11, v4Block + [UInt8](repeating: 0, count: 4_068)), "192.0.2.1:8080"),
-    // LOCAL, whatever it says besides; UNSPEC; a Unix socket; an unspecified transport.
+    // LOCAL with any content; UNSPEC; a Unix socket; an unspecified transport.
     (binary(0x20, 0x00, []), nil), (binary(0x20, 0x11, v4Block), nil),
     (binary(0x20, 0xff, []), nil),
     (binary(0x21, 0x00, tlv), nil), (binary(0x21, 0x31, [UInt8](repeating: 0, count: 216)), nil),
@@ -47,7 +47,7 @@ private let headers = v1Headers.map { (Array($0.0.utf8), $0.1) } + v2Headers
 
 @Suite struct ProxyHeaderTests {
     @Test(arguments: headers)
-    func theClientIsWhomTheHeaderNames(header: [UInt8], client: String?) {
+    func theHeaderNamesTheClient(header: [UInt8], client: String?) {
         let request = Array("GET / HTTP/1.1\r\n".utf8)
         for bytes in [header, header + request, header + header] {
             guard case .done(let named, header.count) = ProxyHeader.read(bytes) else {
@@ -59,7 +59,7 @@ private let headers = v1Headers.map { (Array($0.0.utf8), $0.1) } + v2Headers
     }
 
     @Test(arguments: headers)
-    func everyPrefixOfAHeaderIsNotYetOne(header: [UInt8], client: String?) {
+    func everyPrefixOfAHeaderNeedsMore(header: [UInt8], client: String?) {
         for count in 0..<header.count {
             #expect(ProxyHeader.read(Array(header[..<count])) == .needMore, "\(count)")
         }
@@ -89,8 +89,8 @@ private let headers = v1Headers.map { (Array($0.0.utf8), $0.1) } + v2Headers
             ("PROXY TCP4 1.2.3.4\0 1.2.3.4 1 1\r\n", .badAddress),
             ("PROXY UNKNOWN " + String(repeating: "f", count: 92) + "\r\n", .tooLong),
         ] as [(String, ProxyHeaderError.Reason)])
-    func aLineThatIsNoneIsRefused(text: String, error: ProxyHeaderError.Reason) {
-        #expect(ProxyHeader.read(Array(text.utf8)) == .refused(error))
+    func anInvalidLineIsNotAccepted(text: String, error: ProxyHeaderError.Reason) {
+        #expect(ProxyHeader.read(Array(text.utf8)) == .invalid(error))
     }
 
     @Test(
@@ -104,19 +104,19 @@ private let headers = v1Headers.map { (Array($0.0.utf8), $0.1) } + v2Headers
             (binary(0x21, 0x21, v4Block), .badAddress), (binary(0x21, 0x11, []), .badAddress),
             (binary(0x20, 0x00, [UInt8](repeating: 0, count: 4_081)), .tooLong),
         ] as [([UInt8], ProxyHeaderError.Reason)])
-    func aBlockThatIsNoneIsRefused(bytes: [UInt8], error: ProxyHeaderError.Reason) {
-        #expect(ProxyHeader.read(bytes) == .refused(error))
+    func anInvalidBlockIsNotAccepted(bytes: [UInt8], error: ProxyHeaderError.Reason) {
+        #expect(ProxyHeader.read(bytes) == .invalid(error))
     }
 
-    @Test func aHeaderThatIsTooLongIsRefusedBeforeItIsRead() {
+    @Test func aHeaderThatIsTooLongIsNotAwaited() {
         let endless = Array("PROXY UNKNOWN ".utf8) + [UInt8](repeating: 0x66, count: 92)
-        #expect(ProxyHeader.read(endless) == .refused(.tooLong))
+        #expect(ProxyHeader.read(endless) == .invalid(.tooLong))
         let announced = binary(0x21, 0x11, []).dropLast(2) + [0xff, 0xff]
-        #expect(ProxyHeader.read(Array(announced)) == .refused(.tooLong))
+        #expect(ProxyHeader.read(Array(announced)) == .invalid(.tooLong))
     }
 
     @Test(arguments: [1, 2, 3, 4] as [UInt64])
-    func mutatedHeadersAreReadAlikeHoweverTheyAreSplit(seed: UInt64) {
+    func theSplitOfAMutatedHeaderDoesNotMatter(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
         for _ in 0..<5_000 {
             let input = mutated(using: &random)
@@ -130,9 +130,9 @@ private let headers = v1Headers.map { (Array($0.0.utf8), $0.1) } + v2Headers
 
     private func isOutOfBounds(_ progress: ProxyHeader.Progress, _ input: [UInt8]) -> Bool {
         switch progress {
-        case .needMore: input.count >= ProxyHeader.mostBytes
-        case .done(_, let bytes): bytes > min(input.count, ProxyHeader.mostBytes)
-        case .refused: false
+        case .needMore: input.count >= ProxyHeader.maxBytes
+        case .done(_, let bytes): bytes > min(input.count, ProxyHeader.maxBytes)
+        case .invalid: false
         }
     }
 

@@ -2,7 +2,7 @@ import Testing
 
 @testable import HTTPEngine
 
-/// A renderer that forgets the status: the router sets it.
+/// A renderer that does not set the status: the router does.
 private func renderer(_ group: String) -> ErrorRenderer {
     { _, context in .text("\(group) \(context.path ?? "-")") }
 }
@@ -107,14 +107,14 @@ private func text(_ response: Response) -> String { String(decoding: response.bo
     }
 
     @Test(arguments: ["/api/fail", "/api/split"])
-    func whatAHandlerThrowsOrCannotBeSentIsTheGroups500(target: String) async {
+    func aThrownErrorOrAnInvalidResponseIsTheGroups500(target: String) async {
         let response = await ask(.get, target)
         #expect(response.status == .internalServerError)
         #expect(text(response) == "api \(target)")
     }
 
     @Test(arguments: ["", "x", "/%", "/\r\n", "*"])
-    func aTargetThatIsNoneIs400(target: String) async {
+    func anInvalidTargetIs400(target: String) async {
         #expect(await ask(.get, target).status == .badRequest)
     }
 

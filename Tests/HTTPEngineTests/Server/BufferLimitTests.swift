@@ -4,14 +4,14 @@ import Testing
 @testable import HTTPEngine
 
 extension Live {
-    /// What all connections together may make the server hold.
+    /// The buffer budget of all connections.
     @Suite struct BufferLimit {
         private static let filler = String(repeating: "a", count: 14_000)
-        /// Most of a head, in as many fields as it needs.
+        /// Most of a head, in several fields.
         private static let half = "GET /now HTTP/1.1\r\nHost: a\r\nA: \(filler)\r\nB: \(filler)\r\n"
 
-        /// Each answer means that whatever was sent before it on other connections has been read by
-        /// a buffer more, for one loop serves them in turn.
+        /// Waits until the server has read four more buffers of every other connection: one loop
+        /// serves them in turn.
         private func turns(_ client: RawClient) {
             for _ in 0..<4 {
                 client.send("GET /now HTTP/1.1\r\nHost: a\r\n\r\n")
@@ -19,7 +19,7 @@ extension Live {
             }
         }
 
-        @Test func aRequestThatDoesNotFitIsTold503AndSmallOnesAreAnswered() async throws {
+        @Test func aRequestBeyondTheBudgetIsAnswered503AndSmallOnesAreServed() async throws {
             let live = try LiveServer {
                 $0.loops = 1
                 $0.bufferBytes = 40_000
@@ -33,14 +33,14 @@ extension Live {
             turns(small)
             first.send("\r\n")
             #expect(first.receive(through: "now \n").hasPrefix("HTTP/1.1 200"))
-            // The first has given back what it held.
+            // The first has released its bytes.
             #expect(
                 live.exchange(Self.half + "Connection: close\r\n\r\n")?.hasSuffix("now \n") == true)
             for client in [first, second, small] { client.close() }
             await live.server.drain()
         }
 
-        @Test func whoLeavesInTheMiddleOfARequestGivesBackWhatItHeld() async throws {
+        @Test func aConnectionThatClosesMidRequestReleasesItsBytes() async throws {
             let live = try LiveServer {
                 $0.loops = 1
                 $0.bufferBytes = 40_000
@@ -59,7 +59,7 @@ extension Live {
             await live.server.drain()
         }
 
-        @Test func requestsThatWaitBehindASlowOneAreTurnedAwayWithOneAnswer() async throws {
+        @Test func requestsThatWaitBeyondTheBudgetHaveOneResponse() async throws {
             let live = try LiveServer {
                 $0.loops = 1
                 $0.bufferBytes = 20_000
@@ -78,13 +78,13 @@ extension Live {
             await live.server.drain()
         }
 
-        @Test func whoDoesNotReadIsCutOffWhenThereIsNoRoom() async throws {
+        @Test func aClientThatDoesNotReadIsDisconnectedBeyondTheBudget() async throws {
             let live = try LiveServer {
                 $0.loops = 1
                 $0.bufferBytes = 50_000
             }
             let client = live.client(receiveBuffer: 4_096)
-            // 40 MB of answers: more than the kernel holds for one who does not read.
+            // 40 MB of responses: more than the kernel buffers for one connection.
             client.send(String(repeating: "GET /large HTTP/1.1\r\nHost: a\r\n\r\n", count: 400))
             let small = live.client()
             turns(small)
@@ -97,7 +97,7 @@ extension Live {
 }
 
 extension String {
-    /// How often a text is in it.
+    /// The number of occurrences of a text.
     fileprivate func components(of text: String) -> Int {
         indices.count { self[$0...].hasPrefix(text) }
     }

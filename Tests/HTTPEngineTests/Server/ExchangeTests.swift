@@ -8,7 +8,7 @@ private let now = "GET /now HTTP/1.1\r\nHost: a\r\n\r\n"
 private let last = "GET /now?q=last HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n"
 
 extension Live {
-    /// What one connection sees.
+    /// Requests and responses of one connection.
     @Suite struct Exchanges {
         @Test func pipelinedRequestsAreAnsweredInOrder() async throws {
             let live = try LiveServer()
@@ -29,7 +29,7 @@ extension Live {
             #expect(live.records.access.count == 41)
         }
 
-        @Test func aConnectionOutlivesItsRequests() async throws {
+        @Test func aConnectionPersistsAfterAResponse() async throws {
             let live = try LiveServer()
             let client = live.client()
             for _ in 0..<3 {
@@ -53,7 +53,7 @@ extension Live {
             await live.server.drain()
         }
 
-        @Test func aClientThatEndsItsInputStillGetsItsAnswers() async throws {
+        @Test func aClientThatEndsItsOutputStillGetsItsResponses() async throws {
             let live = try LiveServer()
             let client = live.client()
             client.send(now + "GET /gate HTTP/1.1\r\nHost: a\r\n\r\n" + now)
@@ -65,7 +65,7 @@ extension Live {
             await live.server.drain()
         }
 
-        @Test func aClientThatIsReadyToSendIsToldToGoOn() async throws {
+        @Test func aClientThatExpectsContinueGetsIt() async throws {
             let live = try LiveServer()
             let client = live.client()
             client.send(
@@ -77,7 +77,7 @@ extension Live {
             await live.server.drain()
         }
 
-        @Test func aChunkedBodyArrivesWhole() async throws {
+        @Test func aChunkedBodyInPiecesIsComplete() async throws {
             let live = try LiveServer()
             let client = live.client()
             client.send("POST /echo HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n")
@@ -89,7 +89,7 @@ extension Live {
             await live.server.drain()
         }
 
-        @Test func earlierAnswersComeBeforeTheInterimReply() async throws {
+        @Test func earlierResponsesComeBeforeTheInterimResponse() async throws {
             let live = try LiveServer()
             let client = live.client()
             client.send("GET /gate HTTP/1.1\r\nHost: a\r\n\r\n")
@@ -106,7 +106,7 @@ extension Live {
         }
 
         @Test(arguments: ["Expect: 100-continue\r\n", ""])
-        func aBodyTooLargeIsRefusedBeforeItComes(expectation: String) async throws {
+        func aBodyTooLargeIsRejectedBeforeItArrives(expectation: String) async throws {
             let live = try LiveServer()
             let client = live.client()
             client.send(
@@ -114,7 +114,7 @@ extension Live {
             let text = client.receive(through: "error 413\n")
             #expect(text.hasPrefix("HTTP/1.1 413 Content Too Large\r\n"))
             #expect(text.contains("Connection: close\r\n"))
-            // It may send the body all the same; that must not take the answer away.
+            // The client may send the body all the same; no reset destroys the response.
             #expect(client.send("hello world"))
             client.endInput()
             #expect(client.receiveToEnd() == "")
@@ -139,7 +139,7 @@ extension Live {
             ("POST /echo HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\nff\r\n", 413),
             ("PUT /now HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n", 405),
         ])
-        func refusalsAreAnsweredRecordedAndTheConnectionClosed(text: String, status: Int)
+        func rejectedRequestsAreAnsweredRecordedAndTheConnectionClosed(text: String, status: Int)
             async throws
         {
             let live = try LiveServer()
@@ -150,7 +150,7 @@ extension Live {
             #expect(live.records.access.map(\.status) == [status])
         }
 
-        @Test func halfARequestAndAnEndIsToldSo() async throws {
+        @Test func anIncompleteRequestAndTheEndIsAnswered400() async throws {
             let live = try LiveServer()
             let client = live.client()
             client.send("GET /now HTTP/1.1\r\nHo")
@@ -159,7 +159,7 @@ extension Live {
             await live.server.drain()
         }
 
-        @Test func aHeaderThatWouldSplitTheResponseIsA500AndAFault() async throws {
+        @Test func anInvalidResponseHeaderIsA500AndReportedOnce() async throws {
             let live = try LiveServer()
             let client = live.client()
             client.send("GET /split HTTP/1.1\r\nHost: a\r\n\r\n")

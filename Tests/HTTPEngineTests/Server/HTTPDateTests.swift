@@ -15,7 +15,7 @@ import Testing
         #expect(HTTPDate.text(seconds) == text)
     }
 
-    @Test func theTextIsOfTheLastSecondToldOf() {
+    @Test func theTextIsThatOfTheLastSecond() {
         var date = HTTPDate()
         date.update(to: 0)
         date.update(to: 784_111_777)

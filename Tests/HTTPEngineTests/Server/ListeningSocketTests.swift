@@ -5,7 +5,7 @@ import Testing
 
 @Suite struct ListeningSocketTests {
     @Test(arguments: [("127.0.0.1", "127.0.0.1"), ("::1", "[::1]")])
-    func whereItListensReadsAsInAURL(host: String, shown: String) throws {
+    func theBoundAddressReadsAsInAURL(host: String, shown: String) throws {
         let socket = try listen(host)
         defer { socket.close() }
         #expect(socket.address.port != 0)
@@ -13,7 +13,7 @@ import Testing
     }
 
     @Test(arguments: ["", "localhost", "127.0.0.1 ", "[::1]", "127.1", "::1%lo", "300.0.0.1"])
-    func whatIsNoAddressIsNotListenedOn(host: String) {
+    func aTextThatIsNotAnAddressIsAnError(host: String) {
         let error = #expect(throws: SocketError.self) {
             try listen(host)
         }
@@ -28,12 +28,12 @@ import Testing
         #expect(error?.description.contains("192.0.2.1") == true)
     }
 
-    @Test func noDescriptorIsLeftBehindByAFailure() async {
-        // In a process of its own: the lowest free number is given out.
+    @Test func aFailureLeaksNoDescriptor() async {
+        // In a process of its own, because a new descriptor has the lowest free number.
         await #expect(processExitsWith: .success) {
             let before = try listen("127.0.0.1")
             before.close()
-            // More than the runtime's own threads may open meanwhile.
+            // More than the threads of the runtime open meanwhile.
             let failures: Int32 = 64
             for _ in 0..<failures {
                 #expect(throws: SocketError.self) {

@@ -5,13 +5,13 @@ import Testing
 
 @testable import HTTPEngine
 
-/// Tests over real sockets, one after another: their clients block a thread while they wait.
+/// Tests over real sockets, one at a time: their clients block a thread while they wait.
 @Suite(.serialized) enum Live {}
 
 extension Live {
-    /// What many or hostile connections do to the server and to each other.
+    /// Many, slow and hostile connections.
     @Suite struct Pressure {
-        @Test func aHeadThatDripsIsAnswered408() async throws {
+        @Test func anIncompleteHeadIsAnswered408() async throws {
             let live = try LiveServer { $0.headDeadline = .milliseconds(100) }
             let client = live.client()
             client.send("GET /now HT")
@@ -21,7 +21,7 @@ extension Live {
             #expect(live.records.access.map(\.status) == [408])
         }
 
-        @Test func aBodyThatDoesNotComeIsAnswered408() async throws {
+        @Test func anIncompleteBodyIsAnswered408() async throws {
             let live = try LiveServer { $0.bodyDeadline = .milliseconds(100) }
             let client = live.client()
             client.send("POST /echo HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nhe")
@@ -31,7 +31,7 @@ extension Live {
             #expect(live.records.access.map(\.route) == ["/echo"])
         }
 
-        @Test func anIdleConnectionIsClosedInSilence() async throws {
+        @Test func anIdleConnectionIsClosedWithoutAResponse() async throws {
             let live = try LiveServer { $0.idleDeadline = .milliseconds(100) }
             let client = live.client()
             client.send("GET /now HTTP/1.1\r\nHost: a\r\n\r\n")
@@ -39,7 +39,7 @@ extension Live {
             await live.server.drain()
         }
 
-        @Test func aWaitingHandlerDelaysNobodyElse() async throws {
+        @Test func aSuspendedHandlerDoesNotDelayOtherConnections() async throws {
             let live = try LiveServer { $0.loops = 1 }
             let slow = live.client()
             slow.send("GET /gate HTTP/1.1\r\nHost: a\r\n\r\n")
@@ -55,20 +55,20 @@ extension Live {
             await live.server.drain()
         }
 
-        @Test func aClientThatNeverReadsIsNotReadEither() async throws {
+        @Test func theRequestsOfAClientThatDoesNotReadAreNotRead() async throws {
             let live = try LiveServer {
                 $0.outboxBytes = 1_000
                 $0.writeDeadline = .milliseconds(300)
             }
             let client = live.client(receiveBuffer: 4_096)
-            // 5 GB of answers are asked for; what the kernel holds of them would be megabytes.
+            // Asks for 5 GB of responses; the kernel buffers megabytes of them.
             client.send(String(repeating: "GET /large HTTP/1.1\r\nHost: a\r\n\r\n", count: 50_000))
             await live.server.drain()
             #expect(live.records.access.count < 10)
             #expect(live.server.statistics.openConnections == 0)
         }
 
-        @Test func aConnectionOverTheCapIsTold503() async throws {
+        @Test func aConnectionOverTheClientLimitIsAnswered503() async throws {
             let live = try LiveServer { $0.maxConnectionsPerClient = 2 }
             let first = [live.client(), live.client()]
             for client in first {
@@ -84,9 +84,9 @@ extension Live {
             await live.server.drain()
         }
 
-        @Test func outOfDescriptorsTheServerTurnsClientsAwayAndRecovers() async throws {
+        @Test func outOfDescriptorsTheServerClosesConnectionsAndRecovers() async throws {
             await #expect(processExitsWith: .success) {
-                // Beyond those that the test runner itself has open and hands on.
+                // In addition to those that the test runner has open.
                 let inherited = (0..<Int32(4096)).last { fcntl($0, F_GETFD) >= 0 } ?? 2
                 let most = rlim_t(inherited + 62)
                 var limit = rlimit(rlim_cur: most, rlim_max: most)
@@ -94,10 +94,10 @@ extension Live {
                 let live = try LiveServer()
                 var clients: [RawClient] = []
                 for _ in 0..<100 { clients.append(live.client()) }
-                // Held until the server has found that it cannot accept one.
+                // Open until the server has failed to accept one.
                 for await _ in live.errors { break }
                 clients = []
-                // Those that waited in the kernel's queue take their turn before it has recovered.
+                // Connections in the kernel's queue are accepted before the new one.
                 let recovers = (0..<1000).contains { _ in
                     live.exchange("GET /now HTTP/1.0\r\n\r\n")?.hasPrefix("HTTP/1.1 200") == true
                 }
@@ -106,14 +106,14 @@ extension Live {
             }
         }
 
-        @Test func aClientThatIsGoneTakesItsHandlerWithIt() async throws {
+        @Test func theHandlerOfAClosedConnectionIsCancelled() async throws {
             let live = try LiveServer()
             let client = live.client()
             client.send("GET /until-cancelled HTTP/1.1\r\nHost: a\r\n\r\n")
             await live.arrivals.reaches()
             client.reset()
             await live.cancelled.wait()
-            // Nobody's fault, and no 500 that an operator would look for.
+            // Not an error, and not a 500 that an operator would look for.
             for await record in live.ends {
                 #expect(record.status == 499)
                 break
@@ -123,9 +123,9 @@ extension Live {
         }
     }
 
-    /// How the server ends.
+    /// How the server stops.
     @Suite struct Draining {
-        @Test func drainingAnswersWhatIsInFlightAndClosesTheRest() async throws {
+        @Test func drainingAnswersRequestsInFlightAndClosesIdleConnections() async throws {
             let live = try LiveServer()
             let idle = live.client()
             idle.send("GET /now HTTP/1.1\r\nHost: a\r\n\r\n")
@@ -143,7 +143,7 @@ extension Live {
             #expect(live.server.statistics.openConnections == 0)
         }
 
-        @Test func beforeDrainingAnswersCloseButTheListenerStillAccepts() async throws {
+        @Test func afterBeginDrainingResponsesCloseAndTheListenerAccepts() async throws {
             let live = try LiveServer()
             await live.server.beginDraining()
             let text = live.exchange("GET /now HTTP/1.1\r\nHost: a\r\n\r\n")
@@ -151,7 +151,7 @@ extension Live {
             await live.server.drain()
         }
 
-        @Test func afterItsPatienceTheServerCutsOff() async throws {
+        @Test func afterTheDrainDeadlineConnectionsAreClosed() async throws {
             let live = try LiveServer { $0.drainDeadline = .milliseconds(50) }
             let busy = live.client()
             busy.send("GET /until-cancelled HTTP/1.1\r\nHost: a\r\n\r\n")
@@ -160,17 +160,17 @@ extension Live {
             #expect(busy.receiveToEnd() == "")
         }
 
-        @Test func aStoppedServerIsNotConnectedTo() async throws {
+        @Test func aStoppedServerAcceptsNoConnection() async throws {
             let live = try LiveServer()
             await live.server.drain()
             #expect(!live.client().send("x") || live.client().receive() == nil)
         }
     }
 
-    /// Where a server listens.
+    /// Where the server listens.
     @Suite struct Listening {
         @Test(arguments: ["127.0.0.1", "0.0.0.0", "*", "::"])
-        func everyKindOfAddressIsListenedOn(host: String) async throws {
+        func everyKindOfAddressCanBeListenedOn(host: String) async throws {
             let live = try LiveServer { $0.host = host }
             #expect(live.port != 0)
             #expect(live.exchange("GET /now HTTP/1.0\r\n\r\n")?.hasPrefix("HTTP/1.1 200") == true)
@@ -187,7 +187,7 @@ extension Live {
             await live.server.drain()
         }
 
-        @Test func aNameIsNoAddress() {
+        @Test func aHostNameIsNotAListenAddress() {
             #expect(throws: SocketError.self) { try LiveServer { $0.host = "localhost" } }
         }
     }

@@ -1,3 +1,4 @@
+import TestPrimitives
 import Testing
 
 @testable import HTTPEngine
@@ -6,9 +7,9 @@ private let now = "GET /now HTTP/1.1\r\nHost: a\r\n\r\n"
 private let last = "GET /now HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n"
 
 extension Live {
-    /// Connections coming and going, on several loops.
+    /// Connections on several loops.
     @Suite struct Loops {
-        @Test func requestsHaveIdsOfTheirOwnWhicheverLoopServesThem() async throws {
+        @Test func requestIDsAreUniqueOverAllLoops() async throws {
             let live = try LiveServer { $0.loops = 4 }
             for _ in 0..<12 { _ = live.exchange(now + now + last) }
             await live.server.drain()
@@ -16,7 +17,7 @@ extension Live {
             #expect(ids.count == 36 && Set(ids).count == 36)
         }
 
-        @Test func theCapOfAllHoldsWhoeverAsksAndEndsWithTheirConnections() async throws {
+        @Test func theTotalLimitHoldsUntilConnectionsAreClosed() async throws {
             let live = try LiveServer { $0.maxConnections = 2 }
             let held = [live.client(), live.client()]
             for client in held {
@@ -35,7 +36,7 @@ extension Live {
             #expect(live.server.statistics.openConnections == 0)
         }
 
-        @Test func aFloodOverTheCapIsNotEvenAnswered() async throws {
+        @Test func only64ConnectionsOverTheLimitAreAnswered() async throws {
             let live = try LiveServer {
                 $0.loops = 1
                 $0.maxConnections = 1
@@ -44,7 +45,7 @@ extension Live {
             let held = live.client()
             held.send(now)
             _ = held.receive(through: "now \n")
-            // Each is answered and then waited for, up to 64 of them.
+            // Up to 64 of them are answered, and stay open until the client closes.
             let flood = (0..<80).map { _ in live.client() }
             let answers = flood.map { client in
                 client.receive(through: "\r\n\r\n").hasPrefix("HTTP/1.1 503 ")
@@ -57,7 +58,7 @@ extension Live {
             await live.server.drain()
         }
 
-        @Test func aClientThatResetsInTheMiddleIsForgotten() async throws {
+        @Test func aConnectionThatWasResetIsClosed() async throws {
             let live = try LiveServer()
             for part in [
                 "", "GET /n", "POST /echo HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nh",
@@ -73,7 +74,7 @@ extension Live {
             #expect(live.records.access.map(\.status).filter { $0 == 200 }.count == 3)
         }
 
-        @Test func aHeadRequestIsRecordedWithWhatWasSent() async throws {
+        @Test func theRecordOfAHEADRequestHasTheBytesThatWereSent() async throws {
             let live = try LiveServer()
             let text = try #require(
                 live.exchange("HEAD /large HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n"))
@@ -82,7 +83,7 @@ extension Live {
             #expect(live.records.access.map(\.bytes) == [text.utf8.count])
         }
 
-        @Test func whatNoRouteIsForIsRecordedWithoutItsPath() async throws {
+        @Test func theRecordOfAnUnknownPathDoesNotHaveThePath() async throws {
             let live = try LiveServer()
             _ = live.exchange(last.replacing("/now", with: "/secret"))
             await live.server.drain()
@@ -90,7 +91,7 @@ extension Live {
             #expect(record.route == "-" && record.status == 404 && record.method == .get)
         }
 
-        @Test func aServerThatNeverStartedIsStoppedAlready() async throws {
+        @Test func aServerThatNeverStartedCanBeStopped() async throws {
             let router = Router(groups: []) { error, _ in Response(status: error.status) }
             let server = Server(
                 configuration: ServerConfiguration(),
@@ -109,12 +110,70 @@ extension Live {
             }
         }
 
-        @Test func drainingTwiceIsDrainingOnce() async throws {
+        @Test func drainingTwiceIsAllowed() async throws {
             let live = try LiveServer()
             #expect(live.exchange(last)?.hasPrefix("HTTP/1.1 200 ") == true)
             await live.server.drain()
             await live.server.drain()
             #expect(live.server.statistics.openConnections == 0)
+        }
+
+        @Test func statisticsCountConnectionsRequestsAndRejections() async throws {
+            let live = try LiveServer { $0.maxConnectionsPerClient = 2 }
+            let busy = live.client()
+            busy.send("GET /gate HTTP/1.1\r\nHost: a\r\n\r\n")
+            await live.arrivals.reaches()
+            let idle = live.client()
+            idle.send(now)
+            _ = idle.receive(through: "now \n")
+            #expect(live.exchange(last)?.hasPrefix("HTTP/1.1 503 ") == true)
+            var statistics = live.server.statistics
+            #expect(statistics.openConnections == 2 && statistics.acceptedConnections == 2)
+            #expect(statistics.requestsInFlight == 1 && statistics.bufferedBytes == 0)
+            #expect(statistics.rejections == [.clientLimit: 1])
+            live.gate.open()
+            for client in [busy, idle] { client.close() }
+            await live.server.drain()
+            statistics = live.server.statistics
+            #expect(statistics.openConnections == 0 && statistics.requestsInFlight == 0)
+            #expect(statistics.acceptedConnections == 2)
+        }
+
+        @Test func eachListenerHasItsOwnRoutes() async throws {
+            func listener(_ name: String) -> Listener {
+                let errors: ErrorRenderer = { _, _ in .text("\(name) error\n") }
+                let route = Route(.get, "/\(name)") { _ in .text("\(name)\n") }
+                let group = RouteGroup(prefixes: ["/"], errors: errors, routes: [route])
+                return Listener(
+                    address: .tcp(host: "127.0.0.1", port: 0),
+                    router: Router(groups: [group], fallback: errors))
+            }
+            let server = Server(
+                configuration: ServerConfiguration(), listeners: [listener("a"), listener("b")],
+                hooks: ServerHooks())
+            let ports = try server.start().map(\.port)
+            #expect(Set(ports).count == 2)
+            for (port, own, other) in [(ports[0], "a", "b"), (ports[1], "b", "a")] {
+                for (path, expected) in [(own, "\(own)\n"), (other, "\(own) error\n")] {
+                    let client = RawClient(port: port)
+                    client.send("GET /\(path) HTTP/1.0\r\n\r\n")
+                    #expect(client.receiveToEnd()?.hasSuffix("\r\n\r\n" + expected) == true)
+                }
+            }
+            await server.drain()
+        }
+
+        @Test func whenOneListenerCannotBeOpenedNoneIs() async throws {
+            let live = try LiveServer()
+            let router = Router(groups: []) { error, _ in Response(status: error.status) }
+            let server = Server(
+                configuration: ServerConfiguration(),
+                listeners: [0, live.port].map {
+                    Listener(address: .tcp(host: "127.0.0.1", port: $0), router: router)
+                }, hooks: ServerHooks())
+            #expect(throws: SocketError.self) { try server.start() }
+            await server.drain()
+            await live.server.drain()
         }
     }
 }

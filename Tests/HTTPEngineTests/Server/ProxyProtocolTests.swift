@@ -6,7 +6,7 @@ import Testing
 private let last = "GET /now HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n"
 private let line = "PROXY TCP4 192.0.2.1 198.51.100.2 4711 80\r\n"
 
-/// A server that loopback speaks to for others.
+/// A server that trusts proxies on the loopback interface.
 private func proxied(
     _ adjust: (inout LiveServer.Setup) -> Void = { _ in }
 ) throws -> LiveServer {
@@ -19,9 +19,9 @@ private func proxied(
 }
 
 extension Live {
-    /// Connections that begin with whom they are for.
+    /// Connections that begin with a PROXY header.
     @Suite struct Proxied {
-        @Test func theClientIsWhomTheProxyNames() async throws {
+        @Test func theClientIsTheOneThatTheProxyNames() async throws {
             let live = try proxied()
             #expect(live.exchange(line + last)?.hasPrefix("HTTP/1.1 200 ") == true)
             let client = live.client()
@@ -45,12 +45,12 @@ extension Live {
             #expect(live.records.access.map(\.peer.address.description) == ["192.0.2.1"])
         }
 
-        @Test func aProxyThatSpeaksForItselfKeepsItsAddressAndMayForward() async throws {
+        @Test func aProxyWithoutAClientKeepsItsAddressAndMayForward() async throws {
             let live = try proxied()
             _ = live.exchange("PROXY UNKNOWN\r\n" + last)
             let forwarded = last.replacing("Host", with: "X-Forwarded-For: 203.0.113.9\r\nHost")
             _ = live.exchange("PROXY UNKNOWN\r\n" + forwarded)
-            // The client is no proxy, whatever it says.
+            // The client that the proxy names is not a proxy itself.
             _ = live.exchange(line + forwarded)
             await live.server.drain()
             #expect(
@@ -61,11 +61,11 @@ extension Live {
         @Test(arguments: [
             last, "\r\n" + last, "PROXY TCP4 nobody\r\n" + last, "PROXY UNKNOWN\n" + last,
         ])
-        func withoutAHeaderItIsClosedWithoutAnAnswer(text: String) async throws {
+        func aConnectionWithoutAValidHeaderIsClosedWithoutAResponse(text: String) async throws {
             let live = try proxied()
             let client = live.client()
             client.send(text)
-            // The bytes that were not read may make it a reset.
+            // With bytes unread, the kernel may send a reset.
             #expect(client.receiveToEnd() ?? "" == "")
             await live.server.drain()
             #expect(live.records.access.isEmpty)
@@ -74,7 +74,7 @@ extension Live {
             #expect(live.server.statistics.openConnections == 0)
         }
 
-        @Test func aStrangerIsClosedWhateverItSays() async throws {
+        @Test func aConnectionOfAnUntrustedPeerIsClosed() async throws {
             let elsewhere = try #require(IPBlock("192.0.2.0/24"))
             let live = try proxied { $0.proxies.addresses = [elsewhere] }
             for _ in 0..<3 {
@@ -84,7 +84,7 @@ extension Live {
             }
             await live.server.drain()
             #expect(live.records.access.isEmpty)
-            // Not a line for each.
+            // At most one a second.
             let reasons = live.records.errors.map { ($0.error as? ProxyHeaderError)?.reason }
             #expect(reasons.first == .untrustedPeer && reasons.count < 3)
         }
@@ -102,13 +102,13 @@ extension Live {
             #expect(reasons == [.truncated])
         }
 
-        @Test func aHeaderThatBreaksOffIsToldToTheOperator() async throws {
+        @Test func anIncompleteHeaderIsReported() async throws {
             let live = try proxied()
             let client = live.client()
             client.send("PROXY TCP4")
             client.endInput()
             #expect(client.receiveToEnd() == "")
-            // A probe that only connects is nobody's fault.
+            // A probe that only connects is not an error.
             let probe = live.client()
             probe.endInput()
             #expect(probe.receiveToEnd() == "")
@@ -116,7 +116,7 @@ extension Live {
             #expect(live.records.errors.count == 1)
         }
 
-        @Test func whoIsStillToBeNamedDoesNotHoldUpTheStop() async throws {
+        @Test func aConnectionThatAwaitsItsHeaderDoesNotDelayTheStop() async throws {
             let live = try proxied { $0.drainDeadline = .seconds(3_600) }
             let half = live.client()
             half.send("PROXY TC")
@@ -126,7 +126,7 @@ extension Live {
             #expect(half.receiveToEnd() ?? "" == "" && silent.receiveToEnd() ?? "" == "")
         }
 
-        @Test func connectionsAreCountedByClientNotByProxy() async throws {
+        @Test func connectionsAreCountedForTheirClientNotForTheProxy() async throws {
             let live = try proxied { $0.maxConnectionsPerClient = 1 }
             let held = live.client()
             held.send(line + "GET /now HTTP/1.1\r\nHost: a\r\n\r\n")
@@ -140,7 +140,7 @@ extension Live {
             #expect(live.server.statistics.openConnections == 0)
         }
 
-        @Test func theCapOfAllHoldsBeforeAnybodyIsNamed() async throws {
+        @Test func theTotalLimitHoldsBeforeTheHeader() async throws {
             let live = try proxied { $0.maxConnections = 1 }
             let held = live.client()
             held.send(line + "GET /now HTTP/1.1\r\nHost: a\r\n\r\n")
@@ -150,13 +150,13 @@ extension Live {
             await live.server.drain()
         }
 
-        @Test func withoutBeingAskedForAHeaderIsNoRequest() async throws {
+        @Test func aHeaderIsMalformedWhereNoneIsExpected() async throws {
             let live = try LiveServer()
             #expect(live.exchange(line + last)?.hasPrefix("HTTP/1.1 400 ") == true)
             await live.server.drain()
         }
 
-        @Test func aRequestIsItsClientsByTheHeaderThatIsConfigured() async throws {
+        @Test func theConfiguredHeaderNamesTheClient() async throws {
             let loopback = try #require(IPBlock("127.0.0.1"))
             let live = try LiveServer {
                 $0.proxies.addresses = [loopback]

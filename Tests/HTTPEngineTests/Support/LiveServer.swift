@@ -3,13 +3,13 @@ import TestPrimitives
 
 @testable import HTTPEngine
 
-/// A server of its own on a free port, with routes that show what the engine does.
+/// A server on a free port, with routes for the tests of the engine.
 struct LiveServer: Sendable {
     let server: Server
     let port: UInt16
-    /// Handlers that have begun to wait.
+    /// Handlers that wait.
     let arrivals = Level()
-    /// What the handlers of `/gate` wait at.
+    /// The handlers of `/gate` wait for it.
     let gate = Latch()
     let cancelled = Latch()
     let records = Records()
@@ -28,7 +28,7 @@ struct LiveServer: Sendable {
         func add(_ record: ErrorRecord) { state.withLock { $0.errors.append(record) } }
     }
 
-    /// What a test may change, on top of the server's configuration.
+    /// The settings that a test may change.
     @dynamicMemberLookup struct Setup {
         var host = "127.0.0.1"
         var port: UInt16 = 0
@@ -105,7 +105,7 @@ struct LiveServer: Sendable {
         RawClient(port: port, receiveBuffer: receiveBuffer)
     }
 
-    /// Says something on a connection of its own and gives all that is answered until it closes.
+    /// Sends a text on a new connection and returns everything up to the end of the stream.
     func exchange(_ text: String) -> String? {
         let client = client()
         client.send(text)

@@ -1,4 +1,4 @@
-/// Requests that are valid, of every kind of framing.
+/// Valid requests with every kind of framing.
 let validRequests = [
     "GET / HTTP/1.1\r\nHost: a\r\n\r\n",
     "\r\nGET /after/an/empty/line HTTP/1.1\r\nHost: a\r\n\r\n",

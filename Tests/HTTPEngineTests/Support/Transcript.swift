@@ -5,7 +5,7 @@ extension ParserLimits {
     static let standard = ParserLimits(ServerConfiguration())
 }
 
-/// What a parser makes of some bytes, as text that can be compared.
+/// The events of a parser, as text that can be compared.
 func transcript(
     of input: [UInt8], pieces: [Int], limits: ParserLimits = ParserLimits.standard,
     bodyLimit: Int = 1_024
@@ -23,7 +23,7 @@ func transcript(
     return lines
 }
 
-/// The same, all at once.
+/// The same for bytes that arrive at once.
 func transcript(of text: String, limits: ParserLimits = ParserLimits.standard) -> [String] {
     transcript(of: Array(text.utf8), pieces: [], limits: limits)
 }
@@ -37,8 +37,8 @@ private func drain(_ parser: inout RequestParser, into lines: inout [String], bo
             parser.readBody(limit: bodyLimit)
         case .body(let body): lines.append("body \(body)")
         case .tooLarge: lines.append("too large")
-        case .refused(let error, let head):
-            lines.append("refused \(error) \(head?.method.name ?? "-") \(head?.path ?? "-")")
+        case .invalid(let error, let head):
+            lines.append("invalid \(error) \(head?.method.name ?? "-") \(head?.path ?? "-")")
         }
     }
 }

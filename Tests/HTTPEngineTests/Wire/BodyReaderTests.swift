@@ -3,7 +3,8 @@ import Testing
 @testable import HTTPEngine
 
 @Suite struct BodyReaderTests {
-    /// Reads `text` byte by byte; what it came to, and how many bytes were used.
+    /// Reads `text` byte by byte.
+    /// - Returns: the last progress, the body, and how many bytes were read.
     private func read(
         _ text: String, _ framing: RequestHead.Framing, limit: Int
     ) -> (end: String, body: String, used: Int) {
@@ -19,7 +20,7 @@ import Testing
         return ("needMore", String(decoding: reader.body, as: UTF8.self), start)
     }
 
-    @Test func aBodyOfExactlyTheLimitIsTaken() {
+    @Test func aBodyOfExactlyTheLimitIsAccepted() {
         #expect(read("12345678", .length(5), limit: 5) == ("done", "12345", 5))
         #expect(read("5\r\n12345\r\n0\r\n\r\n!", .chunked, limit: 5) == ("done", "12345", 15))
     }
@@ -35,11 +36,11 @@ import Testing
         #expect(read(text, .chunked, limit: 9) == ("done", "abc", text.utf8.count - 3))
     }
 
-    @Test func aRequestWithoutABodyIsWhole() {
+    @Test func aRequestWithoutABodyIsComplete() {
         #expect(read("GET", .none, limit: 0) == ("done", "", 0))
     }
 
-    @Test func anUnfinishedBodyIsNotYet() {
+    @Test func anIncompleteBodyNeedsMore() {
         #expect(read("1234", .length(5), limit: 5).end == "needMore")
         #expect(read("5\r\n12345\r\n0\r\n", .chunked, limit: 5).end == "needMore")
     }

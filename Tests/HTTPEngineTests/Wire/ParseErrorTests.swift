@@ -2,8 +2,8 @@ import Testing
 
 @testable import HTTPEngine
 
-/// Requests that two readers could read differently, or that no client sends.
-@Suite struct RefusalTests {
+/// Requests that two implementations could read differently, or that no client sends.
+@Suite struct ParseErrorTests {
     static let heads: [(String, ParseError)] = [
         ("\r\n\r\nGET / HTTP/1.1\r\nHost: a\r\n\r\n", .badRequestLine),
         (" GET / HTTP/1.1\r\nHost: a\r\n\r\n", .badRequestLine),
@@ -55,7 +55,7 @@ import Testing
         ("GET / HTTP/1.1\r\nHost: a\r\nExpect: 200-maybe\r\n\r\n", .unknownExpectation),
     ]
 
-    /// So that the surface that the path belongs to answers, as far as there is a path.
+    /// The group of the path renders the error, as far as there is a path.
     @Test(arguments: [
         ("GET /api/{ HTTP/1.1\r\n", "GET /api/{"), ("GET /api/%00?x HTTP/1.1\r\n", "GET /api/%00"),
         ("PUT /api/a b HTTP/1.1\r\n", "PUT /api/a"), ("GET /api\r\n", "GET /api"),
@@ -67,18 +67,18 @@ import Testing
         (" /api HTTP/1.1\r\n", "- -"), (String(repeating: "x", count: 100) + " /api", "- -"),
         ("GET /api HTTP/1.1\r\nHost : a\r\n", "GET /api"),
     ])
-    func aRefusalComesWithWhatCouldBeRead(text: String, read: String) {
+    func anErrorComesWithTheHeadAsFarAsItWasRead(text: String, read: String) {
         var limits = ParserLimits.standard
         limits.requestLineBytes = 80
         let lines = transcript(of: text, limits: limits)
         #expect(lines.count == 1)
-        #expect(lines.first?.hasPrefix("refused ") == true)
+        #expect(lines.first?.hasPrefix("invalid ") == true)
         #expect(lines.first?.hasSuffix(" " + read) == true)
     }
 
     @Test(arguments: heads)
-    func thisHeadIsRefused(text: String, error: ParseError) {
-        expectRefusal(text, error)
+    func anInvalidHeadIsNotAccepted(text: String, error: ParseError) {
+        expectError(text, error)
     }
 
     static let lengths: [(String, ParseError)] = [
@@ -111,12 +111,12 @@ import Testing
     ]
 
     @Test(arguments: lengths)
-    func thisFramingIsRefused(fields: String, error: ParseError) {
-        expectRefusal("POST / HTTP/1.1\r\nHost: a\r\n\(fields)\r\n\r\n0\r\n\r\n", error)
+    func anAmbiguousFramingIsNotAccepted(fields: String, error: ParseError) {
+        expectError("POST / HTTP/1.1\r\nHost: a\r\n\(fields)\r\n\r\n0\r\n\r\n", error)
     }
 
-    @Test func transferEncodingInHTTP10IsRefused() {
-        expectRefusal(
+    @Test func transferEncodingInHTTP10IsNotAccepted() {
+        expectError(
             "POST / HTTP/1.0\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", .badTransferEncoding)
     }
 
@@ -140,35 +140,35 @@ import Testing
     ]
 
     @Test(arguments: chunks)
-    func thisChunkedBodyIsRefused(body: String, error: ParseError) {
+    func anInvalidChunkedBodyIsNotAccepted(body: String, error: ParseError) {
         let head = "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n"
-        expectRefusal(head + body, error)
+        expectError(head + body, error)
     }
 
     @Test(arguments: ["7ff\r\n", "fffffffffffffff\r\n"])
-    func aChunkLargerThanTheLimitIsTooLargeBeforeItComes(size: String) {
+    func aChunkLargerThanTheLimitIsTooLargeBeforeItArrives(size: String) {
         let head = "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n"
         #expect(transcript(of: head + size).last == "too large")
     }
 
-    @Test func limitsAreMetExactly() {
+    @Test func everyLimitIsExact() {
         var limits = ParserLimits.standard
         limits.requestLineBytes = 20
         limits.headBytes = 60
         limits.headerCount = 2
         let line = "GET /234567 HTTP/1.1\r\n"
         #expect(transcript(of: line + "Host: a\r\n\r\n", limits: limits).count == 2)
-        expectRefusal("GET /2345678 HTTP/1.1\r\nHost: a\r\n\r\n", .requestLineTooLong, limits)
-        expectRefusal("GET /23456789012345678901", .requestLineTooLong, limits)
+        expectError("GET /2345678 HTTP/1.1\r\nHost: a\r\n\r\n", .requestLineTooLong, limits)
+        expectError("GET /23456789012345678901", .requestLineTooLong, limits)
         let filler = String(repeating: "x", count: 60 - 22 - 9 - 7)
         #expect(transcript(of: line + "Host: a\r\nX: \(filler)\r\n\r\n", limits: limits).count == 2)
-        expectRefusal(line + "Host: a\r\nX: \(filler)y\r\n\r\n", .headTooLarge, limits)
-        expectRefusal(line + String(repeating: "x", count: 60), .headTooLarge, limits)
+        expectError(line + "Host: a\r\nX: \(filler)y\r\n\r\n", .headTooLarge, limits)
+        expectError(line + String(repeating: "x", count: 60), .headTooLarge, limits)
         limits.headBytes = 1_000
-        expectRefusal(line + "Host: a\r\nA: b\r\nC: d\r\n\r\n", .tooManyFields, limits)
+        expectError(line + "Host: a\r\nA: b\r\nC: d\r\n\r\n", .tooManyFields, limits)
     }
 
-    @Test func everyRefusalHasTheStatusOfTheRFC() {
+    @Test func everyParseErrorHasTheStatusOfTheRFC() {
         #expect(ParseError.requestLineTooLong.status == .uriTooLong)
         #expect(ParseError.headTooLarge.status == .requestHeaderFieldsTooLarge)
         #expect(ParseError.tooManyFields.status == .requestHeaderFieldsTooLarge)
@@ -178,13 +178,13 @@ import Testing
         #expect(ParseError.badContentLength.status == .badRequest)
     }
 
-    /// Refused, and refused alike byte by byte.
-    private func expectRefusal(
+    /// Checks the error, at once and byte by byte.
+    private func expectError(
         _ text: String, _ error: ParseError, _ limits: ParserLimits = ParserLimits.standard
     ) {
         let bytes = Array(text.utf8)
         let lines = transcript(of: bytes, pieces: [], limits: limits)
-        #expect(lines.last?.hasPrefix("refused \(error) ") == true, "\(lines)")
+        #expect(lines.last?.hasPrefix("invalid \(error) ") == true, "\(lines)")
         let ones = Array(repeating: 1, count: bytes.count)
         #expect(transcript(of: bytes, pieces: ones, limits: limits) == lines)
     }

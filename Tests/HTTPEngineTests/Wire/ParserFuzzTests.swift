@@ -3,7 +3,7 @@ import Testing
 
 @testable import HTTPEngine
 
-/// Mutations of valid requests: the parser never traps, and says the same however it is fed.
+/// Mutations of valid requests: the parser never traps, and the split of the bytes does not matter.
 @Suite struct ParserFuzzTests {
     static let splices = [
         "\r\n", "\n", "\r", "\0", " ", "\t", ":", ",", "chunked", "Content-Length: 5\r\n",
@@ -12,7 +12,7 @@ import Testing
     ]
 
     @Test(arguments: [1, 2, 3, 4] as [UInt64])
-    func mutatedRequestsAreReadAlikeHoweverTheyAreSplit(seed: UInt64) {
+    func theSplitOfAMutatedRequestDoesNotMatter(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
         let limits = ParserLimits(
             requestLineBytes: 80, headBytes: 200, headerCount: 4, chunkExtensionBytes: 12,

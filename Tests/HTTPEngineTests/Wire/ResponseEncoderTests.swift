@@ -15,27 +15,27 @@ import Testing
         return String(decoding: buffer, as: UTF8.self)
     }
 
-    @Test func aResponseIsStatusLineFieldsAndBody() throws {
+    @Test func aResponseIsAStatusLineFieldsAndABody() throws {
         let text = try encode(Response(status: .ok, headers: [("A", "b")], body: [0x68, 0x69]))
         #expect(
             text == "HTTP/1.1 200 OK\r\nA: b\r\nContent-Length: 2\r\nDate: today\r\n"
                 + "X-Request-Id: 000000ab-12\r\n\r\nhi")
     }
 
-    @Test func theReplyToHEADHasTheLengthAndNotTheBody() throws {
+    @Test func theResponseToHEADHasTheLengthAndNotTheBody() throws {
         let text = try encode(Response(status: .ok, body: [1, 2, 3]), isHead: true)
         #expect(text.contains("Content-Length: 3\r\n"))
         #expect(text.hasSuffix("\r\n\r\n"))
     }
 
     @Test(arguments: [Status.noContent, .notModified])
-    func answersWithoutContentHaveNone(status: Status) throws {
+    func aStatusWithoutContentHasNone(status: Status) throws {
         let text = try encode(Response(status: status, body: [1]))
         #expect(!text.contains("Content-Length"))
         #expect(text.hasSuffix("\r\n\r\n"))
     }
 
-    @Test func theConnectionFieldSaysWhatHappens() throws {
+    @Test func theConnectionFieldIsThatOfTheVersion() throws {
         #expect(try !encode(Response(status: .ok)).contains("Connection"))
         #expect(try encode(Response(status: .ok), keepsAlive: false).contains("Connection: close"))
         #expect(
@@ -43,7 +43,7 @@ import Testing
     }
 
     @Test(arguments: ["content-length", "Transfer-Encoding", "DATE", "Connection", "x-request-id"])
-    func whatFramesTheMessageIsTheEngines(name: String) throws {
+    func framingHeadersOfAHandlerAreDropped(name: String) throws {
         let text = try encode(Response(status: .ok, headers: [(name, "evil")]))
         #expect(!text.contains("evil"))
     }
@@ -52,13 +52,13 @@ import Testing
         ("X", "a\r\nSet-Cookie: b"), ("X", "a\nb"), ("X", "a\rb"), ("X", "a\0"), ("X", "\u{7f}"),
         ("X\r\nY", "a"), ("X Y", "a"), ("", "a"), ("X:", "a"), ("\u{e9}", "a"),
     ])
-    func aHeaderThatWouldSplitTheResponseIsNotWritten(name: String, value: String) {
+    func anInvalidHeaderIsNotWritten(name: String, value: String) {
         #expect(throws: InvalidHeader.self) {
             try encode(Response(status: .ok, headers: [("Ok", "1"), (name, value)]))
         }
     }
 
-    @Test func aRefusedResponseLeavesTheBufferAsItWas() {
+    @Test func anInvalidResponseLeavesTheBufferUnchanged() {
         var buffer: [UInt8] = [7]
         let frame = ResponseEncoder.Frame(
             id: RequestID(prefix: 0, number: 0), date: [], isHead: false, minorVersion: 1,
@@ -68,7 +68,7 @@ import Testing
         #expect(buffer == [7])
     }
 
-    @Test func codesWithoutAPhraseHaveAnEmptyOne() throws {
+    @Test func codesWithoutAReasonPhraseHaveAnEmptyOne() throws {
         #expect(try encode(Response(status: Status(code: 299))).hasPrefix("HTTP/1.1 299 \r\n"))
     }
 }
