@@ -1,9 +1,9 @@
 // HTTPEngine: bytes to Request, Response to bytes.
 //
-// Owns sockets, HTTP/1.1 framing (RFC 9110, RFC 9112), every limit and deadline of a connection, the
-// route table, request ids and access records. It does not know tokens, accounts or JSON, does not
-// log (it calls hooks), and never runs slow work on a loop: a handler that computes or blocks for
-// long does so on another executor.
+// Owns sockets, HTTP/1.1 framing (RFC 9110, RFC 9112), every limit and deadline of a connection,
+// the route table, request ids and access records. It does not know tokens, accounts or JSON, does
+// not log (it calls hooks), and never runs slow work on a loop: a handler that computes or blocks
+// for long does so on another executor.
 //
 // Each folder depends only on those above it:
 //   Grammar/     character classes, percent-coding, host[:port]

@@ -12,7 +12,7 @@ sources="$root/Sources"
 flags="-swift-version 6 -O -parse-as-library -sanitize=address
     -enable-upcoming-feature ExistentialAny -enable-upcoming-feature InternalImportsByDefault"
 # shellcheck disable=SC2086
-(cd "$work" && swiftc $flags -emit-module -emit-object -wmo -module-name Networking \
+(cd "$work" && swiftc $flags -emit-module -emit-object -wmo -module-name Networking -o Networking.o \
     "$sources"/Networking/*.swift)
 # shellcheck disable=SC2086
 swiftc $flags -sanitize=fuzzer -I "$work" "$work/Networking.o" \

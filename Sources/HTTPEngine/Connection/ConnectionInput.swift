@@ -3,16 +3,16 @@ internal import Networking
 /// The input of a connection: bytes become exchanges. No socket and no clock.
 ///
 /// Owns the PROXY protocol header, the parser, and the request whose body has not arrived yet.
-/// Guarantees: 404, 405 and 413 are decided from the head, before the body is read; what is rejected
-/// has its response ready, rendered by the group that its path belongs to.
+/// Guarantees: 404, 405 and 413 are decided from the head, before the body is read; what is
+/// rejected has its response ready, rendered by the group that its path belongs to.
 struct ConnectionInput {
     /// What received bytes were.
     enum Received: Equatable {
         /// Part of a request, or of several.
         case requestBytes
         case incompleteProxyHeader
-        /// The header is complete and ``ConnectionInput/peer`` is the client that it names. Bytes of
-        /// a first request may have come with it.
+        /// The header is complete and ``ConnectionInput/peer`` is the client that it names. Bytes
+        /// of a first request may have come with it.
         case proxyHeader
         case invalidProxyHeader(ProxyHeaderError.Reason)
     }
@@ -146,7 +146,8 @@ struct ConnectionInput {
         return owesContinue
     }
 
-    /// Drops everything that was received and gives back its memory. No further request may be read.
+    /// Drops everything that was received and gives back its memory. No further request may be
+    /// read.
     mutating func discard() {
         parser = RequestParser(limits: limits)
         incoming = nil
@@ -176,8 +177,8 @@ struct ConnectionInput {
         }
     }
 
-    /// The response does not depend on the body. A body is still read and dropped if it is small and
-    /// will be sent without `100 Continue`; otherwise the connection closes.
+    /// The response does not depend on the body. A body is still read and dropped if it is small
+    /// and will be sent without `100 Continue`; otherwise the connection closes.
     private mutating func respond(
         _ response: Response, to head: RequestHead, id: RequestID, at now: MonotonicTime
     ) -> Event {

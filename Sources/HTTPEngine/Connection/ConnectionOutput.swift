@@ -1,5 +1,5 @@
-/// The output of a connection: the exchanges that wait for their turn, and the bytes that wait to be
-/// sent. No socket and no clock.
+/// The output of a connection: the exchanges that wait for their turn, and the bytes that wait to
+/// be sent. No socket and no clock.
 ///
 /// Guarantees: responses are in the order of requests, for one exchange is answered at a time.
 struct ConnectionOutput {

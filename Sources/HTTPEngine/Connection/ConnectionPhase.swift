@@ -1,5 +1,5 @@
-/// The phase of a connection: what it reads, until when, and how it ends. No socket and no clock: it
-/// is told what happened and when.
+/// The phase of a connection: what it reads, until when, and how it ends. No socket and no clock:
+/// it is told what happened and when.
 ///
 /// Guarantees: a deadline is set when its phase begins, and no byte extends it. Once a response is
 /// known to be the last, no further request is read.
@@ -29,8 +29,8 @@ struct ConnectionPhase {
         case none
         /// When every response is sent.
         case afterResponses
-        /// Everything is sent; what still arrives is read and dropped, so that no reset destroys the
-        /// response (RFC 9112 §9.6).
+        /// Everything is sent; what still arrives is read and dropped, so that no reset destroys
+        /// the response (RFC 9112 §9.6).
         case lingering(until: MonotonicTime)
         case closed
     }
@@ -142,8 +142,8 @@ struct ConnectionPhase {
     mutating func expire(_ output: ConnectionOutput, at now: MonotonicTime) -> Action {
         if let writeDeadline, writeDeadline <= now { return close() }
         if case .lingering(let until) = closing, until <= now { return close() }
-        // While earlier requests are being answered, bytes of this one may be here or in the kernel,
-        // unread because the connection is busy: the client cannot do anything about it.
+        // While earlier requests are being answered, bytes of this one may be here or in the
+        // kernel, unread because the connection is busy: the client cannot do anything about it.
         let waitsForClient = output.isCaughtUp && !output.isFull
         switch reading {
         case .idle(let until):

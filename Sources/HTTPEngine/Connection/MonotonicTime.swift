@@ -1,7 +1,7 @@
 internal import CSocket
 
-/// A point on the monotonic clock. Only the loop reads the clock; everything else gets the time as an
-/// argument.
+/// A point on the monotonic clock. Only the loop reads the clock; everything else gets the time as
+/// an argument.
 struct MonotonicTime: Comparable, Sendable {
     var nanoseconds: Int64
 

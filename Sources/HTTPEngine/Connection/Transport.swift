@@ -43,7 +43,8 @@ enum TransferResult: Equatable {
 struct PlainTransport: Transport {
     let descriptor: Int32
 
-    /// - Parameter descriptor: a connected non-blocking socket, which the transport owns from now on.
+    /// - Parameter descriptor: a connected non-blocking socket, which the transport owns from now
+    ///   on.
     init(descriptor: Int32) { self.descriptor = descriptor }
 
     func handshake() -> HandshakeResult { .done }

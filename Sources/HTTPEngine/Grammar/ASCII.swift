@@ -15,8 +15,8 @@ enum ASCII {
         }
     }
 
-    /// RFC 3986 §3.3 and §3.4: the characters of path and query. `#`, `[`, `|` and `"` are not among
-    /// them.
+    /// RFC 3986 §3.3 and §3.4: the characters of path and query. `#`, `[`, `|` and `"` are not
+    /// among them.
     static func isTarget(_ byte: UInt8) -> Bool {
         switch byte {
         case UInt8(ascii: "?")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),

@@ -11,7 +11,8 @@ enum PercentCoding {
         return !decoded.contains(0) && String(validating: decoded, as: UTF8.self) != nil
     }
 
-    /// The decoded bytes. A `%` that does not begin an escape stays; in a path the parser rejects it.
+    /// The decoded bytes. A `%` that does not begin an escape stays; in a path the parser rejects
+    /// it.
     static func decode(_ bytes: [UInt8], in range: Range<Int>, plusIsSpace: Bool) -> [UInt8] {
         var decoded: [UInt8] = []
         decoded.reserveCapacity(range.count)

@@ -25,7 +25,8 @@ public struct Method: Hashable, Sendable, CustomStringConvertible {
 public struct Request: Sendable {
     let head: RequestHead
     public let body: [UInt8]
-    /// The client: the peer of the connection or, behind a trusted proxy, the address that it names.
+    /// The client: the peer of the connection or, behind a trusted proxy, the address that it
+    /// names.
     public let peer: IPAddress
     let requestID: RequestID
     /// The values of the parameters in the route's template.

@@ -3,7 +3,8 @@
 /// Immutable and shared by every copy of a ``Request``, so that a copy costs one reference count.
 /// Strings are made only when they are asked for.
 final class RequestHead: Sendable {
-    /// The positions of name and value of one field line. The value is without white space around it.
+    /// The positions of name and value of one field line. The value is without white space around
+    /// it.
     struct Field: Sendable {
         let nameStart: UInt32
         let nameEnd: UInt32

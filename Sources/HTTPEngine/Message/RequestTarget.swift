@@ -1,8 +1,8 @@
 /// The positions of path and query in a request target (RFC 9112 §3.2).
 ///
 /// Guarantees: with `isDecodable` every percent escape of the path is well formed and the decoded
-/// segments are UTF-8 without NUL, so that decoding cannot fail later. Dot segments are not resolved:
-/// routes are not files, and `..` is a name like any other.
+/// segments are UTF-8 without NUL, so that decoding cannot fail later. Dot segments are not
+/// resolved: routes are not files, and `..` is a name like any other.
 struct RequestTarget: Sendable, Equatable {
     /// Without the query and without scheme and authority.
     let path: Range<Int>
@@ -76,8 +76,8 @@ struct RequestTarget: Sendable, Equatable {
             hasEscapes: hasEscapes, isDecodable: isDecodable, isAsterisk: isAsterisk)
     }
 
-    /// Accepts the path and query characters of RFC 3986 and `%`. Some clients send others (`|`, `[`,
-    /// `"`); they are not accepted.
+    /// Accepts the path and query characters of RFC 3986 and `%`. Some clients send others (`|`,
+    /// `[`, `"`); they are not accepted.
     private static func scan(
         _ bytes: [UInt8], in range: Range<Int>
     ) -> (pathEnd: Int, pathHasEscapes: Bool)? {

@@ -63,7 +63,7 @@ public struct Status: Hashable, Sendable {
     public static let httpVersionNotSupported = Status(code: 505)
 
     /// A response with this status never has content (RFC 9110 §6.4.1).
-    var forbidsContent: Bool { code == 204 || code == 304 }
+    var forbidsContent: Bool { self == .noContent || self == .notModified }
 
     /// The phrase of RFC 9110 §15 and RFC 6585; empty for other codes.
     public var reason: String { Status.reasons[code] ?? "" }

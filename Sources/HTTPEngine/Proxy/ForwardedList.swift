@@ -8,8 +8,8 @@ struct ForwardedList {
     private let bytes: [UInt8]
     private var position = 0
 
-    /// - Returns: the `for` of each element, unquoted, `nil` where it has none; `nil` for a malformed
-    ///   line.
+    /// - Returns: the `for` of each element, unquoted, `nil` where it has none; `nil` for a
+    ///   malformed line.
     static func nodes(_ line: String) -> [String?]? {
         var list = ForwardedList(bytes: Array(line.utf8))
         return try? list.elements()

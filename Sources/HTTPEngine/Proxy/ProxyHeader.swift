@@ -1,7 +1,7 @@
 public import Networking
 
-/// The PROXY protocol header, versions 1 and 2 (HAProxy's proxy-protocol.txt, §2): a proxy names its
-/// client in it before the first byte of the client.
+/// The PROXY protocol header, versions 1 and 2 (HAProxy's proxy-protocol.txt, §2): a proxy names
+/// its client in it before the first byte of the client.
 ///
 /// Use: call `read` with all bytes so far until it returns something else than `needMore`.
 /// Guarantees: never traps, decides within ``maxBytes``, and the result does not depend on how the
@@ -11,15 +11,16 @@ enum ProxyHeader {
         case needMore
         /// The header is the first `bytes` bytes.
         /// - Parameter client: nil where the address of the socket stays: the proxy has opened the
-        ///   connection itself (LOCAL) or does not know the client (UNKNOWN, UNSPEC, a Unix socket).
+        ///   connection itself (LOCAL) or does not know the client (UNKNOWN, UNSPEC, a Unix
+        ///   socket).
         case done(client: SocketAddress?, bytes: Int)
         case invalid(ProxyHeaderError.Reason)
     }
 
     /// The longest header of version 1, with its CR LF (§2.1).
     static let maxLineBytes = 107
-    /// The longest header of version 2 that is accepted. The format allows 65,551 bytes; proxies send
-    /// a few hundred, or a few thousand with a TLS client's certificate.
+    /// The longest header of version 2 that is accepted. The format allows 65,551 bytes; proxies
+    /// send a few hundred, or a few thousand with a TLS client's certificate.
     static let maxBytes = 4_096
 
     private static let lineStart = Array("PROXY ".utf8)
@@ -108,8 +109,8 @@ extension ProxyHeader {
     }
 }
 
-/// A connection that had to begin with a PROXY protocol header, and did not or came from a peer that
-/// is not a trusted proxy. It is closed without a response: the peer may not speak HTTP.
+/// A connection that had to begin with a PROXY protocol header, and did not or came from a peer
+/// that is not a trusted proxy. It is closed without a response: the peer may not speak HTTP.
 public struct ProxyHeaderError: Error, Hashable, Sendable, CustomStringConvertible {
     public enum Reason: String, Hashable, Sendable {
         case untrustedPeer = "the peer is not a trusted proxy"

@@ -51,7 +51,8 @@ public struct ErrorContext: Sendable {
     /// bytes.
     public var path: String? { head?.path }
 
-    /// `nil` where the head was malformed: a part of the fields could say the opposite of the whole.
+    /// `nil` where the head was malformed: a part of the fields could say the opposite of the
+    /// whole.
     public var headers: HeaderFields? {
         head.flatMap { $0.isWhole ? HeaderFields(head: $0) : nil }
     }

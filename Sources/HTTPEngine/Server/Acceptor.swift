@@ -101,8 +101,8 @@ final class Acceptor {
         return loop.context.limiter.acquire(nil) ? .unassigned : .rejected
     }
 
-    /// At most once a second: enough to find a proxy that the configuration does not name, without a
-    /// log line for each connection.
+    /// At most once a second: enough to find a proxy that the configuration does not name, without
+    /// a log line for each connection.
     private func reportUntrusted(_ peer: SocketAddress, on loop: isolated Loop) {
         let now = loop.refresh()
         guard nextReport.map({ $0 <= now }) ?? true else { return }

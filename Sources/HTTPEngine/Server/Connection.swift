@@ -343,8 +343,8 @@ extension Connection {
         }
     }
 
-    /// The status for the log where the client has closed the connection. Its handler was cancelled,
-    /// which is not an error.
+    /// The status for the log where the client has closed the connection. Its handler was
+    /// cancelled, which is not an error.
     private func unsentStatus(
         _ exchange: Exchange, _ result: Result<Response, any Error>, on loop: isolated Loop
     ) -> Status {

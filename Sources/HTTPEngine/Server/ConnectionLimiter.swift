@@ -1,8 +1,8 @@
 internal import Networking
 internal import Synchronization
 
-/// Limits the open connections, in all and of each client, over all loops. A connection whose client
-/// is not known yet, because its PROXY header has not arrived, counts only in all.
+/// Limits the open connections, in all and of each client, over all loops. A connection whose
+/// client is not known yet, because its PROXY header has not arrived, counts only in all.
 ///
 /// Guarantees: a connection is counted from `acquire` to `release`. The table holds only clients
 /// that have a connection, so the number of connections bounds it.

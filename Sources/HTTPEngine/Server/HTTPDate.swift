@@ -1,7 +1,7 @@
 internal import Scheduling
 
-/// The value of the `Date` field (RFC 9110 §5.6.7), `Sun, 06 Nov 1994 08:49:37 GMT`. It is formatted
-/// once a second.
+/// The value of the `Date` field (RFC 9110 §5.6.7), `Sun, 06 Nov 1994 08:49:37 GMT`. It is
+/// formatted once a second.
 struct HTTPDate: Sendable {
     private var second: Int64?
     private(set) var bytes: [UInt8] = []

@@ -187,8 +187,8 @@ actor Loop {
         }
     }
 
-    /// A descriptor that was closed earlier in this turn may belong to a new connection by now. That
-    /// one then finds nothing to read.
+    /// A descriptor that was closed earlier in this turn may belong to a new connection by now.
+    /// That one then finds nothing to read.
     private func serve(_ descriptor: Int32, _ events: UInt32) {
         if let connection = connections[descriptor] {
             connection.ready(events, on: self)

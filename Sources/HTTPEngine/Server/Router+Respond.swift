@@ -2,9 +2,9 @@ extension Router {
     /// Answers a request without a socket, for tests of routes and handlers.
     ///
     /// Does what a connection does between the parser and the encoder: 404, 405 and 413 in that
-    /// order, 500 for what a handler throws or for a header that is not valid, no body for HEAD. The
-    /// headers that the engine adds to every response (`Date`, `Content-Length`…) are missing, and
-    /// no hook is called.
+    /// order, 500 for what a handler throws or for a header that is not valid, no body for HEAD.
+    /// The headers that the engine adds to every response (`Date`, `Content-Length`…) are missing,
+    /// and no hook is called.
     public func respond(to request: Request) async -> Response {
         let context = ErrorContext(id: request.requestID, head: request.head)
         var response: Response

@@ -6,7 +6,8 @@ public struct AccessRecord: Sendable {
     public let method: Method?
     /// The route's template, never the path, which may hold secrets; `-` where no route was found.
     public let route: String
-    /// As it was sent; 499 where the client had closed the connection and the handler was cancelled.
+    /// As it was sent; 499 where the client had closed the connection and the handler was
+    /// cancelled.
     public let status: Int
     /// Bytes of the response, head and body.
     public let bytes: Int

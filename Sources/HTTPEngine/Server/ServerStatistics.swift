@@ -38,7 +38,9 @@ struct RejectionCounts {
         counts[reason, default: 0] += 1
     }
 
-    mutating func merge(_ other: RejectionCounts) { counts.merge(other.counts, uniquingKeysWith: +) }
+    mutating func merge(_ other: RejectionCounts) {
+        counts.merge(other.counts, uniquingKeysWith: +)
+    }
 }
 
 /// The rejections that are not the connection limiter's, over all loops.

@@ -1,7 +1,7 @@
 /// Reads the head of one request, line by line, from a buffer that grows behind it.
 ///
-/// Guarantees: the result does not depend on how the bytes were split. No byte is searched twice for
-/// the end of a line, so that the cost of single bytes is not quadratic.
+/// Guarantees: the result does not depend on how the bytes were split. No byte is searched twice
+/// for the end of a line, so that the cost of single bytes is not quadratic.
 struct HeadReader {
     enum Progress {
         case needMore

@@ -4,7 +4,8 @@ struct RequestLine {
     let target: RequestTarget
     let minorVersion: UInt8
 
-    /// - Parameter range: the line in `bytes`. The ranges of the target are relative to its beginning.
+    /// - Parameter range: the line in `bytes`. The ranges of the target are relative to its
+    ///   beginning.
     init(_ bytes: [UInt8], in range: Range<Int>) throws(ParseError) {
         var index = range.lowerBound
         while index < range.upperBound, ASCII.isToken(bytes[index]) { index += 1 }
@@ -30,8 +31,8 @@ struct RequestLine {
         self.target = target.relative(to: range.lowerBound)
     }
 
-    /// Reads what can be read of a line that is invalid or incomplete: the method, and the target up
-    /// to its end or to the end of the line. `nil` without a method and a space after it.
+    /// Reads what can be read of a line that is invalid or incomplete: the method, and the target
+    /// up to its end or to the end of the line. `nil` without a method and a space after it.
     init?(legibleIn bytes: [UInt8], _ range: Range<Int>) {
         let parts = bytes[range].split(
             separator: UInt8(ascii: " "), maxSplits: 2, omittingEmptySubsequences: false)

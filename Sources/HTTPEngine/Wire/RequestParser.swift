@@ -10,8 +10,8 @@ struct ParserLimits: Sendable {
 /// Turns the bytes of a connection into requests. No socket, no clock, no routes.
 ///
 /// Use: `append` what was received, then call `next` until it returns `needMore`. After `head` call
-/// `readBody` with the limit of the body. `tooLarge` and `invalid` are final. Guarantees: never traps
-/// on any input, and the result does not depend on how the bytes were split.
+/// `readBody` with the limit of the body. `tooLarge` and `invalid` are final. Guarantees: never
+/// traps on any input, and the result does not depend on how the bytes were split.
 struct RequestParser {
     enum Event {
         case needMore

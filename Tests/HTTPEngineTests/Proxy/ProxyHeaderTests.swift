@@ -4,7 +4,8 @@ import Testing
 
 @testable import HTTPEngine
 
-/// A header of version 2: signature, version and command, family and transport, length, and the rest.
+/// A header of version 2: signature, version and command, family and transport, length, and the
+/// rest.
 private func binary(_ command: UInt8, _ family: UInt8, _ rest: [UInt8]) -> [UInt8] {
     Array("\r\n\r\n\0\r\nQUIT\n".utf8)
         + [command, family, UInt8(rest.count >> 8), UInt8(rest.count & 0xff)] + rest
