@@ -129,7 +129,6 @@ public struct ProxyHeaderError: Error, Hashable, Sendable, CustomStringConvertib
     public let reason: Reason
 
     public var description: String {
-        "closed the connection of \(peer): a PROXY protocol header was required, and "
-            + reason.rawValue
+        "closed the connection of \(peer), which needs a PROXY protocol header: \(reason.rawValue)"
     }
 }
