@@ -1,7 +1,7 @@
 public import HTTPEngine
 
-/// The APIs that one process serves, built once by the program. A further API is a folder and a line
-/// here.
+/// The APIs that one process serves, built once by the program. A further API is a folder and a
+/// line here.
 public struct APIs: Sendable {
     private let agent: AgentAPI
     private let groups: [RouteGroup]

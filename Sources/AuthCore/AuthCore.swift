@@ -4,5 +4,5 @@
 // knows HTTP, JSON bodies, SQL, sockets or a clock: time is an argument, stores are protocols, and
 // slow work runs on the pools that it is given.
 //
-// Folders, each using only those before it: Basics, Errors, Model, Store, Limits, Passwords, Tokens,
-// ProofOfWork, UseCases.
+// Folders, each using only those before it: Basics, Errors, Model, Store, Limits, Passwords,
+// Tokens, ProofOfWork, UseCases.

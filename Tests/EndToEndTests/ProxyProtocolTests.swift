@@ -27,7 +27,7 @@ struct ProxyProtocolTests {
         try connection.send(Self.request)
         #expect(throws: TestError.self) { try connection.response() }
         #expect(try program.stop() == .exited(0))
-        #expect(program.log.contains("a PROXY protocol header was required"))
+        #expect(program.log.contains("needs a PROXY protocol header"))
     }
 
     @Test func theHealthcheckSendsAHeaderWhenItIsRequired() throws {

@@ -25,3 +25,26 @@ extension AgentWorld {
             of: account, to: .disabled, recording: event)
     }
 }
+
+/// What an agent does.
+extension AgentWorld {
+    /// A challenge with a proof that solves it.
+    public func solvedChallenge() async throws -> (Agents.PresentedChallenge, Proof) {
+        let issued = try await agents.issueChallenge(to: caller)
+        let proof = try Self.solve(issued.challenge)
+        return (try await agents.authenticate(challenge: issued.token, at: clock.now), proof)
+    }
+
+    public func signUp(
+        _ name: String
+    ) async throws -> (session: Agents.OpenSession, apiKey: APIKey) {
+        let (challenge, proof) = try await solvedChallenge()
+        return try await agents.signUp(
+            Username(parsing: name), challenge: challenge, proof: proof, by: caller)
+    }
+
+    public func logIn(_ key: APIKey) async throws -> Agents.OpenSession {
+        let (challenge, proof) = try await solvedChallenge()
+        return try await agents.logIn(key, challenge: challenge, proof: proof, by: caller)
+    }
+}

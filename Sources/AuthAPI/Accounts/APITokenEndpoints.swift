@@ -39,8 +39,8 @@ struct APITokenEndpoints: Sendable {
 
     /// POST /api/user/tokens
     ///
-    /// Needs no body, so a body that cannot be read is ignored. In a readable one `name` counts, and
-    /// `expires_in` (seconds) for a token that expires.
+    /// Needs no body, so a body that cannot be read is ignored. In a readable one `name` counts,
+    /// and `expires_in` (seconds) for a token that expires.
     private func create(_ request: APIRequest<User>) async throws(AccountsError) -> Response {
         let body = try? JSONBody<AccountsError>(request.http)
         let name = try body?.string("name") ?? Self.defaultName

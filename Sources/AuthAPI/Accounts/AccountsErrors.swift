@@ -2,8 +2,8 @@ internal import AuthCore
 internal import HTTPEngine
 internal import StrictJSON
 
-/// Renders the errors of the accounts API: `{"error":"<code>","message":"<sentence>"}`. Clients read
-/// only the code.
+/// Renders the errors of the accounts API: `{"error":"<code>","message":"<sentence>"}`. Clients
+/// read only the code.
 struct AccountsErrors: Sendable {
     /// For the errors that the engine answers itself.
     var renderer: ErrorRenderer {

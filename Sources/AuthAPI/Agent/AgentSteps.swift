@@ -41,8 +41,8 @@ struct AgentSteps {
 
     var afterRenewal: [String] {
         [
-            "Store apiKey now: it is shown only in this response, and the old key and every session "
-                + "are invalid",
+            "Store apiKey now: it is shown only in this response, and the old key and every "
+                + "session are invalid",
             "POST \(publicURL)/api/v1/challenge, solve it, and log in with the new key",
         ]
     }

@@ -64,8 +64,8 @@ public struct JMAPDirectory: Sendable {
         }
     }
 
-    /// The core limits are the suggested minimums of RFC 8620 §2; the mail store's own session object
-    /// may have others.
+    /// The core limits are the suggested minimums of RFC 8620 §2; the mail store's own session
+    /// object may have others.
     private func writeCapabilities(_ capabilities: inout JSONWriter) {
         capabilities.member(Self.core) { core in
             core.member("maxSizeUpload", 50_000_000)

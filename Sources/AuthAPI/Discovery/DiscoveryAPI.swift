@@ -57,7 +57,8 @@ public struct DiscoveryAPI: Sendable {
     }
 
     /// The keys that verify tokens of one use (RFC 7517 §5). Each use has a set of its own: a mail
-    /// store gets the capability keys only, because anybody can choose the subject of a login token.
+    /// store gets the capability keys only, because anybody can choose the subject of a login
+    /// token.
     private func keySet(of use: KeyUse, at now: Instant) async throws(AgentError) -> Response {
         let published: [PublishedKey]
         do {

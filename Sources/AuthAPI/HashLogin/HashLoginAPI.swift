@@ -2,8 +2,8 @@ public import AuthCore
 public import HTTPEngine
 internal import StrictJSON
 
-/// The hash-login API: people log in against an Argon2 hash that they host themselves, by form or by
-/// JSON (docs/api.md, "Hash-login API").
+/// The hash-login API: people log in against an Argon2 hash that they host themselves, by form or
+/// by JSON (docs/api.md, "Hash-login API").
 public struct HashLoginAPI: Sendable {
     private let logins: HashLogins
     private let errors: HashLoginErrors

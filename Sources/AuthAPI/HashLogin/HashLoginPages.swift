@@ -79,7 +79,8 @@ struct HashLoginPages: Sendable {
         page(
             .ok, "Logged in",
             """
-            <p role="status" class="done">\(opened.email.text) is logged in for \(opened.lifetime.inWords).</p>
+            <p role="status" class="done">\(opened.email.text)
+            is logged in for \(opened.lifetime.inWords).</p>
             <p><label for="token">Token</label>
             <textarea id="token" readonly rows="6">\(opened.token)</textarea></p>
             <form class="bare" method="post" action="/logout">

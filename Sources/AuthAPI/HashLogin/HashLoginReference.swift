@@ -15,7 +15,8 @@ struct HashLoginReference {
         <section aria-labelledby="reference">
         <h2 id="reference">Reference</h2>
         <p>Send a form, or JSON with <code>Content-Type: application/json</code>. The response is
-        JSON when the request was, or when <code>Accept</code> prefers <code>application/json</code>.
+        JSON when the request was, or when <code>Accept</code> prefers
+        <code>application/json</code>.
         Errors are <code>{"error":"…"}</code>.</p>
         \(endpoints)
         <h3>The hash</h3>
@@ -56,7 +57,8 @@ struct HashLoginReference {
         <dl>
         <dt>sub, email</dt><dd>the email address</dd>
         <dt>iss</dt><dd>this server's issuer</dd>
-        <dt>iat, exp</dt><dd>when it was issued, and when it expires, \(tokenLifetime.inWords) later</dd>
+        <dt>iat, exp</dt>
+        <dd>when it was issued, and when it expires, \(tokenLifetime.inWords) later</dd>
         <dt>ver</dt><dd>rises with every logout, which ends every earlier token</dd>
         </dl>
         """

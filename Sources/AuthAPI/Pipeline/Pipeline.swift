@@ -11,8 +11,8 @@ internal import Networking
 /// 5. the handler: decode the body (400), one use case, encode the response.
 ///
 /// The router has answered 404, 405 and 413 before. An error of any step is rendered here, once, in
-/// the error shape of the API. What is this server's fault is thrown on to the engine, which reports
-/// it once and has it rendered as 500.
+/// the error shape of the API. What is this server's fault is thrown on to the engine, which
+/// reports it once and has it rendered as 500.
 struct Pipeline<Failure: FlowError>: Sendable {
     typealias Handler<Principal> =
         @Sendable (APIRequest<Principal>) async throws(Failure) -> Response
@@ -130,8 +130,8 @@ enum BodyType: Sendable {
     /// A form or JSON; `isOptional` where a request without a body may have any type.
     case formOrJSON(isOptional: Bool)
 
-    /// The type that should have been sent, when another one was. A body without a type is taken for
-    /// what the endpoint expects. Parameters are ignored: JSON has none (RFC 8259 §11).
+    /// The type that should have been sent, when another one was. A body without a type is taken
+    /// for what the endpoint expects. Parameters are ignored: JSON has none (RFC 8259 §11).
     func mismatch(with request: Request) -> String? {
         let json = "application/json"
         let form = "application/x-www-form-urlencoded"

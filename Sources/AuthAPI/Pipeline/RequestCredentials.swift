@@ -3,8 +3,8 @@ internal import HTTPEngine
 extension Request {
     /// The token of `Authorization: Bearer …` (RFC 6750 §2.1).
     ///
-    /// `nil` when there is no such header, another scheme, nothing after the scheme, or more than one
-    /// `Authorization`, because then it is not clear which one counts.
+    /// `nil` when there is no such header, another scheme, nothing after the scheme, or more than
+    /// one `Authorization`, because then it is not clear which one counts.
     var bearerToken: String? {
         let values = headers.all("authorization")
         guard values.count == 1, let value = values.first else { return nil }
@@ -43,7 +43,7 @@ extension Request {
         }
     }
 
-    /// Whether the request changes something and comes from a page of another origin. A browser sends
-    /// cookies and forms whoever caused the request.
+    /// Whether the request changes something and comes from a page of another origin. A browser
+    /// sends cookies and forms whoever caused the request.
     var isCrossOriginWrite: Bool { method != .get && method != .head && isCrossOrigin }
 }

@@ -16,7 +16,8 @@ public struct Identifier<Kind>: Hashable, Sendable, CustomStringConvertible {
         self.text = text.lowercased()
     }
 
-    /// - Parameter random: 16 random bytes; six of their bits are overwritten by version and variant.
+    /// - Parameter random: 16 random bytes; six of their bits are overwritten by version and
+    ///   variant.
     public init(random: [UInt8]) {
         precondition(random.count == 16)
         var bytes = random

@@ -72,7 +72,8 @@ public final class RateLimiter: Sendable {
         }
     }
 
-    /// The buckets of one class, with a lock of their own, so that classes do not wait for each other.
+    /// The buckets of one class, with a lock of their own, so that classes do not wait for each
+    /// other.
     private final class ClassBuckets: Sendable {
         let rate: Rate
         let table: Mutex<TokenBuckets>

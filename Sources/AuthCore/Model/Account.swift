@@ -4,7 +4,8 @@ public typealias AccountID = Identifier<Account>
 
 /// A mailbox account as it is stored.
 ///
-/// Mailboxes of agents and of the accounts API are rows of one table, so one address is one mailbox.
+/// Mailboxes of agents and of the accounts API are rows of one table, so one address is one
+/// mailbox.
 public struct Account: Equatable, Sendable {
     public enum State: String, Sendable { case active, disabled }
 

@@ -119,8 +119,8 @@ struct Normal {
         return halves.count == 2 ? (halves[0], halves[1]) : nil
     }
 
-    /// Whether `text` is a valid local part (RFC 5321 §4.5.3.1.1): 1 to 64 bytes, no dot first, last
-    /// or doubled, and otherwise only bytes that `isText` accepts.
+    /// Whether `text` is a valid local part (RFC 5321 §4.5.3.1.1): 1 to 64 bytes, no dot first,
+    /// last or doubled, and otherwise only bytes that `isText` accepts.
     static func isDotAtom(_ text: Substring, of isText: (UInt8) -> Bool) -> Bool {
         guard (1...LocalPart.maximumBytes).contains(text.utf8.count) else { return false }
         let dot = UInt8(ascii: ".")

@@ -40,7 +40,8 @@ public struct HostedDomain: Equatable, Sendable {
         self.created = created
     }
 
-    /// Whether this unproved claim has expired, so that `other`, added by another user, replaces it.
+    /// Whether this unproved claim has expired, so that `other`, added by another user, replaces
+    /// it.
     public func isReplaced(by other: HostedDomain) -> Bool {
         owner != nil && owner != other.owner && verification != .verified
             && created.advanced(by: Self.claimLifetime) <= other.created

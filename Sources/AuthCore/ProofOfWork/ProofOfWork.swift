@@ -100,8 +100,8 @@ public struct ProofOfWork<Challenge: ChallengeToken>: UseCases {
         wrongProofs?.refund(caller.address, at: caller.now)
     }
 
-    /// Gives the challenge back when `error` says that the server was too busy for what it paid for:
-    /// a 503 spends nothing.
+    /// Gives the challenge back when `error` says that the server was too busy for what it paid
+    /// for: a 503 spends nothing.
     func refund(_ presented: Presented, after error: some FlowError) async throws(ProofOfWorkError)
     {
         guard error.isBusy else { return }

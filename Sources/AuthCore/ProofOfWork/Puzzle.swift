@@ -2,12 +2,12 @@ public import Cryptography
 
 /// What a client must solve: a hash function whose digest must begin with zero bits.
 public enum Puzzle: Equatable, Sendable {
-    /// scrypt(password = `"<jti>:<nonce>"`, salt = the UTF-8 bytes of `salt`). The salt's hex text is
-    /// used as it is, never decoded (docs/api.md, "Agent API").
+    /// scrypt(password = `"<jti>:<nonce>"`, salt = the UTF-8 bytes of `salt`). The salt's hex text
+    /// is used as it is, never decoded (docs/api.md, "Agent API").
     case scrypt(parameters: Scrypt.Parameters, salt: String)
     /// SHA-256(salt + nonce). The salt is its hex text or the decoded bytes: either reading of the
-    /// API's document is accepted, because both cost the same work. Each challenge has a salt of its
-    /// own, so its id is not hashed.
+    /// API's document is accepted, because both cost the same work. Each challenge has a salt of
+    /// its own, so its id is not hashed.
     case sha256(salt: String)
 
     /// The digest of one attempt; where there are two readings, the one with more leading zeros.

@@ -1,8 +1,8 @@
 public import Cryptography
 public import Scheduling
 
-/// The use cases of the agent API: get a challenge, sign up, log in, get a capability, renew the API
-/// key, delete the account.
+/// The use cases of the agent API: get a challenge, sign up, log in, get a capability, renew the
+/// API key, delete the account.
 ///
 /// What a call has acknowledged survives a crash.
 public struct Agents: UseCases {
@@ -78,8 +78,8 @@ public struct Agents: UseCases {
 
     // MARK: Challenges
 
-    /// Issues a challenge whose difficulty follows the rate of challenges that the client's site and
-    /// all clients together ask for.
+    /// Issues a challenge whose difficulty follows the rate of challenges that the client's site
+    /// and all clients together ask for.
     public func issueChallenge(
         to caller: Caller
     ) async throws(AgentError) -> ProofOfWork<AgentChallengeToken>.Issued {

@@ -1,7 +1,7 @@
 /// Looks up what a domain's owner has published in the DNS.
 ///
-/// Throws ``ResolverUnavailable`` when no name server gives a usable answer. The implementation logs
-/// the cause.
+/// Throws ``ResolverUnavailable`` when no name server gives a usable answer. The implementation
+/// logs the cause.
 public protocol DomainResolver: Sendable {
     /// The texts of the TXT records at `name`, each with its strings joined; empty when there are
     /// none or the name does not exist.

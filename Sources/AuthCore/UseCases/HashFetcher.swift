@@ -35,8 +35,8 @@ public protocol Stopwatch: Sendable {
     /// - Throws: `CancellationError` when the caller is cancelled first.
     func wait(until deadline: ContinuousClock.Instant) async throws
 
-    /// The result of `work`, or `nil` at `deadline` when there is none yet. `work` is cancelled then,
-    /// and its result is dropped.
+    /// The result of `work`, or `nil` at `deadline` when there is none yet. `work` is cancelled
+    /// then, and its result is dropped.
     func run<T: Sendable>(
         until deadline: ContinuousClock.Instant, _ work: @escaping @Sendable () async throws -> T
     ) async throws -> T?

@@ -1,12 +1,12 @@
 public import Cryptography
 public import Scheduling
 
-/// The use cases of the hash-login API: register an email with a URL that serves an Argon2 hash, log
-/// in against the hash that it serves now, check a token, log out.
+/// The use cases of the hash-login API: register an email with a URL that serves an Argon2 hash,
+/// log in against the hash that it serves now, check a token, log out.
 ///
 /// Responses give nothing away to strangers: every failed fetch is one error after at least
-/// ``Settings/fetchFloor``, and every failed login is one error at exactly ``Settings/failureFloor``
-/// after arrival, whatever the cause. Waiting blocks no thread.
+/// ``Settings/fetchFloor``, and every failed login is one error at exactly
+/// ``Settings/failureFloor`` after arrival, whatever the cause. Waiting blocks no thread.
 public struct HashLogins: UseCases {
     public typealias Failure = HashLoginError
 
@@ -48,8 +48,8 @@ public struct HashLogins: UseCases {
     private let hashing: WorkerPool
     private let throttle: LoginThrottle
     private let stopwatch: any Stopwatch
-    /// Fetches for one registration that run or wait for their host. Without this limit, logins to one
-    /// registration could fill the queue of its host, in which everybody on that host waits.
+    /// Fetches for one registration that run or wait for their host. Without this limit, logins to
+    /// one registration could fill the queue of its host, in which everybody on that host waits.
     private let fetches = KeyedLimiter<String>(width: 6)
 
     public init(
@@ -73,9 +73,9 @@ public struct HashLogins: UseCases {
 
     // MARK: Registration
 
-    /// Registers `email` with the URL of its hash, once the password has proved that the hash belongs
-    /// to the registrant. Whether the email is taken is looked up only then, so that a stranger does
-    /// not learn it.
+    /// Registers `email` with the URL of its hash, once the password has proved that the hash
+    /// belongs to the registrant. Whether the email is taken is looked up only then, so that a
+    /// stranger does not learn it.
     public func register(
         email emailText: String?, url urlText: String?, password: [UInt8]?, by caller: Caller
     ) async throws(HashLoginError) -> HashLogin {
@@ -134,8 +134,9 @@ public struct HashLogins: UseCases {
     }
 
     /// Checks the password against the hash that the email's URL serves now.
-    /// - Throws: ``HashLoginError/loginFailed`` at ``Settings/failureFloor`` after arrival, whatever
-    ///   the cause; rate limited after too many failures; busy when no login at all could be checked.
+    /// - Throws: ``HashLoginError/loginFailed`` at ``Settings/failureFloor`` after arrival,
+    ///   whatever the cause; rate limited after too many failures; busy when no login at all could
+    ///   be checked.
     public func logIn(
         email text: String?, password: [UInt8]?, by caller: Caller
     ) async throws(HashLoginError) -> Opened {
@@ -177,8 +178,8 @@ public struct HashLogins: UseCases {
         return nil
     }
 
-    /// A full queue is answered 503 here only, before the email is looked up: later, a 503 would show
-    /// that the email is registered. A queue that is full later fails the login instead.
+    /// A full queue is answered 503 here only, before the email is looked up: later, a 503 would
+    /// show that the email is registered. A queue that is full later fails the login instead.
     private func checkRoom() throws(HashLoginError) {
         try attemptNow(try fetcher.checkRoom())
         _ = try attemptNow(try hashing.reserve())
@@ -289,9 +290,9 @@ public struct HashLogins: UseCases {
         try await attempt(await keys.publishedSigner(.login, at: now))?.pem
     }
 
-    /// Whether mailboxes are created on the email's domain here, so that whoever signs up may be its
-    /// owner. An unverified domain of a user does not count: otherwise any user could lock out the
-    /// hash logins of a domain by adding it.
+    /// Whether mailboxes are created on the email's domain here, so that whoever signs up may be
+    /// its owner. An unverified domain of a user does not count: otherwise any user could lock out
+    /// the hash logins of a domain by adding it.
     private func isHosted(_ email: Email) async throws(HashLoginError) -> Bool {
         if policy.domains.contains(email.domain) { return true }
         guard let domain = try await attempt(await domains.domain(named: email.domain)) else {

@@ -1,5 +1,6 @@
-/// Creates mailboxes with passwords, for the accounts API and for the operator's command. It decides
-/// on which domain a mailbox may be, what its stored credential is and how much mail it may hold.
+/// Creates mailboxes with passwords, for the accounts API and for the operator's command. It
+/// decides on which domain a mailbox may be, what its stored credential is and how much mail it may
+/// hold.
 ///
 /// Whether a reserved name may be given out is the caller's decision.
 public struct MailboxRegistrar: UseCases {
@@ -26,8 +27,8 @@ public struct MailboxRegistrar: UseCases {
     }
 
     /// - Returns: the domain that the address is on; `nil` for one of the configuration.
-    /// - Throws: ``AccountsError/invalidAddress`` for a name that no new mailbox can have, and for a
-    ///   single label that is not configured; ``AccountsError/invalidDomain`` for a domain that
+    /// - Throws: ``AccountsError/invalidAddress`` for a name that no new mailbox can have, and for
+    ///   a single label that is not configured; ``AccountsError/invalidDomain`` for a domain that
     ///   `owner` may not create mailboxes on.
     public func domain(
         of address: Address, for owner: User?

@@ -62,8 +62,8 @@ final class WriteQueue: Sendable {
     /// share the next one. Enqueued again while there are more, so that reads on the same queue (a
     /// database in memory) get their turn.
     @Sendable private func commitNext(on connection: SQLiteConnection?) {
-        // Callers of the last commit that write again get the chance to join this one. Measured with
-        // 64 callers: 10 % less CPU per write, because there are fewer commits.
+        // Callers of the last commit that write again get the chance to join this one. Measured
+        // with 64 callers: 10 % less CPU per write, because there are fewer commits.
         sched_yield()
         let batch = state.withLock { state in
             defer { state.waiting = [] }

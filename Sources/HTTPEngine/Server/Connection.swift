@@ -8,16 +8,6 @@ internal import Networking
 /// Confined to its loop: every method that does something takes the loop as its isolation. The
 /// transport is closed in `perform(.close)` and nowhere else.
 final class Connection {
-    /// How the connection limits count it.
-    enum Admission {
-        /// For its client.
-        case counted
-        /// For no client yet: the PROXY header that names it has not arrived.
-        case unassigned
-        /// Not at all: it is over a limit, and open only until it has been answered 503.
-        case rejected
-    }
-
     private(set) var admission: Admission
     private let router: Router
     private var transport: any Transport
@@ -402,19 +392,4 @@ extension Connection {
         }
         perform(phase.sent(output, at: loop.now), on: loop)
     }
-}
-
-extension Readiness {
-    /// For epoll.
-    fileprivate var events: UInt32 {
-        switch self {
-        case .readable: EPOLLIN.rawValue
-        case .writable: EPOLLOUT.rawValue
-        }
-    }
-}
-
-extension Status {
-    /// Only in the access log, never sent; nginx has the same code.
-    fileprivate static let clientClosedConnection = Status(code: 499)
 }

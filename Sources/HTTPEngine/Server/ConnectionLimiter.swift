@@ -75,3 +75,15 @@ final class ConnectionLimiter: Sendable {
         return true
     }
 }
+
+extension Connection {
+    /// How the connection limits count it.
+    enum Admission {
+        /// For its client.
+        case counted
+        /// For no client yet: the PROXY header that names it has not arrived.
+        case unassigned
+        /// Not at all: it is over a limit, and open only until it has been answered 503.
+        case rejected
+    }
+}

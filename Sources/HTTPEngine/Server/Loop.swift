@@ -215,3 +215,13 @@ actor Loop {
         timer?.schedule(deadline: .now() + interval, repeating: interval)
     }
 }
+
+extension Readiness {
+    /// For epoll.
+    var events: UInt32 {
+        switch self {
+        case .readable: EPOLLIN.rawValue
+        case .writable: EPOLLOUT.rawValue
+        }
+    }
+}

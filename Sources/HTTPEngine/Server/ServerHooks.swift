@@ -62,3 +62,8 @@ public struct ServerHooks: Sendable {
         self.error = error
     }
 }
+
+extension Status {
+    /// Only in the access log, never sent; nginx has the same code.
+    static let clientClosedConnection = Status(code: 499)
+}

@@ -31,9 +31,10 @@ struct KeyCommand: AsyncParsableCommand {
             discussion: """
                 Running servers on the same database use the new key within \
                 \(BackgroundTasks.keyRefresh.withUnit). A key that other programs verify with \
-                (capability, login) is published at once and signs \(KeyRing.publicationLead.withUnit) \
-                later, when caches of the key set contain it. The old key is accepted until the \
-                last token that it has signed has expired.
+                (capability, login) is published at once and signs \
+                \(KeyRing.publicationLead.withUnit) later, when caches of the key set \
+                contain it. The old key is accepted until the last token that it has signed has \
+                expired.
 
                 If a key has leaked, use --leaked: the old key and all tokens that it has signed \
                 are rejected at once.

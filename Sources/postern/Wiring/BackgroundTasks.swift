@@ -10,8 +10,9 @@ struct BackgroundTasks: Sendable {
     private static let sweepLimit = 1000
     /// Audit events that one statement removes.
     private static let trimLimit = 1000
-    /// How far the clocks of servers on one database may differ, and how far one may be set back. If
-    /// a spent challenge were removed earlier, a server with a slower clock would accept it again.
+    /// How far the clocks of servers on one database may differ, and how far one may be set back.
+    /// If a spent challenge were removed earlier, a server with a slower clock would accept it
+    /// again.
     static let clockDifference: Duration = .seconds(600)
 
     /// The time within which every server on a database uses a new signing key.

@@ -188,13 +188,18 @@ struct AgentErrorsTests {
     }
 
     @Test func aFullPoolIsBusy() async throws {
-        let busy = try APIWorld(AgentWorld(hashing: HeldPool.full()))
+        let held = HeldPool(isFull: true)
+        let busy = try APIWorld(AgentWorld(hashing: held.pool))
         let (challenge, proof) = try await busy.solvedChallenge()
         let response = await busy.call(
             .post, "/api/v1/session", bearer: challenge, json: proof.json(#""username":"myagent""#))
         #expect(response.status == .serviceUnavailable)
         #expect(response.header("Retry-After") == "1")
         #expect(try response.agentError.anchor == "limits-and-retries")
+        held.empty()
+        let again = await busy.call(
+            .post, "/api/v1/session", bearer: challenge, json: proof.json(#""username":"myagent""#))
+        #expect(again.status == .created)
     }
 
     @Test func tooManyWrongDigestsAreRateLimited() async throws {

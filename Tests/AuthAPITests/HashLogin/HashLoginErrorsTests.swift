@@ -35,14 +35,9 @@ struct HashLoginErrorsTests {
                 == #"{"error":"This is a fault of the server; try again later."}"#)
         stores.hashLogins = FailingHashLogins(StoreBusy())
         let busy = try APIWorld(AgentWorld(stores: stores))
-        let register = await busy.call(
-            .post, "/register",
-            json:
-                #"{"email":"user@example.com","password":"x","password_hash_url":"https://x.test/"}"#
-        )
-        #expect(register.status == .unprocessableContent)
-        let validate = await busy.call(.post, "/validate", json: #"{"token":"garbage"}"#)
-        #expect(validate.status == .unauthorized)
+        let later = await busy.call(.post, "/login", json: json)
+        #expect(later.status == .serviceUnavailable)
+        #expect(later.header("Retry-After") == "1")
     }
 
     @Test func aFullPoolIsBusyInEitherFormat() async throws {
@@ -61,6 +56,9 @@ struct HashLoginErrorsTests {
             #expect(response.header("Retry-After") == "1")
             #expect(response.header("Content-Type") == type)
         }
+        held.empty()
+        let json = #"{"email":"a@b.test","password":"x"}"#
+        #expect(await api.call(.post, "/login", json: json).status == .unprocessableContent)
     }
 
     @Test func everyErrorHasItsDocumentedStatusAndSentence() {

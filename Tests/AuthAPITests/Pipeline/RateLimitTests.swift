@@ -52,7 +52,7 @@ struct RateLimitTests {
     }
 
     @Test func requestsOfAUserHaveABucketOfTheirOwn() async throws {
-        // The limit of the client is out of the way.
+        // With a high limit for the client, the limits of the classes are reached first.
         let api = try APIWorld(
             AgentWorld(limits: true, rates: [.client: .init(1000, per: .seconds(1))]))
         let pro = try await api.pro()

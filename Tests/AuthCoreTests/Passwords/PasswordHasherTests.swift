@@ -9,10 +9,9 @@ struct PasswordHasherTests {
     private static let low = PasswordHasher.Settings(memoryKiB: 32, iterations: 1, parallelism: 1)
     private static let raised = PasswordHasher.Settings(
         memoryKiB: 64, iterations: 1, parallelism: 1)
-    /// More memory than Argon2 is given here, also when a cheap hash is subtracted from it, so
-    /// whatever computes at this cost throws.
+    /// Twice the memory that Argon2 is ever given, so a computation at this cost throws.
     private static let uncomputable = PasswordHasher.Settings(
-        memoryKiB: Argon2.memoryKiB.upperBound + 1000, iterations: 1, parallelism: 1)
+        memoryKiB: 2 * Argon2.memoryKiB.upperBound, iterations: 1, parallelism: 1)
     private let secret = PasswordSecret.bytes(Array("correct horse".utf8))
     private let wrong = PasswordSecret.bytes(Array("battery staple".utf8))
 
@@ -134,8 +133,8 @@ struct PasswordHasherTests {
         #expect(cost.rest(after: .init(memoryKiB: 19_450, iterations: 2, parallelism: 1)) == nil)
     }
 
-    /// Nothing is measured: at settings that cannot be computed, a call throws exactly when it
-    /// computes at the cost of the settings.
+    /// No time is measured. With settings that cannot be computed, a call throws when it computes
+    /// at the cost of the settings.
     @Test func aMissingAccountAndAWrongSecretForACheaperHashCostAsMuchAsTheSettings() async throws {
         let old = try await hasher().hash(secret)
         let hasher = hasher(Self.uncomputable)
@@ -151,7 +150,7 @@ struct PasswordHasherTests {
     }
 
     @Test func aHashAtOrAboveTheSettingsCostsNothingMore() async throws {
-        // One lane more than the memory allows for: at the settings nothing can be computed.
+        // Two lanes need 16 KiB, so nothing can be computed with these settings.
         let settings = PasswordHasher.Settings(memoryKiB: 8, iterations: 1, parallelism: 2)
         let expensive = try await hasher(.init(memoryKiB: 16, iterations: 1, parallelism: 2))
             .hash(secret)

@@ -1,4 +1,5 @@
 import AuthCore
+import Networking
 import Synchronization
 import TestSupport
 import Testing
@@ -11,7 +12,7 @@ struct AgentsTests {
     }
 
     @Test func aSignUpOpensASessionThatGetsACapability() async throws {
-        let (session, key) = try await signUp("myagent")
+        let (session, key) = try await world.signUp("myagent")
         #expect(session.account.address.description == "myagent@mail.test")
         let presented = try await world.agents.authenticate(
             session: session.token, at: world.clock.now)
@@ -19,14 +20,14 @@ struct AgentsTests {
         let mail = try await world.agents.authenticate(
             capability: capability.token, at: world.clock.now)
         #expect(mail.subject == "myagent@mail.test")
-        let again = try await logIn(key)
+        let again = try await world.logIn(key)
         #expect(again.account == session.account)
     }
 
     @Test(arguments: MailSubject.allCases)
     func theSubjectOfACapabilityIsWhatTheOperatorConfigured(subject: MailSubject) async throws {
         let world = try AgentWorld(mailSubject: subject)
-        let (session, _) = try await signUp("myagent", in: world)
+        let (session, _) = try await world.signUp("myagent")
         let presented = try await world.agents.authenticate(
             session: session.token, at: world.clock.now)
         let capability = try await world.agents.issueCapability(for: presented, at: world.clock.now)
@@ -40,24 +41,24 @@ struct AgentsTests {
     }
 
     @Test func onlyADigestOfTheAPIKeyIsStored() async throws {
-        let (session, key) = try await signUp("myagent")
+        let (session, key) = try await world.signUp("myagent")
         let stored = try #require(try await world.stores.accounts.account(id: session.account.id))
         #expect(stored.credential == .apiKey(key.digest))
         #expect(!"\(stored)".contains(key.secret))
     }
 
     @Test func aTakenNameIsReportedOnlyAfterTheProof() async throws {
-        _ = try await signUp("myagent")
-        let (challenge, proof) = try await solvedChallenge()
+        _ = try await world.signUp("myagent")
+        let (challenge, proof) = try await world.solvedChallenge()
         let wrong = Proof(nonce: Nonce(-1), digest: proof.digest)
         await expect(.wrongProof) {
             _ = try await open(Username(parsing: "myagent"), challenge, wrong)
         }
-        await expect(.usernameTaken) { _ = try await signUp("MyAgent") }
+        await expect(.usernameTaken) { _ = try await world.signUp("MyAgent") }
     }
 
     @Test func aReservedNameSpendsNoChallenge() async throws {
-        let (challenge, proof) = try await solvedChallenge()
+        let (challenge, proof) = try await world.solvedChallenge()
         await expect(.usernameNotAllowed) {
             _ = try await open(Username(parsing: "postmaster"), challenge, proof)
         }
@@ -65,7 +66,7 @@ struct AgentsTests {
     }
 
     @Test func aChallengeCanBeSpentOnce() async throws {
-        let (challenge, proof) = try await solvedChallenge()
+        let (challenge, proof) = try await world.solvedChallenge()
         _ = try await open(Username(parsing: "first"), challenge, proof)
         await expect(.invalidChallenge) {
             _ = try await open(Username(parsing: "second"), challenge, proof)
@@ -74,13 +75,18 @@ struct AgentsTests {
 
     @Test func ofFiftyConcurrentSignUpsWithOneChallengeOneSucceeds() async throws {
         let world = try AgentWorld(wrongProofAllowance: .max)
-        let (challenge, proof) = try await solvedChallenge(in: world)
+        let (challenge, proof) = try await world.solvedChallenge()
         let outcomes = await withTaskGroup(of: AgentError?.self) { group in
             for number in 0..<50 {
                 group.addTask {
                     do {
-                        _ = try await open(
-                            Username(parsing: "agent\(number)"), challenge, proof, in: world)
+                        // A client each: one client has few digests checked at once.
+                        let caller = Caller(
+                            address: IPAddress(v4: 0x0a00_0000 + UInt32(number)),
+                            requestID: "test-\(number)", now: world.clock.now, arrival: .now)
+                        _ = try await world.agents.signUp(
+                            Username(parsing: "agent\(number)"), challenge: challenge,
+                            proof: proof, by: caller)
                         return nil
                     } catch {
                         return error as? AgentError
@@ -94,7 +100,7 @@ struct AgentsTests {
     }
 
     @Test func aWrongDigestSpendsTheChallenge() async throws {
-        let (challenge, proof) = try await solvedChallenge()
+        let (challenge, proof) = try await world.solvedChallenge()
         let wrong = Proof(nonce: Nonce(-1), digest: proof.digest)
         await expect(.wrongProof) {
             _ = try await open(Username(parsing: "myagent"), challenge, wrong)
@@ -105,15 +111,15 @@ struct AgentsTests {
     }
 
     @Test func theDigestOfAnotherChallengeIsWrong() async throws {
-        let (challenge, _) = try await solvedChallenge()
-        let (_, proof) = try await solvedChallenge()
+        let (challenge, _) = try await world.solvedChallenge()
+        let (_, proof) = try await world.solvedChallenge()
         await expect(.wrongProof) {
             _ = try await open(Username(parsing: "myagent"), challenge, proof)
         }
     }
 
     @Test func aDigestWithTooFewZeroBitsSpendsNoChallenge() async throws {
-        let (challenge, proof) = try await solvedChallenge()
+        let (challenge, proof) = try await world.solvedChallenge()
         let easy = Proof(
             nonce: proof.nonce, digest: [0x7f] + (try #require(proof.digest)).dropFirst())
         await expect(.proofTooEasy(required: 2, found: 1)) {
@@ -124,13 +130,13 @@ struct AgentsTests {
 
     @Test func afterTooManyWrongDigestsTheNextIsRejectedBeforeTheSpend() async throws {
         for _ in 0..<11 {
-            let (challenge, proof) = try await solvedChallenge()
+            let (challenge, proof) = try await world.solvedChallenge()
             let wrong = Proof(nonce: Nonce(-1), digest: proof.digest)
             await expect(.wrongProof) {
                 _ = try await open(Username(parsing: "myagent"), challenge, wrong)
             }
         }
-        let (challenge, proof) = try await solvedChallenge()
+        let (challenge, proof) = try await world.solvedChallenge()
         let error = await #expect(throws: AgentError.self) {
             try await open(Username(parsing: "myagent"), challenge, proof)
         }
@@ -145,7 +151,7 @@ struct AgentsTests {
 
     @Test func concurrentWrongDigestsAreCountedBeforeTheyAreChecked() async throws {
         var challenges: [Agents.PresentedChallenge] = []
-        for _ in 0..<30 { challenges.append(try await solvedChallenge().0) }
+        for _ in 0..<30 { challenges.append(try await world.solvedChallenge().0) }
         let wrong = Proof(nonce: Nonce("x") ?? Nonce(0), digest: [UInt8](repeating: 0, count: 64))
         let errors = await withTaskGroup(of: AgentError?.self) { group in
             for challenge in challenges {
@@ -166,7 +172,7 @@ struct AgentsTests {
     @Test func aFullPoolSpendsNoChallenge() async throws {
         let held = HeldPool(isFull: true)
         let world = try AgentWorld(stores: world.stores, hashing: held.pool)
-        let (challenge, proof) = try await solvedChallenge(in: world)
+        let (challenge, proof) = try await world.solvedChallenge()
         let signUp: @Sendable () async throws -> Void = {
             _ = try await world.agents.signUp(
                 Username(parsing: "myagent"), challenge: challenge, proof: proof, by: world.caller)
@@ -181,7 +187,7 @@ struct AgentsTests {
     @Test func aFullPoolDoesNotCountAsAWrongDigest() async throws {
         let held = HeldPool(isFull: true)
         let world = try AgentWorld(hashing: held.pool)
-        let (challenge, proof) = try await solvedChallenge(in: world)
+        let (challenge, proof) = try await world.solvedChallenge()
         let signUp: @Sendable () async throws -> Void = {
             _ = try await world.agents.signUp(
                 Username(parsing: "myagent"), challenge: challenge, proof: proof, by: world.caller)
@@ -196,7 +202,7 @@ struct AgentsTests {
     @Test func aStoreThatIsBusyAfterTheSpendGivesTheChallengeBack() async throws {
         let accounts = FailingAccounts(world.stores.accounts, StoreBusy())
         let world = try AgentWorld(stores: world.stores, accounts: accounts)
-        let (challenge, proof) = try await solvedChallenge(in: world)
+        let (challenge, proof) = try await world.solvedChallenge()
         let signUp: @Sendable () async throws -> Void = {
             _ = try await world.agents.signUp(
                 Username(parsing: "myagent"), challenge: challenge, proof: proof, by: world.caller)
@@ -207,10 +213,10 @@ struct AgentsTests {
     }
 
     @Test func aStoreThatIsBusyAtALoginGivesTheChallengeBack() async throws {
-        let (session, key) = try await signUp("myagent")
+        let (session, key) = try await world.signUp("myagent")
         let accounts = FailingAccounts(world.stores.accounts, StoreBusy())
         let world = try AgentWorld(stores: world.stores, accounts: accounts)
-        let (challenge, proof) = try await solvedChallenge(in: world)
+        let (challenge, proof) = try await world.solvedChallenge()
         let logIn: @Sendable () async throws -> Agents.OpenSession = {
             try await world.agents.logIn(key, challenge: challenge, proof: proof, by: world.caller)
         }
@@ -222,7 +228,7 @@ struct AgentsTests {
     @Test func aBrokenStoreKeepsTheChallengeSpentAndTheCauseOfTheFailure() async throws {
         let accounts = FailingAccounts(world.stores.accounts, BrokenStore())
         let world = try AgentWorld(stores: world.stores, accounts: accounts)
-        let (challenge, proof) = try await solvedChallenge(in: world)
+        let (challenge, proof) = try await world.solvedChallenge()
         let error = await #expect(throws: AgentError.self) {
             try await world.agents.signUp(
                 Username(parsing: "myagent"), challenge: challenge, proof: proof, by: world.caller)
@@ -241,11 +247,11 @@ struct AgentsTests {
 
     @Test func aSignUpThatFailsGivesItsCreationTokenBack() async throws {
         let world = try AgentWorld(limits: true)
-        _ = try await signUp("myagent", in: world)
+        _ = try await world.signUp("myagent")
         world.clock.advance(by: .seconds(8))
-        await expect(.usernameTaken) { _ = try await signUp("myagent", in: world) }
-        _ = try await signUp("another", in: world)
-        let (challenge, proof) = try await solvedChallenge(in: world)
+        await expect(.usernameTaken) { _ = try await world.signUp("myagent") }
+        _ = try await world.signUp("another")
+        let (challenge, proof) = try await world.solvedChallenge()
         let status = RateLimitStatus(limit: 1, remaining: 0, secondsToReset: 8)
         let limited = RateLimited(retryAfter: .seconds(8), status: status)
         await expect(.common(.rateLimited(limited))) {
@@ -260,9 +266,9 @@ struct AgentsTests {
 
     @Test func aLoginTakesNoCreationToken() async throws {
         let world = try AgentWorld(limits: true)
-        let (session, key) = try await signUp("myagent", in: world)
+        let (session, key) = try await world.signUp("myagent")
         for _ in 0..<3 {
-            let (challenge, proof) = try await solvedChallenge(in: world)
+            let (challenge, proof) = try await world.solvedChallenge()
             let again = try await world.agents.logIn(
                 key, challenge: challenge, proof: proof, by: world.caller)
             #expect(again.account == session.account)
@@ -270,17 +276,17 @@ struct AgentsTests {
     }
 
     @Test func signUpsLoginsNewKeysAndDeletionsAreRecorded() async throws {
-        let (session, key) = try await signUp("myagent")
+        let (session, key) = try await world.signUp("myagent")
         let account = AuditEvent.Actor.account(session.account.id)
-        let again = try await logIn(key)
+        let again = try await world.logIn(key)
         await expect(.unknownAPIKey) {
-            _ = try await logIn(try #require(APIKey(presented: "pst_nobody")))
+            _ = try await world.logIn(try #require(APIKey(presented: "pst_nobody")))
         }
         let presented = try await world.agents.authenticate(
             session: again.token, at: world.clock.now)
         let newKey = try await world.agents.renewAPIKey(of: presented, by: world.caller)
         let renewed = try await world.agents.authenticate(
-            session: try await logIn(newKey).token, at: world.clock.now)
+            session: try await world.logIn(newKey).token, at: world.clock.now)
         try await world.agents.deleteAccount(of: renewed, by: world.caller)
         let address = "myagent@mail.test"
         func event(
@@ -299,11 +305,11 @@ struct AgentsTests {
 
     @Test func anUnknownAPIKeyIsReportedAfterTheProof() async throws {
         let stranger = try #require(APIKey(presented: "pst_nobody"))
-        await expect(.unknownAPIKey) { _ = try await logIn(stranger) }
+        await expect(.unknownAPIKey) { _ = try await world.logIn(stranger) }
     }
 
     @Test func aDisabledAccountHasNoValidTokenAndNoLogin() async throws {
-        let (session, key) = try await signUp("myagent")
+        let (session, key) = try await world.signUp("myagent")
         let presented = try await world.agents.authenticate(
             session: session.token, at: world.clock.now)
         let capability = try await world.agents.issueCapability(for: presented, at: world.clock.now)
@@ -319,14 +325,14 @@ struct AgentsTests {
             _ = try await world.agents.authenticate(
                 capability: capability.token, at: world.clock.now)
         }
-        await expect(.unknownAPIKey) { _ = try await logIn(key) }
+        await expect(.unknownAPIKey) { _ = try await world.logIn(key) }
         let failed = try #require(try await world.events.last)
         #expect(failed.kind == .loginFailed && failed.actor == .anonymous)
         #expect(failed.subject == "myagent@mail.test")
     }
 
     @Test func aNewAPIKeyEndsTheOldOneAndEverySession() async throws {
-        let (session, old) = try await signUp("myagent")
+        let (session, old) = try await world.signUp("myagent")
         let presented = try await world.agents.authenticate(
             session: session.token, at: world.clock.now)
         let new = try await world.agents.renewAPIKey(of: presented, by: world.caller)
@@ -336,26 +342,26 @@ struct AgentsTests {
         await expect(.invalidSession) {
             _ = try await world.agents.renewAPIKey(of: presented, by: world.caller)
         }
-        await expect(.unknownAPIKey) { _ = try await logIn(old) }
-        #expect(try await logIn(new).account.id == session.account.id)
+        await expect(.unknownAPIKey) { _ = try await world.logIn(old) }
+        #expect(try await world.logIn(new).account.id == session.account.id)
     }
 
     @Test func aDeletedAccountHasNoLoginAndItsAddressStaysTakenUntilItIsFreed() async throws {
-        let (session, key) = try await signUp("myagent")
+        let (session, key) = try await world.signUp("myagent")
         let presented = try await world.agents.authenticate(
             session: session.token, at: world.clock.now)
         try await world.agents.deleteAccount(of: presented, by: world.caller)
         await expect(.invalidSession) {
             _ = try await world.agents.authenticate(session: session.token, at: world.clock.now)
         }
-        await expect(.unknownAPIKey) { _ = try await logIn(key) }
-        await expect(.usernameTaken) { _ = try await signUp("myagent") }
+        await expect(.unknownAPIKey) { _ = try await world.logIn(key) }
+        await expect(.usernameTaken) { _ = try await world.signUp("myagent") }
         #expect(
             try await world.stores.accountDirectory.free(
                 session.account.address,
                 recording: AuditEvent(
                     .addressFreed, time: world.clock.now, actor: .operator, subject: "")))
-        _ = try await signUp("myagent")
+        _ = try await world.signUp("myagent")
     }
 
     @Test func anExpiredOrMissingChallengeIsInvalid() async throws {
@@ -380,17 +386,6 @@ struct AgentsTests {
         try await world.stores.challenges.sweep(before: Instant(milliseconds: .max), limit: 10)
     }
 
-    private func solvedChallenge(
-        in other: AgentWorld? = nil
-    ) async throws -> (Agents.PresentedChallenge, Proof) {
-        let world = other ?? self.world
-        let issued = try await world.agents.issueChallenge(to: world.caller)
-        let proof = try AgentWorld.solve(issued.challenge)
-        return (
-            try await world.agents.authenticate(challenge: issued.token, at: world.clock.now), proof
-        )
-    }
-
     @discardableResult
     private func open(
         _ username: Username, _ challenge: Agents.PresentedChallenge, _ proof: Proof,
@@ -399,21 +394,5 @@ struct AgentsTests {
         let world = other ?? self.world
         return try await world.agents.signUp(
             username, challenge: challenge, proof: proof, by: world.caller)
-    }
-
-    private func signUp(
-        _ name: String, in other: AgentWorld? = nil
-    ) async throws -> (session: Agents.OpenSession, apiKey: APIKey) {
-        let world = other ?? self.world
-        let (challenge, proof) = try await solvedChallenge(in: world)
-        return try await world.agents.signUp(
-            Username(parsing: name), challenge: challenge, proof: proof,
-            by: world.caller)
-    }
-
-    private func logIn(_ key: APIKey) async throws -> Agents.OpenSession {
-        let (challenge, proof) = try await solvedChallenge()
-        return try await world.agents.logIn(
-            key, challenge: challenge, proof: proof, by: world.caller)
     }
 }

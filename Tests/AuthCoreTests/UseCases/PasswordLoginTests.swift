@@ -91,8 +91,8 @@ struct PasswordLoginTests {
         _ = try await logIn(user: email, "propassword", in: after)
     }
 
-    /// Seen by the full pool that each of them meets: without a hash the response would come sooner
-    /// and show that there is nothing to log in to.
+    /// A full pool shows that each of these logins computes a hash. Without one, the response would
+    /// come sooner and show that there is no such login.
     @Test func whateverCannotBeLoggedInToCostsAHashLikeAWrongPassword() async throws {
         let held = HeldPool()
         let world = try AgentWorld(hashing: held.pool)
