@@ -1,7 +1,7 @@
-"""The accounts surface beside bare libargon2, and its cost against the size of the table.
+"""The accounts API compared with bare libargon2, and its CPU time by the size of the table.
 
-Limits are off (limits.enabled = false), because one client makes all the load. Proofs are solved
-before anything is measured.
+Rate limits are off (limits.enabled = false), because one client makes all the load. Proofs of work
+are solved before the measurement.
 """
 
 import os
@@ -18,9 +18,9 @@ SETTINGS = {
     "POSTERN_LIMITS_ENABLED": "false", "POSTERN_POW_ACCOUNTS_DIFFICULTY": "1",
     "POSTERN_USERS_REGISTRATION": "open",
 }
-# Hashing takes next to nothing, so that what is left is everything but hashing.
+# The cheapest hash, so that the CPU time is that of everything else.
 CHEAP = {"POSTERN_PASSWORDS_MEMORY_KIB": "8", "POSTERN_PASSWORDS_ITERATIONS": "1"}
-# What the server computes: over an auth_key once, for a password the auth_key before.
+# The hashes of the server: one over the auth_key; for a password, first the auth_key's derivation.
 OVER_KEY, DERIVATION = "19456,2", "16384,3"
 SECRETS = {
     "auth_key": ({"auth_key": KEY}, [OVER_KEY]),
@@ -49,7 +49,7 @@ class Accounts:
         yield from self.table()
 
     def hashing(self):
-        """Logins and creations per second, each beside the bare hashes that it costs."""
+        """Logins and creations per second, each compared with the hashes that it needs."""
         limit = self.fresh() / "argon2_limit"
         source = HERE / "argon2_limit.c"
         subprocess.run(["cc", "-O2", "-o", limit, source, "-largon2", "-lpthread"], check=True)
@@ -69,7 +69,7 @@ class Accounts:
                     ours, limit, hashes, "/api/accounts", f"POST /api/accounts, {name}", bodies)
 
     def beside(self, ours, limit, hashes, path, what, bodies):
-        """Turn by turn in short runs: a busy spell of the machine is not one side's alone."""
+        """Measures both in turn, in short runs, so that other load on the machine affects both."""
         bare, taken, elapsed, spent = [], [], 0, ours.cpu_seconds()
         turns = max(2, round(self.seconds))
         for turn in range(turns):
@@ -91,11 +91,11 @@ class Accounts:
                       self.connections / rate * 1e3, "connections ÷ libargon2's rate")
 
     def table(self):
-        """CPU of a request by the number of accounts, hashing left out."""
+        """CPU time of a request by the number of accounts, without hashing."""
         servers = {size: self.seeded(size) for size in self.sizes}
         figures = {size: [] for size in self.sizes}
         try:
-            # Turn by turn, so that a busy spell of the machine is not one size's alone.
+            # In turn, so that other load on the machine affects all sizes.
             for _ in range(self.rounds):
                 for size, (ours, token) in servers.items():
                     figures[size].append(
@@ -117,7 +117,7 @@ class Accounts:
                           medians[least][number], f"{least:,} accounts", goal_is_ratio=True)
 
     def seeded(self, size):
-        """A server whose database holds so many accounts, and the token of the user they are of."""
+        """A server whose database has `size` accounts, and an API token of their owner."""
         data = self.fresh()
         with self.postern(data, **CHEAP) as ours:
             boxes = Boxes(ours.port)
@@ -132,7 +132,7 @@ class Accounts:
         return ours, token
 
     def asking(self, ours, mode, size, token):
-        """CPU per request about an account at random, in microseconds."""
+        """CPU time of a request for a random account, in microseconds."""
         lua = f'MODE, COUNT, TOKEN = "{mode}", {size}, "{token}"\n'
         before = ours.cpu_seconds()
         requests = load(ours.port, "/", self.seconds, connections=16, script=self.script,

@@ -1,4 +1,4 @@
-// How often the machine can do something on all cores at once and nothing else.
+// Measures how often all cores together can repeat an operation.
 #pragma once
 #include <pthread.h>
 #include <stdio.h>

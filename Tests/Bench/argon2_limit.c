@@ -1,5 +1,5 @@
-// What the machine gives: Argon2id on all cores for the given seconds. Each further argument is one
-// hash, as memory in KiB and passes ("19456,2"); an operation is all of them.
+// The highest rate of Argon2id on this machine: hashes on all cores for the given seconds. Each
+// further argument is one hash: memory in KiB and passes ("19456,2"). An operation is all of them.
 #include "all_cores.h"
 #include <argon2.h>
 #include <stdint.h>

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Postern beside its peers and limits, in one run, on this machine. `make bench` runs it.
+"""Compares Postern with nginx and with bare hash functions, on this machine. For `make bench`.
 
-CPU per request is the server's own user and system time over the requests it answered, not the
-load tool's rate: so the load tool, on the same cores, does not count. Medians of several rounds.
+CPU per request is the user and system time of the server process, divided by the requests that it
+answered. The load tool runs on the same cores and does not count. Figures are medians of rounds.
 """
 
 import argparse
@@ -27,7 +27,7 @@ from processes import Nginx, Postern, load
 from table import Row, print_table
 
 HERE = pathlib.Path(__file__).parent
-# Difficulty stays where it is: what is measured is the server, not the proof.
+# A constant, low difficulty: the benchmark measures the server, not the proof of work.
 EASY = {"POSTERN_POW_AGENT_DIFFICULTY": "1", "POSTERN_POW_AGENT_MAX_DIFFICULTY": "1"}
 
 
@@ -51,13 +51,13 @@ class Bench:
         return Postern(self.binary, self.fresh(), environment=EASY, **options)
 
     def cpu_micros(self, server, path, **options):
-        """CPU per answered request of one round, at 64 connections."""
+        """CPU time per answered request of one round, at 64 connections, in microseconds."""
         before = server.cpu_seconds()
         requests = load(server.port, path, self.seconds, script=self.script, **options)
         return (server.cpu_seconds() - before) / requests * 1e6
 
     def constant(self):
-        """GET /healthz, as configured by default, beside nginx without and with its access log."""
+        """GET /healthz with the default configuration; nginx without and with an access log."""
         with self.postern() as ours, Nginx(self.fresh()) as nginx:
             turns = [
                 (self.cpu_micros(ours, "/healthz"), self.cpu_micros(nginx, "/healthz"),
@@ -88,8 +88,8 @@ class Bench:
                   "openssl speed rsa2048 sign", goal_is_ratio=True)
 
     def signature_micros(self):
-        """User time per signature while every core signs, as every core of the server does."""
-        # Not by its -multi, which counts elapsed time.
+        """CPU time per signature while all cores sign, as in the server, in microseconds."""
+        # Its option -multi would report elapsed time.
         command = ["openssl", "speed", "-seconds", str(self.seconds), "rsa2048"]
         runs = [
             subprocess.Popen(command, text=True, stdin=subprocess.DEVNULL,
@@ -101,7 +101,7 @@ class Bench:
             float(re.search(r"rsa\s+2048 bits\s+([\d.]+)s", text)[1]) * 1e6 for text in said)
 
     def sessions_per_second(self):
-        """Logins whose proofs were solved beforehand, between two runs of the bare hash."""
+        """Logins with proofs that are solved already, between two runs of the bare hash."""
         limit = self.directory / "scrypt_limit"
         source = HERE / "scrypt_limit.c"
         subprocess.run(["cc", "-O2", "-o", limit, source, "-lscrypt", "-lpthread"], check=True)
@@ -132,7 +132,7 @@ class Bench:
         return HashLogins(self.binary, self.fresh, self.seconds, self.quick).rows()
 
     def start(self):
-        """From spawning the process to the first 200, with a database and keys yet to be made."""
+        """From the start of the process to the first 200. Database and keys do not exist yet."""
         times = []
         for _ in range(self.starts):
             data, start = self.fresh(), time.monotonic()
@@ -160,7 +160,7 @@ class Bench:
             yield Row(f"memory, {self.idle_connections:,} idle connections", "MiB", resident)
 
     def idle_connection(self, port):
-        """One that has been answered once and is kept open."""
+        """A connection that stays open after one response."""
         connection = socket.create_connection(("127.0.0.1", port), 10)
         connection.sendall(b"GET /healthz HTTP/1.1\r\nHost: bench\r\n\r\n")
         assert connection.recv(4096).startswith(b"HTTP/1.1 200 ")
@@ -192,7 +192,7 @@ def main():
     print("postern as configured by default, log to /dev/null; nginx with one worker per core.")
     print("Accounts: limits.enabled = false; by table size, also the cheapest password hash.")
     if busy > os.cpu_count() / 4:
-        print(f"The machine was busy before the run (load {busy:.1f}): the figures suffer.")
+        print(f"The machine was busy before the run (load {busy:.1f}): the figures are too high.")
     print()
     print_table(rows)
     if options.json:

@@ -1,4 +1,4 @@
-"""The agent surface with the standard library alone, proofs solved before anything is measured."""
+"""A client of the agent API that solves proofs of work before the measurement."""
 
 import base64
 import concurrent.futures
@@ -16,7 +16,7 @@ class Client:
         self.connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
 
     def post(self, path, token=None, body=None):
-        """The answer's Authorization token and JSON body; anything but a success ends the run."""
+        """Returns the response's token and JSON body. Any status but 200 and 201 ends the run."""
         headers = {"Authorization": f"Bearer {token}"} if token else {}
         if body is not None:
             headers["Content-Type"] = "application/json"
@@ -28,7 +28,7 @@ class Client:
         return answer.headers["Authorization"].removeprefix("Bearer "), json.loads(content)
 
     def proven_challenge(self):
-        """A challenge and the part of the session's body that proves it."""
+        """A challenge, and the members of the session request that prove it."""
         token, _ = self.post("/api/v1/challenge")
         payload = token.split(".")[1]
         claims = json.loads(base64.urlsafe_b64decode(payload + "=" * (-len(payload) % 4)))
@@ -44,13 +44,13 @@ class Client:
 
 
 def proven_challenges(port, count):
-    """Solved on all cores; hashlib's scrypt leaves the interpreter's lock."""
+    """Solves on all cores: hashlib.scrypt releases the global interpreter lock."""
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         return list(pool.map(lambda _: Client(port).proven_challenge(), range(count)))
 
 
 def log_in_all(port, key, proven, connections):
-    """Spends every proven challenge on a login, over so many connections at once."""
+    """Logs in once with each proven challenge, over `connections` connections at once."""
     pending = iter(proven)
 
     def work(_):

@@ -1,7 +1,7 @@
-"""Hash logins beside what each costs at least: one bare Argon2 and one fetch over TLS by curl.
+"""Hash logins compared with one Argon2 hash and one fetch over TLS by curl, their least cost.
 
-nginx serves the hash. Then every host falls silent, and another surface must not notice that a
-hundred logins wait for them.
+nginx serves the hash. Then every host stops answering: a hundred logins that wait for their hosts
+must not delay requests of another API.
 """
 
 import concurrent.futures
@@ -21,9 +21,9 @@ from table import Row
 
 HERE = pathlib.Path(__file__).parent
 HOSTS = 100
-# When a failed login is answered, in seconds: as long as the hundred wait.
+# Seconds until a failed login is answered, so also the time for which the hundred wait.
 FLOOR = 3
-# What /example.txt holds, which nginx serves.
+# The hash of /example.txt, which nginx serves.
 HASH, PASSWORD = "19456,2", "test123"
 CONFIGURATION = """
 worker_processes auto;
@@ -45,12 +45,12 @@ http {{
 
 
 def host(number):
-    """An address of loopback for each, so that no limit per host is what is measured."""
+    """A loopback address for each host, so that the limit per host is not reached."""
     return f"127.0.1.{number + 1}"
 
 
 class Hosts(Served):
-    """nginx as a hundred hosts of one hash, with a certificate for them all."""
+    """nginx as a hundred hosts that serve one hash, with one certificate for all."""
 
     def __init__(self, directory, hash):
         self.directory, self.certificate = directory, directory / "host.pem"
@@ -63,7 +63,7 @@ class Hosts(Served):
              "-subj", "/CN=bench", "-addext", f"subjectAltName={names}"],
             check=True, capture_output=True)
         (directory / "hash.txt").write_text(hash)
-        # nginx's workers are nobody's when root starts it, and this directory is not.
+        # Started by root, nginx runs its workers as another user, who must read this directory.
         directory.chmod(0o755)
         listen = " ".join(f"listen {host(number)}:{self.port} ssl;" for number in range(HOSTS))
         file = directory / "nginx.conf"
@@ -87,7 +87,7 @@ class Hosts(Served):
 
 @contextlib.contextmanager
 def silence(port):
-    """Hosts that take a connection and say nothing."""
+    """Hosts that accept connections and never answer."""
     with contextlib.ExitStack() as open_ones:
         for number in range(HOSTS):
             open_ones.enter_context(socket.create_server((host(number), port), backlog=128))
@@ -111,7 +111,7 @@ class HashLogins:
             hosts = hosts_up.enter_context(Hosts(self.fresh(), hash))
             ours = Postern(self.binary, self.fresh(), environment={
                 "POSTERN_HASH_LOGIN_CA_FILE": str(hosts.certificate),
-                # The defaults, which the test profile shortens.
+                # The default values: those of the test profile are shorter.
                 "POSTERN_HASH_LOGIN_LOGIN_TIMEOUT": "2s",
                 "POSTERN_HASH_LOGIN_FAILURE_FLOOR": f"{FLOOR}s"})
             with ours:
@@ -141,7 +141,7 @@ class HashLogins:
         return connection.getresponse().read().decode()
 
     def rate(self, ours, limit, hosts, bodies):
-        """Turn by turn, so that a busy spell of the machine is not one side's alone."""
+        """Measures both in turn, in short runs, so that other load on the machine affects both."""
         bare, elapsed, turns = [], 0, max(2, round(self.seconds))
         spent = ours.cpu_seconds()
         wanted = [bodies[number % HOSTS] for number in range(self.logins)]
@@ -159,7 +159,7 @@ class HashLogins:
                   "the same hash's and fetch's CPU")
 
     def fetches(self, hosts, count=150):
-        """How many a second, and the CPU of one. New connections, each with a full handshake."""
+        """Fetches per second, and CPU time of one. Each has a new connection and handshake."""
         start, before = time.monotonic(), self.ended_children()
         runs = [
             subprocess.Popen(
@@ -185,13 +185,13 @@ class HashLogins:
         return False
 
     def latencies(self, port, until):
-        """The median and the 99th hundredth of requests one after another, on one connection."""
+        """Median and 99th percentile of sequential requests on one connection, in seconds."""
         connection, taken = http.client.HTTPConnection("127.0.0.1", port, timeout=60), []
         while not until():
             start = time.monotonic()
             connection.request("GET", "/healthz")
             connection.getresponse().read()
             taken.append(time.monotonic() - start)
-            time.sleep(0.001)  # a client's pause, or the load would be what is measured
+            time.sleep(0.001)  # without a pause these requests would be a load of their own
         cuts = statistics.quantiles(taken, n=100)
         return cuts[49], cuts[98]

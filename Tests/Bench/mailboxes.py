@@ -1,4 +1,4 @@
-"""The accounts surface with the standard library alone, and a database that is full of accounts."""
+"""A client of the accounts API, and a database with many accounts."""
 
 import concurrent.futures
 import hashlib
@@ -13,7 +13,7 @@ KEY = "ab" * 32
 
 
 def seeded_id(number):
-    """Spread over the whole range, as random ids are. The same in seeded.lua."""
+    """Ids spread over the whole range, like random ones. seeded.lua computes the same."""
     return f"{number * 2654435761 % 2**32:08x}-0000-4000-8000-000000000000"
 
 
@@ -22,7 +22,7 @@ def seeded_address(number):
 
 
 class Boxes:
-    """One connection; anything but a success ends the run."""
+    """One connection. Any status but 200 and 201 ends the run."""
 
     def __init__(self, port):
         self.connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
@@ -47,14 +47,14 @@ class Boxes:
                 return {"id": challenge["id"], "nonce": nonce}
 
     def register(self, email):
-        """A user's API token, and the user's id."""
+        """Registers a user. Returns an API token and the id of the user."""
         user = self.call("POST", "/api/user/register", {"email": email, "password": "propassword"})
         made = self.call("POST", "/api/user/tokens", {}, user["token"])
         return made["token"], user["user_id"]
 
 
 def at_once(port, bodies, path, connections):
-    """Posts every body over so many connections; the seconds that each took, and all of them."""
+    """Posts all bodies over `connections` connections. Returns the seconds of each and of all."""
     pending = iter(bodies)
 
     def work(_):
@@ -72,7 +72,7 @@ def at_once(port, bodies, path, connections):
 
 
 def seed(data, count, owner):
-    """Fills a stopped server's database with accounts of `owner`, opened by `KEY` as one is."""
+    """Adds accounts of `owner`, with `KEY` as auth_key, to the database of a stopped server."""
     with sqlite3.connect(pathlib.Path(data) / "postern.db") as database:
         (encoded,) = database.execute(
             "SELECT password_hash FROM account WHERE password_hash IS NOT NULL").fetchone()

@@ -1,4 +1,4 @@
-"""Starts what is measured, reads its CPU time and memory from /proc, and ends it by its id."""
+"""Starts server processes, reads their CPU time and memory from /proc, and ends them by id."""
 
 import os
 import pathlib
@@ -32,7 +32,7 @@ http {{
 
 
 class Served:
-    """A server process of ours or a peer's, with the processes it forked."""
+    """A server process with its child processes."""
 
     def __init__(self, command, environment=None, **options):
         self.process = subprocess.Popen(
@@ -56,7 +56,7 @@ class Served:
         return [pid, *map(int, children)]
 
     def cpu_seconds(self):
-        """User and system time of all its processes, so far."""
+        """User and system time of all its processes since their start."""
         total = 0
         for pid in self.processes():
             fields = pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
@@ -78,7 +78,7 @@ class Postern(Served):
         match = re.search(r"listening on http://127\.0\.0\.1:(\d+)", line)
         if not match:
             self.__exit__()
-            raise SystemExit(f"{binary} did not say that it listens, but {line!r}")
+            raise SystemExit(f"{binary} did not print its address, but {line!r}")
         self.port = int(match[1])
 
 
@@ -104,9 +104,9 @@ class Nginx(Served):
 
 
 def load(port, path, seconds, method="GET", headers=None, connections=64, script=None, lua=""):
-    """One run of wrk: how many requests were answered 2xx; any other answer ends the run.
+    """Runs wrk once. Returns the number of responses. Any status but 2xx ends the run.
 
-    `lua` may make every request another one.
+    `lua` may define how each request is made.
     """
     lines = [f'wrk.method = "{method}"']
     lines += [f'wrk.headers["{name}"] = "{value}"' for name, value in (headers or {}).items()]

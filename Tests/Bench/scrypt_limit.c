@@ -1,4 +1,4 @@
-// What the machine gives: libscrypt 16384/8/1 on all cores for the given seconds.
+// The highest rate of scrypt (N 16384, r 8, p 1) on this machine: all cores for the given seconds.
 #include "all_cores.h"
 #include <libscrypt.h>
 #include <stdint.h>

@@ -1,5 +1,5 @@
--- Requests about seeded accounts, one at random each: MODE, COUNT and TOKEN are set above this.
--- Ids and addresses are those of mailboxes.py.
+-- Requests for random seeded accounts. MODE, COUNT and TOKEN are set before this text.
+-- Ids and addresses are computed as in mailboxes.py.
 local body = '{"address":"seeded-%d@mail.test","auth_key":"' .. string.rep("ab", 32) .. '"}'
 local json = { ["Content-Type"] = "application/json" }
 local bearer = { ["Authorization"] = "Bearer " .. TOKEN }

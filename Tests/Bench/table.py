@@ -1,4 +1,4 @@
-"""What was measured, beside its goal and its peer, as a table."""
+"""Measurements with their goals and the values that they are compared with, as a table."""
 
 import dataclasses
 
