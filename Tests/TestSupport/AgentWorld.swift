@@ -89,7 +89,7 @@ public final class AgentWorld: Sendable {
         agents = Agents(
             settings: agentSettings, policy: Self.policy,
             governor: DifficultyGovernor(settings: .init(base: difficulty, maximum: difficulty)),
-            wrongProofs: FalseProofLimiter(allowance: wrongProofAllowance), tokens: tokens,
+            wrongProofs: WrongProofLimiter(allowance: wrongProofAllowance), tokens: tokens,
             accounts: stores.accounts,
             challenges: stores.challenges, audit: stores.audit, limiter: limiter,
             hashing: hashing, random: random.make)

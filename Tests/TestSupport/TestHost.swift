@@ -3,17 +3,18 @@ internal import Synchronization
 
 /// A web server for hash-login tests: URLs that serve what the test has put there.
 public final class TestHost: HashFetcher {
-    public enum Room: Sendable {
-        case plenty
-        /// None, which the check reports.
-        case none
-        /// There is some at the check and none at the fetch.
-        case goneAfterCheck
+    /// Whether the queue of fetches accepts one more.
+    public enum Queue: Sendable {
+        case free
+        /// Full, which the check before a fetch reports.
+        case full
+        /// Free at the check and full at the fetch.
+        case fullAfterCheck
     }
 
     private struct State {
         var pages: [String: [UInt8]] = [:]
-        var room = Room.plenty
+        var queue = Queue.free
         var deadlines: [ContinuousClock.Instant] = []
         /// How many of the next fetches are held.
         var holds = 0
@@ -36,8 +37,8 @@ public final class TestHost: HashFetcher {
         state.withLock { $0.pages[url] = nil }
     }
 
-    public func setRoom(_ room: Room) {
-        state.withLock { $0.room = room }
+    public func setQueue(_ queue: Queue) {
+        state.withLock { $0.queue = queue }
     }
 
     /// The number of fetches so far.
@@ -75,7 +76,7 @@ public final class TestHost: HashFetcher {
     }
 
     public func checkRoom() throws(CommonError) {
-        guard state.withLock({ $0.room != .none }) else {
+        guard state.withLock({ $0.queue != .full }) else {
             throw .busy(retryAfter: .seconds(2))
         }
     }
@@ -102,8 +103,8 @@ public final class TestHost: HashFetcher {
             }
             if isHeld { arrival.yield() } else { continuation.resume() }
         }
-        let (page, room) = state.withLock { ($0.pages[url.text], $0.room) }
-        guard room == .plenty else { throw CommonError.busy(retryAfter: .seconds(2)) }
+        let (page, queue) = state.withLock { ($0.pages[url.text], $0.queue) }
+        guard queue == .free else { throw CommonError.busy(retryAfter: .seconds(2)) }
         guard let page else { throw HashFetchFailure(cause: "nothing is there") }
         return page
     }

@@ -1,10 +1,10 @@
 public import Networking
 
-/// Who sent a request and when. Every use case takes one besides its own input.
+/// The client that sent a request, and the time. Every use case takes one besides its own input.
 public struct Caller: Sendable {
     /// The client's network address; behind a trusted proxy the forwarded one.
     public let address: IPAddress
-    /// The answer's `X-Request-Id`; the access log and the audit events carry the same text.
+    /// The response's `X-Request-Id`. The access log and the audit events contain the same text.
     public let requestID: String
     /// The wall clock, for what is written into tokens, rows and logs.
     public let now: Instant

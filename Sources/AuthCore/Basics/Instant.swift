@@ -2,8 +2,8 @@ internal import Scheduling
 
 /// A point in time: milliseconds since 1970-01-01T00:00:00Z, leap seconds not counted.
 ///
-/// The program reads the clock and passes the instant down, so that every rule about time can be
-/// tested without waiting.
+/// The program reads the clock and passes the instant as an argument, so that tests of rules about
+/// time need not wait.
 public struct Instant: Hashable, Comparable, Sendable {
     public let milliseconds: Int64
 

@@ -6,9 +6,9 @@ public enum AccountsError: FlowError {
     case invalidToken
     /// The token is valid and does not give access to this.
     case forbidden
-    /// There is no such thing, or the caller may not learn of it.
+    /// There is no such object, or the caller must not learn whether there is one.
     case notFound
-    /// The address and the password do not belong together.
+    /// There is no account with this address or email, or the password is wrong.
     case invalidCredentials
     /// Not an address that a mailbox can have.
     case invalidAddress

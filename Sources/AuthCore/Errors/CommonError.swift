@@ -1,28 +1,28 @@
 internal import Scheduling
 
-/// What every flow can fail with, whatever it does: the part that its own error enum shares with
-/// the others.
+/// The errors that are possible in every flow. The error enum of each flow contains them as
+/// `.common`.
 public enum CommonError: Error, Sendable {
-    /// The body is not what the endpoint takes; the text says where and why.
+    /// The body is not valid for the endpoint. The text says where and why.
     case malformedRequest(String)
     /// `Content-Type` was given and is not `expected`.
     case unsupportedMediaType(expected: String)
     /// The client has sent too many requests of one class, or too many wrong secrets.
     case rateLimited(RateLimited)
-    /// A work queue is full, or the database is busy or has no room. Nothing was changed.
+    /// A work queue is full, or the database is busy or its disk is full. Nothing was changed.
     case busy(retryAfter: Duration)
     /// A fault of this server, never of the client: answered 500 without detail, and logged with
     /// this cause.
     case failed(any Error)
 
-    /// Sorts an error of a store, a pool or a library.
+    /// Classifies an error of a store, a pool or a library.
     public init(_ error: any Error) {
         switch error {
         case let error as CommonError: self = error
         case let error as RateLimited: self = .rateLimited(error)
         case let error as WorkerPool.Full: self = .busy(retryAfter: error.retryAfter)
         case is StoreBusy: self = .busy(retryAfter: .seconds(1))
-        // A full disk lasts longer than a lock.
+        // A full disk usually lasts longer than a lock.
         case is StoreFull: self = .busy(retryAfter: .seconds(10))
         case is ResolverUnavailable: self = .busy(retryAfter: .seconds(5))
         default: self = .failed(error)
@@ -70,7 +70,7 @@ public struct StoreBusy: Error, Sendable, CustomStringConvertible {
     }
 }
 
-/// The disk that the store is on is full: nothing was written; reading still works.
+/// The disk of the store is full. Nothing was written, and reading still works.
 public struct StoreFull: Error, Sendable, CustomStringConvertible {
     public init() {}
 

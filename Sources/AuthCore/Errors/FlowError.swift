@@ -10,7 +10,7 @@ public protocol FlowError: Error, Sendable {
 }
 
 extension FlowError {
-    /// Whether the request failed for want of room, so that what it spent is given back.
+    /// Whether the request failed because the server was busy. What it spent is then given back.
     var isBusy: Bool {
         if case .busy? = common { true } else { false }
     }
@@ -22,8 +22,8 @@ protocol UseCases: Sendable {
 }
 
 extension UseCases {
-    /// Makes a call whose errors are not the caller's to mend (a store, a pool, a signature), and
-    /// throws them as the common part of this flow's error.
+    /// Makes a call to a store, a pool or a library, and throws its errors as the common part of this
+    /// flow's error.
     func attempt<T>(_ call: @autoclosure () async throws -> T) async throws(Failure) -> T {
         do {
             return try await call()

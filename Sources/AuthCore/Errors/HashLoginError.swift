@@ -4,14 +4,14 @@ public enum HashLoginError: FlowError {
     case invalidEmail
     case emailTaken
     case blankPassword
-    /// Not a URL, or its text already shows that it may not be fetched.
+    /// Not a URL, or one that is never fetched: its text is enough to reject it.
     case invalidHashURL
     /// The hash could not be fetched, whatever the cause. The log has the cause.
     case hashUnreachable
     /// The response is not exactly one Argon2 string within the bounds.
     case notAnArgon2Hash
     case hashMismatch
-    /// The email and the password do not belong together, or could not be checked in time.
+    /// The email is not registered, the password is wrong, or it could not be verified in time.
     case loginFailed
     case invalidToken
     /// A logout came with neither a valid token nor a correct password.

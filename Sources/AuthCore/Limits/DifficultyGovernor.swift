@@ -1,24 +1,27 @@
 public import Networking
 internal import Synchronization
 
-/// How hard the next agent challenge is: the base, plus a bit for every doubling of the rate at
-/// which the client's site, or everybody together, is asking beyond what is usual; capped, and
-/// falling back by itself when they stop.
+/// Chooses the difficulty of each agent challenge.
 ///
-/// Memory is fixed. Sites share slots of a table by a hash seeded at start, so nobody can grow it
-/// or aim at another's slot; at worst two sites ask a bit more work of each other.
+/// The difficulty is the base, plus one bit for each doubling of recent requests beyond an
+/// allowance, up to a maximum. Requests are counted for the client's site and for all clients
+/// together; the higher result counts. The difficulty falls again when the requests stop.
+///
+/// Memory is fixed: sites share the slots of a table by a hash. The hash is seeded at start, so
+/// that a client cannot choose addresses that share the slot of another site. Two sites in one slot
+/// are counted together, so both may get a higher difficulty.
 public final class DifficultyGovernor: Sendable {
     /// What the operator sets.
     public struct Settings: Equatable, Sendable {
-        /// Leading zero bits asked of a quiet client.
+        /// Leading zero bits of a challenge for a client that stays within the allowances.
         public var base: Int
-        /// Never more than this.
+        /// The greatest difficulty.
         public var maximum: Int
-        /// Challenges that one site may ask for within a half-life before its difficulty rises.
+        /// The decayed count of requests above which the difficulty rises for a site.
         public var siteAllowance: Double
-        /// The same for all clients together.
+        /// The decayed count of all requests above which the difficulty rises for every client.
         public var serverAllowance: Double
-        /// The time after which a past request counts half.
+        /// The time in which the weight of a past request halves.
         public var halfLife: Duration
 
         public init(
@@ -47,7 +50,8 @@ public final class DifficultyGovernor: Sendable {
         state = Mutex(State(sites: Array(repeating: DecayingCount(), count: Self.slots)))
     }
 
-    /// Counts one request and says how hard its challenge shall be, in leading zero bits.
+    /// Counts one request.
+    /// - Returns: the difficulty of its challenge in leading zero bits.
     public func difficulty(for client: IPAddress, at now: Instant) -> Int {
         var hasher = Hasher()
         client.site.hash(into: &hasher)
@@ -67,7 +71,7 @@ public final class DifficultyGovernor: Sendable {
     private static func doublings(of count: Double, beyond allowance: Double) -> Int {
         var extra = 0
         var rest = count
-        // 64 doublings are beyond any difficulty a digest could meet.
+        // The bound ends the loop for any allowance; no difficulty is near 64 bits.
         while rest > allowance, extra < 64 {
             extra += 1
             rest /= 2
@@ -76,12 +80,13 @@ public final class DifficultyGovernor: Sendable {
     }
 }
 
-/// A count whose past weighs less and less: half after each half-life.
+/// A count that decays exponentially: it halves in each half-life.
 struct DecayingCount: Sendable {
     private var value = 0.0
     private var updated = Instant(milliseconds: 0)
 
-    /// Adds one and gives the new value. A clock that steps back adds without decay.
+    /// Adds one. Nothing decays when `now` is before the last increment (the clock stepped back).
+    /// - Returns: the new value.
     mutating func increment(at now: Instant, halfLife: Duration) -> Double {
         let lapse = max(0, Double(now.since(updated).wholeMilliseconds))
         let halvings = lapse / max(1, Double(halfLife.wholeMilliseconds))
@@ -91,8 +96,8 @@ struct DecayingCount: Sendable {
     }
 }
 
-/// 0.5 to the power of `exponent` (≥ 0), to within 1 % and without a maths library: whole halvings
-/// exactly, the fraction by a parabola through its ends.
+/// 0.5 to the power of `exponent` (≥ 0), with an error below 1 % and without a maths library. Whole
+/// halvings are exact; the fraction is approximated by a parabola that is exact at 0 and 1.
 private func exponentOfHalf(_ exponent: Double) -> Double {
     guard exponent < 64 else { return 0 }
     let whole = exponent.rounded(.down)

@@ -1,80 +1,89 @@
 internal import Networking
 
-/// What ``LoginThrottle`` remembers, and the decisions that follow from it.
+/// The failed and successful logins that ``LoginThrottle`` remembers, and the waits that follow
+/// from them.
 ///
-/// Three counts, each with its ladder of delays: an account from one network; a network over all
-/// accounts (many accounts with one password each); an account over all networks. The last only
-/// takes the free tries from networks that never logged in to the account, so the first try of a
-/// network nobody has failed from is always admitted, however many others are failing.
+/// Failures are counted in three tables, each with its own ``DelaySteps``:
+/// - for an account from one network,
+/// - for a network over all accounts, which catches one password tried on many accounts,
+/// - for an account over all networks. This count delays only networks that have not logged in to
+///   the account lately and that have already failed on it. The first attempt from a network
+///   without failures is therefore checked at once, however many others fail.
 ///
-/// An entry is made only by a failure or a success, each of which has cost a password hash: nobody
-/// fills the tables faster than the hashing pool allows. A full table forgets what was not written
-/// for longest; to have his own failures forgotten so, an attacker spends more tries than he gains.
+/// Only a failure or a success adds an entry. Each has cost a password hash, so the hashing pool
+/// bounds the rate at which the tables grow. A full table drops the entries that were written
+/// longest ago. To have its own failures dropped that way, an attacker needs more attempts than it
+/// gains.
 struct LoginHistory: Sendable {
     /// A keyed digest of an account's name.
     struct AccountKey: Hashable, Sendable {
         let high, low: UInt64
     }
 
-    private struct Visitor: Hashable, Sendable {
+    /// An account and a network that attempts on it come from.
+    private struct Origin: Hashable, Sendable {
         let account: AccountKey
         let network: IPBlock
     }
 
-    /// What an account remembers of the networks it was opened from, the latest first.
-    private static let knownNetworks = 8
+    /// How many networks are known for an account: those of its latest logins.
+    private static let maximumKnownNetworks = 8
 
-    private let visitorLadder: DelayLadder
-    private let networkLadder: DelayLadder
-    private let accountLadder: DelayLadder
-    private var visitors: RecentTable<Visitor, FailureCount>
+    private let originSteps: DelaySteps
+    private let networkSteps: DelaySteps
+    private let accountSteps: DelaySteps
+    private var origins: RecentTable<Origin, FailureCount>
     private var networks: RecentTable<IPBlock, FailureCount>
     private var accounts: RecentTable<AccountKey, FailureCount>
-    private var known: RecentTable<AccountKey, [IPBlock]>
+    /// The networks that have logged in to an account, the latest first.
+    private var knownNetworks: RecentTable<AccountKey, [IPBlock]>
 
     init(settings: LoginThrottle.Settings) {
-        visitorLadder = DelayLadder(
+        originSteps = DelaySteps(
             freeTries: settings.freeTries, maximum: settings.maximumDelay)
-        networkLadder = DelayLadder(
+        networkSteps = DelaySteps(
             freeTries: settings.networkFreeTries, maximum: settings.maximumDelay)
-        accountLadder = DelayLadder(
-            freeTries: settings.accountFreeTries, maximum: settings.strangerDelay)
+        accountSteps = DelaySteps(
+            freeTries: settings.accountFreeTries, maximum: settings.othersDelay)
         let capacity = settings.capacity
-        func table<Key>(_ ladder: DelayLadder) -> RecentTable<Key, FailureCount> {
+        func table<Key>(_ steps: DelaySteps) -> RecentTable<Key, FailureCount> {
             RecentTable(
-                period: .milliseconds(max(1, ladder.height) * FailureCount.forgiveness),
+                period: .milliseconds(
+                    max(1, steps.failuresToMaximum) * FailureCount.decayInterval),
                 capacity: capacity)
         }
-        visitors = table(visitorLadder)
-        networks = table(networkLadder)
-        accounts = table(accountLadder)
-        known = RecentTable(period: settings.acquaintance, capacity: capacity)
+        origins = table(originSteps)
+        networks = table(networkSteps)
+        accounts = table(accountSteps)
+        knownNetworks = RecentTable(period: settings.knownNetworkPeriod, capacity: capacity)
     }
 
-    /// Entries of all tables.
-    var count: Int { visitors.count + networks.count + accounts.count + known.count }
+    /// The number of entries in all tables.
+    var count: Int { origins.count + networks.count + accounts.count + knownNetworks.count }
 
-    /// - Returns: the milliseconds to wait; 0 when the attempt may go on.
+    /// - Returns: the milliseconds to wait; 0 when the attempt may be checked now.
     mutating func check(
         _ account: AccountKey, from network: IPBlock, at instant: Instant
     ) -> Int64 {
-        let now = turn(to: instant)
-        let isKnown = known[account]?.contains(network) ?? false
-        let visitor = Visitor(account: account, network: network)
-        var visits = visitors[visitor] ?? FailureCount()
-        var all = networks[network] ?? FailureCount()
-        visits.settle(at: now, under: visitorLadder)
-        all.settle(at: now, under: networkLadder)
+        let now = advance(to: instant)
+        let isKnown = knownNetworks[account]?.contains(network) ?? false
+        let origin = Origin(account: account, network: network)
+        var ofOrigin = origins[origin] ?? FailureCount()
+        var ofNetwork = networks[network] ?? FailureCount()
+        ofOrigin.limitTimes(to: now, with: originSteps)
+        ofNetwork.limitTimes(to: now, with: networkSteps)
 
-        let visitDelay = delay(of: visits, on: account, isKnown: isKnown, at: now)
-        let networkDelay = isKnown ? 0 : networkLadder.delay(after: all.failures(at: now))
-        let wait = max(visits.wait(visitDelay, at: now), all.wait(networkDelay, at: now))
+        let originDelay = delay(after: ofOrigin, on: account, isKnown: isKnown, at: now)
+        let networkDelay =
+            isKnown ? 0 : networkSteps.delay(after: ofNetwork.failures(at: now))
+        let wait = max(
+            ofOrigin.wait(originDelay, at: now), ofNetwork.wait(networkDelay, at: now))
         if wait == 0 {
-            visits.hold(for: visitDelay, at: now)
-            all.hold(for: networkDelay, at: now)
+            ofOrigin.block(for: originDelay, at: now)
+            ofNetwork.block(for: networkDelay, at: now)
         }
-        if visitDelay > 0 { visitors[visitor] = visits }
-        if networkDelay > 0 { networks[network] = all }
+        if originDelay > 0 { origins[origin] = ofOrigin }
+        if networkDelay > 0 { networks[network] = ofNetwork }
         return wait
     }
 
@@ -82,53 +91,56 @@ struct LoginHistory: Sendable {
         _ account: AccountKey, secret digest: UInt64, from network: IPBlock,
         at instant: Instant
     ) {
-        let now = turn(to: instant)
-        let visitor = Visitor(account: account, network: network)
-        var visits = visitors[visitor] ?? FailureCount()
-        visits.settle(at: now, under: visitorLadder)
-        guard visits.count(digest, at: now, under: visitorLadder) else { return }
-        visitors[visitor] = visits
+        let now = advance(to: instant)
+        let origin = Origin(account: account, network: network)
+        var ofOrigin = origins[origin] ?? FailureCount()
+        ofOrigin.limitTimes(to: now, with: originSteps)
+        guard ofOrigin.count(digest, at: now, with: originSteps) else { return }
+        origins[origin] = ofOrigin
 
-        var all = networks[network] ?? FailureCount()
-        all.settle(at: now, under: networkLadder)
-        all.add(at: now, under: networkLadder)
-        networks[network] = all
+        var ofNetwork = networks[network] ?? FailureCount()
+        ofNetwork.limitTimes(to: now, with: networkSteps)
+        ofNetwork.add(at: now, with: networkSteps)
+        networks[network] = ofNetwork
 
-        var everywhere = accounts[account] ?? FailureCount()
-        everywhere.settle(at: now, under: accountLadder)
-        // A device with a stale password that moves between networks is news once.
-        if everywhere.count(digest, at: now, under: accountLadder) {
-            accounts[account] = everywhere
+        var ofAccount = accounts[account] ?? FailureCount()
+        ofAccount.limitTimes(to: now, with: accountSteps)
+        // The same outdated password counts once, also when a device moves between networks.
+        if ofAccount.count(digest, at: now, with: accountSteps) {
+            accounts[account] = ofAccount
         }
     }
 
-    /// Forgives the network's failures on this account, and no others: a success on his own
-    /// account shall not buy an attacker new tries on everybody else's.
+    /// Clears the failures of this network on this account only. An attacker who logs in to an
+    /// account of their own must not get new free tries on other accounts.
     mutating func recordSuccess(
         _ account: AccountKey, from network: IPBlock, at instant: Instant
     ) {
-        turn(to: instant)
-        visitors[Visitor(account: account, network: network)] = nil
-        let others = (known[account] ?? []).filter { $0 != network }
-        known[account] = [network] + others.prefix(Self.knownNetworks - 1)
+        advance(to: instant)
+        origins[Origin(account: account, network: network)] = nil
+        let others = (knownNetworks[account] ?? []).filter { $0 != network }
+        knownNetworks[account] = [network] + others.prefix(Self.maximumKnownNetworks - 1)
     }
 
+    /// The delay after the failures of one origin. For a network that is not known, the failures of
+    /// others on the account count as well.
     private func delay(
-        of visits: FailureCount, on account: AccountKey, isKnown: Bool, at now: Int64
+        after ofOrigin: FailureCount, on account: AccountKey, isKnown: Bool, at now: Int64
     ) -> Int64 {
-        let failures = visits.failures(at: now)
-        let own = visitorLadder.delay(after: failures)
-        guard failures > 0, !isKnown, var everywhere = accounts[account] else { return own }
-        everywhere.settle(at: now, under: accountLadder)
-        return max(own, accountLadder.delay(after: everywhere.failures(at: now)))
+        let failures = ofOrigin.failures(at: now)
+        let own = originSteps.delay(after: failures)
+        guard failures > 0, !isKnown, var ofAccount = accounts[account] else { return own }
+        ofAccount.limitTimes(to: now, with: accountSteps)
+        return max(own, accountSteps.delay(after: ofAccount.failures(at: now)))
     }
 
+    /// - Returns: `now` in milliseconds, limited so that sums with it cannot overflow.
     @discardableResult
-    private mutating func turn(to now: Instant) -> Int64 {
-        visitors.turn(to: now)
-        networks.turn(to: now)
-        accounts.turn(to: now)
-        known.turn(to: now)
+    private mutating func advance(to now: Instant) -> Int64 {
+        origins.advance(to: now)
+        networks.advance(to: now)
+        accounts.advance(to: now)
+        knownNetworks.advance(to: now)
         let bound = Int64.max / 8
         return min(max(now.milliseconds, -bound), bound)
     }

@@ -2,55 +2,59 @@ internal import Cryptography
 public import Networking
 internal import Synchronization
 
-/// Slows down whoever guesses passwords, and locks nobody out.
+/// Slows down password guessing. It never locks an account.
 ///
-/// Failed logins are counted for an account from one network, for a network over all accounts and
-/// for an account over all networks (``LoginHistory``); each count, after some free tries, makes
-/// the next attempt wait, a second at first and twice as long with each failure, up to a bound.
-/// Each minute forgives one failure.
+/// Failed logins are counted for an account from one network, for a network over all accounts, and
+/// for an account over all networks (``LoginHistory``). After some free tries, each count makes the
+/// next attempt wait: one second at first, twice as long after each further failure, up to a
+/// maximum. Each count falls by one per minute.
 ///
-/// An attacker who is elsewhere cannot keep an owner out. A network that the account was opened
-/// from lately is slowed by its own failures alone; from any other the first try is admitted at
-/// once, and what others do adds ``Settings/strangerDelay`` at most to the wait after a failure.
-/// What remains: whoever shares an address with an attacker and has not logged in from there waits
-/// with him. And guesses from very many networks are slowed, not stopped: only a lock would.
+/// Failures from other networks cannot keep the owner out. From a network that has logged in to the
+/// account lately, only its own failures on the account count. From another network without
+/// failures, the first attempt is checked at once; after a failure, the failures of others cause a
+/// wait of ``Settings/othersDelay`` at most. Two weaknesses remain:
+/// - An owner who shares a network address with an attacker, and has not logged in from there
+///   lately, waits as long as the attacker.
+/// - Guesses from very many networks are slowed but not stopped. Only a lock would stop them, and an
+///   attacker could use a lock to keep the owner out.
 ///
-/// One stale password that a program repeats counts once: the keyed digests of the last four
-/// secrets that failed are remembered with the count, the key made at start and kept in memory.
-/// Accounts that do not exist are counted like those that do.
+/// One outdated password that a program repeats counts once: each count keeps the digests of the
+/// last four secrets that failed. Their key is generated at start and kept in memory only.
+///
+/// Accounts that do not exist are counted like those that do, so a wait does not show which exist.
 public final class LoginThrottle: Sendable {
     /// What the operator sets.
     public struct Settings: Equatable, Sendable {
-        /// Off admits everything.
+        /// When false nothing is counted or delayed.
         public var isEnabled: Bool
-        /// Failures on one account from one network before the next attempt has to wait.
+        /// Attempts without a wait on one account from one network.
         public var freeTries: Int
-        /// Failures from one network over all accounts.
+        /// Attempts without a wait from one network over all accounts.
         public var networkFreeTries: Int
-        /// Failures on one account over all networks.
+        /// Attempts without a wait on one account over all networks.
         public var accountFreeTries: Int
-        /// The longest wait for one's own failures.
+        /// The longest wait after failures of the client's own network.
         public var maximumDelay: Duration
-        /// The longest wait for the failures of others on the same account.
-        public var strangerDelay: Duration
-        /// How long a network counts as known after a login.
-        public var acquaintance: Duration
-        /// Entries in each of the four tables.
+        /// The longest wait that the failures of other networks on the same account can cause.
+        public var othersDelay: Duration
+        /// How long after a login its network counts as known to the account.
+        public var knownNetworkPeriod: Duration
+        /// The greatest number of entries in each of the four tables.
         public var capacity: Int
 
         public init(
             isEnabled: Bool = true, freeTries: Int = 5, networkFreeTries: Int = 20,
             accountFreeTries: Int = 10, maximumDelay: Duration = .seconds(60),
-            strangerDelay: Duration = .seconds(8), acquaintance: Duration = .seconds(2_592_000),
-            capacity: Int = 32_768
+            othersDelay: Duration = .seconds(8),
+            knownNetworkPeriod: Duration = .seconds(2_592_000), capacity: Int = 32_768
         ) {
             self.isEnabled = isEnabled
             self.freeTries = freeTries
             self.networkFreeTries = networkFreeTries
             self.accountFreeTries = accountFreeTries
             self.maximumDelay = maximumDelay
-            self.strangerDelay = strangerDelay
-            self.acquaintance = acquaintance
+            self.othersDelay = othersDelay
+            self.knownNetworkPeriod = knownNetworkPeriod
             self.capacity = capacity
         }
     }
@@ -59,17 +63,18 @@ public final class LoginThrottle: Sendable {
     private let key: HMACKey
     private let history: Mutex<LoginHistory>
 
-    /// - Parameter random: gives so many random bytes, fit for keys.
+    /// - Parameter random: returns that many random bytes, fit for keys.
     public init(settings: Settings = Settings(), random: (Int) -> [UInt8]) {
         isEnabled = settings.isEnabled
         key = HMACKey(secret: random(32))
         history = Mutex(LoginHistory(settings: settings))
     }
 
-    /// To be called before a secret is looked at, and followed by what came of it:
-    /// ``recordFailure(account:secret:from:at:)``, ``recordSuccess(account:from:at:)``, or neither
-    /// when there was no verdict.
+    /// Checks whether an attempt may be made now. Call it before the secret is verified, and report
+    /// the result with ``recordFailure(account:secret:from:at:)`` or
+    /// ``recordSuccess(account:from:at:)``. When the secret could not be verified, report nothing.
     /// - Parameter account: an address or an email in its normal form, whether it exists or not.
+    /// - Throws: ``RateLimited`` when the client has to wait.
     public func check(
         account: String, from client: IPAddress, at now: Instant
     ) throws(RateLimited) {
@@ -81,7 +86,7 @@ public final class LoginThrottle: Sendable {
         }
     }
 
-    /// Counts a secret that was wrong, unless it is one of the last that were.
+    /// Counts a wrong secret, unless it is one of the last four that were counted.
     public func recordFailure(
         account: String, secret: PasswordSecret, from client: IPAddress, at now: Instant
     ) {
@@ -93,7 +98,8 @@ public final class LoginThrottle: Sendable {
         }
     }
 
-    /// Forgives this network's failures on this account, and knows the network from now on.
+    /// Clears this network's failures on this account. The network is known to the account from now
+    /// on.
     public func recordSuccess(account: String, from client: IPAddress, at now: Instant) {
         guard isEnabled else { return }
         let key = accountKey(account)
@@ -105,8 +111,8 @@ public final class LoginThrottle: Sendable {
         return .init(high: Self.number(mac[..<8]), low: Self.number(mac[8..<16]))
     }
 
-    /// Never 0, which stands for none. Bound to the account, so that one password tried on many
-    /// accounts is many failures.
+    /// A keyed digest of the secret and the account. It includes the account, so that one password
+    /// tried on many accounts counts each time. Never 0, which means none.
     private func secretDigest(
         _ secret: PasswordSecret, for account: LoginHistory.AccountKey
     ) -> UInt64 {

@@ -3,8 +3,8 @@ internal import Synchronization
 
 /// Token buckets by class and client, an IPv4 address or an IPv6 /64 (docs/api.md, "Rate limits").
 ///
-/// Memory is bounded, and no client can reset its own bucket or empty another's; see
-/// ``TokenBuckets``.
+/// Memory is bounded. No client can reset its own bucket or empty the bucket of another client
+/// (``TokenBuckets``).
 public final class RateLimiter: Sendable {
     /// Requests that share a bucket.
     public enum Class: Hashable, CaseIterable, Sendable {
@@ -34,7 +34,7 @@ public final class RateLimiter: Sendable {
         }
     }
 
-    /// A number of requests per time, and how many of them may come at once.
+    /// A number of requests per time, and how many may come at once.
     public struct Rate: Equatable, Sendable {
         public let burst: Int
         let microsecondsPerToken: Int64
@@ -56,13 +56,13 @@ public final class RateLimiter: Sendable {
         }
     }
 
-    /// What the operator sets.
+    /// The operator's settings.
     public struct Settings: Equatable, Sendable {
         /// When false nothing is limited.
         public var isEnabled: Bool
-        /// A class without an entry has its ``Class/defaultRate``.
+        /// A class without an entry has its default rate (docs/api.md, "Rate limits").
         public var rates: [Class: Rate]
-        /// Clients with a bucket of their own in each class.
+        /// How many clients have a bucket of their own in each class.
         public var capacity: Int
 
         public init(isEnabled: Bool = true, rates: [Class: Rate] = [:], capacity: Int = 65_536) {
@@ -96,7 +96,8 @@ public final class RateLimiter: Sendable {
     }
 
     /// Takes one token from the client's bucket.
-    /// - Returns: what is left, or `nil` where nothing is counted.
+    /// - Returns: the state of the bucket; `nil` when the request is not counted.
+    /// - Throws: ``RateLimited`` when the bucket is empty.
     @discardableResult
     public func take(
         _ limit: Class, for client: IPAddress, at now: Instant
@@ -104,13 +105,14 @@ public final class RateLimiter: Sendable {
         guard let buckets = classes[limit], let draw = try draw(from: buckets, for: client, at: now)
         else { return nil }
         let interval = buckets.rate.microsecondsPerToken
-        let taken = (draw.debt + interval - 1) / interval
+        let taken = (draw.timeToFull + interval - 1) / interval
         return RateLimitStatus(
             limit: buckets.rate.burst, remaining: buckets.rate.burst - Int(taken),
-            secondsToReset: Int(Self.wholeSeconds(draw.debt)))
+            secondsToReset: Int(Self.wholeSeconds(draw.timeToFull)))
     }
 
-    /// Takes one token for something that may still fail; ``Reservation/cancel()`` gives it back.
+    /// Takes one token for work that may still fail. ``Reservation/cancel()`` gives it back.
+    /// - Throws: ``RateLimited`` when the bucket is empty.
     public func reserve(
         _ limit: Class, for caller: Caller
     ) throws(RateLimited) -> Reservation {

@@ -1,37 +1,39 @@
-/// A table of what was touched lately: an entry that nobody has written for `period` is gone after
-/// one more, without a sweep.
+/// A table of entries that were written recently. An entry is kept for one `period` after it was
+/// last written, and is removed after at most two. No timer is needed.
 ///
-/// Entries live in two generations; writing moves one into the young generation, and with each
-/// period the old one is dropped whole.
+/// Entries are kept in two generations. A write puts the entry into the young generation. At the
+/// end of each period the old generation is dropped and the young one becomes the old one.
+///
+/// The caller must call ``advance(to:)`` before it reads or writes.
 struct RecentTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     private let periodMilliseconds: Int64
-    /// Half of what the table may hold; a young generation that has grown to it turns old early.
-    private let generation: Int
+    /// The size at which the young generation becomes the old one early: half of the capacity.
+    private let generationCapacity: Int
     private var young: [Key: Value] = [:]
     private var old: [Key: Value] = [:]
-    private var turned: Int64 = .min
+    /// When the young generation was begun.
+    private var begun: Int64 = .min
 
-    /// - Parameter capacity: the entries beyond which those that were not written for longest are
-    ///   dropped; no bound unless given, for a table whose user keeps one.
+    /// - Parameter capacity: beyond this many entries, those written longest ago are dropped. Without
+    ///   it the table has no bound, and its user must limit it.
     init(period: Duration, capacity: Int = .max) {
         periodMilliseconds = max(1, period.wholeMilliseconds)
-        generation = max(1, capacity / 2)
+        generationCapacity = max(1, capacity / 2)
     }
 
     var count: Int { young.count + old.count }
 
-    /// To be called before the table is read or written at `now`. A clock that has stepped back
-    /// keeps what is there for longer.
-    mutating func turn(to now: Instant) {
-        let (age, overflow) = now.milliseconds.subtractingReportingOverflow(turned)
+    /// Drops what is too old at `now`. When the clock has stepped back, entries are kept longer.
+    mutating func advance(to now: Instant) {
+        let (age, overflow) = now.milliseconds.subtractingReportingOverflow(begun)
         let isStale = overflow || age / 2 >= periodMilliseconds
-        if now.milliseconds < turned {
-            turned = now.milliseconds
-        } else if isStale || age >= periodMilliseconds || young.count >= generation {
-            // After a second period without a turn nothing in the young one is recent either.
+        if now.milliseconds < begun {
+            begun = now.milliseconds
+        } else if isStale || age >= periodMilliseconds || young.count >= generationCapacity {
+            // After two periods the young generation holds nothing recent either.
             old = isStale ? [:] : young
             young = [:]
-            turned = now.milliseconds
+            begun = now.milliseconds
         }
     }
 

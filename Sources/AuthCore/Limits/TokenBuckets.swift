@@ -1,39 +1,43 @@
 internal import Networking
 
-/// The buckets of one class of requests, by client network.
+/// The token buckets of one class of requests, by client network.
 ///
-/// A bucket is kept as the time at which it will be full again (the generic cell rate algorithm),
-/// in microseconds; a full one needs no entry, and any bucket is full once nobody has drawn on it
-/// for as long as filling it takes. So the table holds only who came within the last seconds.
+/// A bucket is stored as the time at which it will be full again, in microseconds (the generic cell
+/// rate algorithm, ITU-T I.371). A full bucket needs no entry. Every bucket is full when nothing was
+/// drawn for the time that filling it takes, so the table holds only the clients of that time.
 ///
-/// No entry is ever dropped while it says anything, so nobody can have his own bucket forgotten.
-/// Beyond `capacity` entries newcomers are counted with their site, then with their region, of
-/// which there are few; should there be no room for that either they go uncounted, because turning
-/// away whom we do not know would let an attacker shut out everybody else. A holder of an IPv6 /32
-/// who comes from each of its networks thus ends up in one bucket, and shares it with nobody else.
+/// No entry is dropped before its bucket is full, so a client cannot reset its own bucket. While the
+/// table has fewer than `capacity` entries, a new client gets a bucket of its own. Above that, new
+/// clients share the bucket of their site (up to 1.25 × `capacity` entries), then that of their
+/// region (up to 1.5 × `capacity`). Above that they are not counted, because rejecting them would let
+/// an attacker lock out everybody else. A client that uses many networks of one IPv6 /32 thus ends up
+/// in the one bucket of that region.
 struct TokenBuckets: Sendable {
-    /// One draw, for giving it back.
+    /// A token that was taken, so that it can be given back.
     struct Draw: Sendable {
         let network: IPBlock
         let time: Int64
-        /// How long until the bucket is full.
-        let debt: Int64
+        /// Microseconds until the bucket is full.
+        let timeToFull: Int64
     }
 
     enum Outcome: Sendable {
         case drawn(Draw)
-        /// The bucket has no whole token for so many microseconds.
+        /// The bucket has no whole token for another `wait` microseconds.
         case empty(wait: Int64)
+        /// The table is full, so this client is not counted.
         case uncounted
     }
 
     private struct Bucket {
-        /// When it was last full. What was drawn before that has been made good since.
-        var busySince: Int64
+        /// When it was last full. Tokens that were drawn before have been replaced by time.
+        var lastFull: Int64
         var fullAt: Int64
     }
 
+    /// Microseconds in which one token is added.
     private let interval: Int64
+    /// Microseconds in which an empty bucket fills.
     private let depth: Int64
     private let capacity: Int
     private var buckets: RecentTable<IPBlock, Bucket>
@@ -42,38 +46,41 @@ struct TokenBuckets: Sendable {
         interval = rate.microsecondsPerToken
         depth = interval * Int64(rate.burst)
         self.capacity = capacity
-        // Never less than `depth`, though the table counts in milliseconds.
+        // The table counts in whole milliseconds, so the period is `depth` rounded up.
         buckets = RecentTable(period: .microseconds(depth + 999))
     }
 
     var count: Int { buckets.count }
 
     mutating func draw(for client: IPAddress, at now: Instant) -> Outcome {
-        buckets.turn(to: now)
-        guard let (network, found) = place(of: client) else { return .uncounted }
+        buckets.advance(to: now)
+        guard let (network, found) = entry(for: client) else { return .uncounted }
         let time = Self.microseconds(now)
-        var bucket = found ?? Bucket(busySince: time, fullAt: time)
-        if bucket.fullAt <= time { bucket = Bucket(busySince: time, fullAt: time) }
-        if bucket.fullAt > time + depth || bucket.busySince > time {
-            // A clock that stepped back must not leave it empty for longer than filling takes.
-            bucket = Bucket(busySince: time, fullAt: min(bucket.fullAt, time + depth))
+        var bucket = found ?? Bucket(lastFull: time, fullAt: time)
+        if bucket.fullAt <= time { bucket = Bucket(lastFull: time, fullAt: time) }
+        if bucket.fullAt > time + depth || bucket.lastFull > time {
+            // The clock has stepped back. The bucket must not stay empty for longer than filling
+            // takes.
+            bucket = Bucket(lastFull: time, fullAt: min(bucket.fullAt, time + depth))
             buckets[network] = bucket
         }
         let fullAt = bucket.fullAt + interval
         guard fullAt - time <= depth else { return .empty(wait: fullAt - time - depth) }
         bucket.fullAt = fullAt
         buckets[network] = bucket
-        return .drawn(Draw(network: network, time: time, debt: fullAt - time))
+        return .drawn(Draw(network: network, time: time, timeToFull: fullAt - time))
     }
 
-    /// What was drawn and has been made good by time already is not given twice.
+    /// Gives a token back. Nothing happens when the bucket has been full since: time has replaced
+    /// the token already.
     mutating func giveBack(_ draw: Draw) {
-        guard var bucket = buckets[draw.network], bucket.busySince <= draw.time else { return }
+        guard var bucket = buckets[draw.network], bucket.lastFull <= draw.time else { return }
         bucket.fullAt -= interval
         buckets[draw.network] = bucket
     }
 
-    private func place(of client: IPAddress) -> (network: IPBlock, found: Bucket?)? {
+    /// The network that the client is counted with, and its bucket if there is an entry.
+    private func entry(for client: IPAddress) -> (network: IPBlock, found: Bucket?)? {
         let own = client.client
         if let found = buckets[own] { return (own, found) }
         if buckets.count < capacity { return (own, nil) }
@@ -85,7 +92,7 @@ struct TokenBuckets: Sendable {
         return buckets.count < capacity / 2 * 3 ? (region, nil) : nil
     }
 
-    /// Saturates some 70,000 years from 1970, where sums with a depth are still far from overflow.
+    /// Saturates about 70,000 years from 1970, so that sums with `depth` cannot overflow.
     private static func microseconds(_ now: Instant) -> Int64 {
         let bound = Int64.max / 4000
         return min(max(now.milliseconds, -bound), bound) * 1000

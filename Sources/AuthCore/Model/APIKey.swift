@@ -3,7 +3,7 @@ internal import Cryptography
 /// An agent's API key: `pst_` and 256 random bits in base64url. Shown once, when it is created;
 /// only its ``APIKeyDigest`` is stored.
 public struct APIKey: Sendable, CustomStringConvertible, CustomReflectable {
-    /// Secret scanners recognise a leaked key by it.
+    /// Secret scanners recognise a leaked key by this prefix.
     public static let prefix = "pst_"
     public static let maximumBytes = 256
 

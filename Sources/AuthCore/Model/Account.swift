@@ -12,15 +12,15 @@ public struct Account: Equatable, Sendable {
     public let id: AccountID
     public let address: Address
     public var state: State
-    /// What a login is checked against. Never the secret itself.
+    /// The digest or hash against which a login is verified.
     public var credential: Credential
     /// Rises whenever the credential is replaced; a token that carries an older version is invalid.
     public var credentialVersion: Int64
-    /// The Pro user it belongs to; `nil` for agents and free accounts.
+    /// The Pro user who owns it; `nil` for agents and free accounts.
     public let owner: UserID?
-    /// Bytes of mail that the mailbox may hold.
+    /// The greatest size of the mail in the mailbox, in bytes.
     public var quota: Int64
-    /// Bytes of mail in the mailbox, as the mail store last reported.
+    /// The size of the mail in the mailbox in bytes, as the mail store last reported it.
     public var used: Int64
     public let created: Instant
 
@@ -41,7 +41,7 @@ public struct Account: Equatable, Sendable {
     }
 }
 
-/// What a login to an account is checked against.
+/// The digest or hash against which a login to an account is verified. Never the secret itself.
 public enum Credential: Equatable, Sendable {
     /// An agent's mailbox.
     case apiKey(APIKeyDigest)
@@ -66,8 +66,8 @@ public struct PasswordHash: Equatable, Sendable, CustomStringConvertible, Custom
 
 /// SHA-256 of an API key or an API token: 32 bytes.
 ///
-/// The secret has at least 160 random bits. A plain digest is therefore enough to make a stolen
-/// database useless, and it can be looked up.
+/// The secret has at least 160 random bits. It therefore cannot be found from a stolen digest, and
+/// unlike a salted hash the digest can be looked up.
 public struct APIKeyDigest: Hashable, Sendable {
     public let bytes: [UInt8]
 

@@ -25,7 +25,7 @@ public struct Address: Hashable, Sendable, CustomStringConvertible {
 
 /// The part before the `@`: 1 to 64 of `a-z 0-9 . _ - +`, no dot first, last or doubled.
 ///
-/// `+` is accepted here because an existing address may contain it; ``AddressPolicy`` refuses the
+/// `+` is accepted here because an existing address may contain it. ``AddressPolicy`` rejects the
 /// operator's sub-address delimiter in a new name.
 public struct LocalPart: Hashable, Sendable, CustomStringConvertible {
     public static let maximumBytes = 64
@@ -93,8 +93,8 @@ public struct Domain: Hashable, Sendable, CustomStringConvertible {
     }
 }
 
-/// The one place where addresses, names and domains are normalised: ASCII white space trimmed,
-/// ASCII lower-cased; anything outside ASCII is refused before that, never folded.
+/// A text in normal form, from which addresses, names and domains are parsed: ASCII white space is
+/// trimmed, and ASCII letters are lower-cased. A text with other characters than ASCII is rejected.
 struct Normal {
     let text: String
 

@@ -8,7 +8,7 @@ public struct AddressPolicy: Sendable {
         "admin", "administrator", "root", "noreply", "no-reply", "mailer-daemon",
     ]
 
-    /// The configured domains; agents get their mailboxes on the first one.
+    /// The configured domains. Agents get their mailboxes on the first one.
     public let domains: [Domain]
     public let reserved: Set<String>
     public let subaddressDelimiter: Character?

@@ -1,7 +1,7 @@
 internal import Networking
 
-/// One change or use of a credential, for the operator: who did what to whom, from where and when.
-/// Contains no secret.
+/// One change or use of a credential, for the operator: the actor, the subject, the client and the
+/// time. Contains no secret.
 public struct AuditEvent: Equatable, Sendable {
     public enum Kind: String, CaseIterable, Sendable {
         case accountCreated = "account_created"
@@ -29,7 +29,7 @@ public struct AuditEvent: Equatable, Sendable {
     /// Who did it.
     public enum Actor: Hashable, Sendable, CustomStringConvertible {
         case anonymous
-        /// Somebody with access to the server's own commands.
+        /// A person with access to the server's own commands.
         case `operator`
         case account(AccountID)
         case user(UserID)
@@ -69,7 +69,7 @@ public struct AuditEvent: Equatable, Sendable {
     public let kind: Kind
     public let time: Instant
     public let actor: Actor
-    /// What it was done to: an address, an email, a domain, the id of a token or of a key.
+    /// What was changed or used: an address, an email, a domain, or the id of a token or a key.
     public let subject: String
     /// The client's network address; empty for the operator's own commands.
     public let client: String

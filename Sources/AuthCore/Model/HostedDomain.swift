@@ -8,7 +8,7 @@ public struct HostedDomain: Equatable, Sendable {
     public enum Verification: String, Sendable { case pending, verified, failed }
 
     /// How long a name is reserved for a user who has not proved control of it. After that another
-    /// user may add it; otherwise anybody could keep a domain from its owner for ever.
+    /// user may add it. Otherwise any user could block a domain for its owner for ever.
     public static let claimLifetime: Duration = .seconds(7 * 86_400)
 
     public let id: DomainID
@@ -17,7 +17,7 @@ public struct HostedDomain: Equatable, Sendable {
     public let owner: UserID?
     public let isProOnly: Bool
     public var verification: Verification
-    /// What the TXT record must carry; empty for the operator's domains.
+    /// The token in the TXT record; empty for the operator's domains.
     public let verifyToken: String
     public var verified: Instant?
     /// Whether the last check found the MX record.

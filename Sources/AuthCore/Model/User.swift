@@ -7,7 +7,7 @@ public struct User: Equatable, Sendable {
     public let id: UserID
     public let email: Email
     public var state: State
-    /// Hash of the password as it was sent.
+    /// The hash of the password's bytes as they were sent.
     public var password: PasswordHash
     /// Rises with every logout, password change and disabling; a Pro JWT of an older version is
     /// invalid.

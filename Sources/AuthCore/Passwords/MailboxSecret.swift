@@ -1,5 +1,5 @@
-/// What a client sends to create a mailbox or to log in to it: the password, or the `auth_key` that
-/// it derived from the password. Both are the same credential.
+/// The secret with which a client creates a mailbox or logs in to it: the password, or the `auth_key`
+/// that the client derived from the password. Both are the same credential.
 public enum MailboxSecret: Sendable, CustomStringConvertible, CustomReflectable {
     public static let passwordBytes = 6...1024
     public static let authKeyBytes = 32
@@ -9,7 +9,7 @@ public enum MailboxSecret: Sendable, CustomStringConvertible, CustomReflectable 
     /// Exactly 32 bytes.
     case authKey([UInt8])
 
-    /// Checks a new password. At a login a password of any length is compared.
+    /// Checks a new password. Not for a login, at which a password of any length is verified.
     /// - Throws: ``AccountsError/passwordTooShort``.
     func checkLength() throws(AccountsError) {
         if case .password(let bytes) = self, bytes.count < Self.passwordBytes.lowerBound {

@@ -4,19 +4,21 @@ public import Scheduling
 /// Whether a secret is the one that a hash was computed from.
 public enum PasswordVerdict: Equatable, Sendable {
     case matches
-    /// It matches, but the hash was computed with cheaper settings than today's; here is a new one.
+    /// It matches, but the hash was computed with cheaper settings. The value is a new hash of the same
+    /// secret, computed with the current settings.
     case matchesButOutdated(PasswordHash)
     case wrong
 }
 
 /// Computes and verifies password hashes: Argon2id with a random salt, on the hashing pool.
 ///
-/// One call is one job, so a full pool refuses before anything is done. A missing account costs the
-/// same time as a wrong password; where the stored hash is cheaper than today's settings, the
-/// difference is computed as well. One difference remains: after the operator has lowered the
-/// settings, older hashes take longer than a missing account.
+/// Each call is one job on the pool. When the pool is full, the call throws before any work is done.
+///
+/// A missing account takes the same time as a wrong password. When the stored hash was computed with
+/// cheaper settings, the difference is computed as well. One difference in time remains: after the
+/// operator has lowered the settings, older hashes take longer than a missing account.
 public struct PasswordHasher: Sendable {
-    /// What the operator sets.
+    /// The operator's settings.
     public struct Settings: Equatable, Sendable {
         public var memoryKiB: Int
         public var iterations: Int
@@ -57,7 +59,8 @@ public struct PasswordHasher: Sendable {
         }
     }
 
-    /// - Parameter hash: `nil` when there is no such account; costs the same, and is wrong.
+    /// - Parameter hash: `nil` when there is no such account. The result is then `.wrong`, after the
+    ///   same time.
     /// - Throws: ``Scheduling/WorkerPool/Full``, or ``UnreadableHash``.
     public func verify(
         _ secret: PasswordSecret, against hash: PasswordHash?
@@ -83,8 +86,8 @@ public struct PasswordHasher: Sendable {
         }
     }
 
-    /// Computes as much as a stored hash with cheaper settings took less than a missing account
-    /// takes. Otherwise the quicker response would show that the account exists.
+    /// Computes the difference between the cost of the settings and that of a cheaper stored hash.
+    /// Otherwise the faster response would show that the account exists.
     private static func spendRest(
         of cost: Argon2Hash.Cost, after spent: Argon2Hash.Cost, salt: [UInt8]
     ) throws {
@@ -105,8 +108,8 @@ extension Argon2Hash.Cost {
             || parallelism < wanted.parallelism
     }
 
-    /// What is left of this cost when `spent` has been paid; Argon2 takes time in proportion to
-    /// memory times iterations. `nil` when that is less than any hash costs.
+    /// The cost that remains after a hash of cost `spent`. Argon2 takes time in proportion to memory
+    /// times iterations. `nil` when the rest is smaller than the smallest possible cost.
     func rest(after spent: Self) -> Self? {
         var rest = self
         rest.memoryKiB -= spent.memoryKiB * spent.iterations / iterations

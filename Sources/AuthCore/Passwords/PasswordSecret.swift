@@ -4,7 +4,7 @@ internal import Cryptography
 public enum PasswordSecret: Equatable, Sendable {
     /// A Pro user's password, as it was sent.
     case bytes([UInt8])
-    /// A mailbox's password; the credential is the `auth_key` that it gives for the address.
+    /// A mailbox's password. The credential is the `auth_key` derived from it and the address.
     case mailbox(password: [UInt8], address: Address)
     /// A mailbox's `auth_key`, derived by the client.
     case authKey([UInt8])
@@ -15,7 +15,8 @@ public enum PasswordSecret: Equatable, Sendable {
         switch self {
         case .bytes(let bytes), .authKey(let bytes): bytes
         case .mailbox(let password, let address):
-            // Clients compute the same (docs/api.md, "Accounts API"), so this can never change.
+            // Clients compute the same (docs/api.md, "Accounts API"), so these parameters can never
+            // change.
             try Argon2.hash(
                 password: password, salt: SHA256.digest(Array(address.description.utf8)),
                 iterations: 3, memoryKiB: 16_384, parallelism: 1, outputBytes: 32,

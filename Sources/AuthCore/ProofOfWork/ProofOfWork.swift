@@ -3,13 +3,13 @@ public import Scheduling
 
 /// Issues the challenges of one kind, checks them and spends each of them once.
 ///
-/// A challenge is spent as soon as its verification starts, whatever comes of it, and stays spent
-/// across restarts and across servers that share a database. Only ``refund(_:after:)`` takes that
-/// back, for a request that could not be served for want of room.
+/// A challenge is spent when its verification starts, whatever the result. It stays spent across
+/// restarts and for all servers that share a database. Only ``refund(_:after:)`` gives it back, for a
+/// request that failed because the server was busy.
 public struct ProofOfWork<Challenge: ChallengeToken>: UseCases {
     typealias Failure = ProofOfWorkError
 
-    /// A challenge as it is handed out.
+    /// A new challenge.
     public struct Issued: Sendable {
         /// The signed token, which is all that the client must send back.
         public let token: String
@@ -18,8 +18,8 @@ public struct ProofOfWork<Challenge: ChallengeToken>: UseCases {
         public let expiry: Instant
     }
 
-    /// A challenge that a client sent back: issued here and not expired. Whether it is spent is
-    /// found out by spending it.
+    /// A challenge that a client sent back: signed by this server and not expired. It may have been
+    /// spent before; ``spend(_:with:by:)`` checks that.
     public struct Presented: Sendable {
         let challenge: Challenge
         let expiry: Instant
@@ -30,18 +30,18 @@ public struct ProofOfWork<Challenge: ChallengeToken>: UseCases {
     let tokens: TokenAuthority
     let challenges: any ChallengeLedger
     let pool: WorkerPool?
-    let wrongProofs: FalseProofLimiter?
+    let wrongProofs: WrongProofLimiter?
     let random: @Sendable (Int) -> [UInt8]
 
     /// - Parameters:
-    ///   - puzzle: what has to be solved for a challenge.
-    ///   - pool: where solutions are computed; in place when `nil`.
+    ///   - puzzle: the puzzle of a challenge.
+    ///   - pool: computes the digests; when `nil` they are computed by the calling task.
     ///   - wrongProofs: limits the wrong proofs of one client; no limit when `nil`.
     ///   - random: returns that many random bytes, fit for keys.
     public init(
         lifetime: Duration, puzzle: @escaping @Sendable (Challenge) -> Puzzle,
         tokens: TokenAuthority, challenges: any ChallengeLedger, pool: WorkerPool? = nil,
-        wrongProofs: FalseProofLimiter? = nil, random: @escaping @Sendable (Int) -> [UInt8]
+        wrongProofs: WrongProofLimiter? = nil, random: @escaping @Sendable (Int) -> [UInt8]
     ) {
         self.lifetime = lifetime
         self.puzzle = puzzle
@@ -75,9 +75,9 @@ public struct ProofOfWork<Challenge: ChallengeToken>: UseCases {
 
     /// Spends the challenge and verifies the proof.
     ///
-    /// Cheap checks come first: the leading zeros of a claimed digest, the client's wrong proofs, a
-    /// place in the pool. Then the challenge is spent and one digest is computed. Of any number of
-    /// concurrent calls with one challenge exactly one gets past the spend.
+    /// Cheap checks come first: the leading zeros of a claimed digest, the number of the client's wrong
+    /// proofs, a free place in the pool. Then the challenge is spent and one digest is computed. Of any
+    /// number of concurrent calls with one challenge exactly one can spend it.
     func spend(
         _ presented: Presented, with proof: Proof, by caller: Caller
     ) async throws(ProofOfWorkError) {
@@ -100,8 +100,8 @@ public struct ProofOfWork<Challenge: ChallengeToken>: UseCases {
         wrongProofs?.refund(caller.address, at: caller.now)
     }
 
-    /// Gives the challenge back when `error` says that the server was too busy for what it paid
-    /// for: a 503 spends nothing.
+    /// Gives the challenge back when `error` is `busy`, because a request that is answered 503 must not
+    /// spend anything.
     func refund(_ presented: Presented, after error: some FlowError) async throws(ProofOfWorkError)
     {
         guard error.isBusy else { return }
@@ -119,7 +119,7 @@ public struct ProofOfWork<Challenge: ChallengeToken>: UseCases {
             guard let nonce else { return nil }
             return try attemptNow(try puzzle.digest(challenge: challenge.id, nonce: nonce))
         }
-        // Held before the spend, so that a full pool spends nothing.
+        // Reserved before the spend, so that nothing is spent when the pool is full.
         let place = try attemptNow(try pool.reserve())
         try await markSpent(presented)
         guard let nonce else { return nil }

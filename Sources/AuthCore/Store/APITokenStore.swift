@@ -1,21 +1,25 @@
-/// Where Pro API tokens live. Atomicity, events and errors as in ``AccountStore``.
+/// Stores the API tokens of Pro users. Atomicity, events and errors as in ``AccountStore``.
 public protocol APITokenStore: Sendable {
-    /// Adds the token; `false` when its owner has `limit` already that are neither revoked nor
-    /// expired when this one is made. Of the owner's that have ended only the latest 100 are kept,
-    /// so that what an owner has is bounded however many are made and revoked.
+    /// Adds the token, unless its owner already has `limit` tokens that are neither revoked nor
+    /// expired at its creation.
+    ///
+    /// Of the owner's revoked and expired tokens only the latest 100 are kept, so that the number of
+    /// an owner's rows is bounded.
+    /// - Returns: `false` when the limit is reached.
     func insert(_ token: APIToken, limit: Int, recording event: AuditEvent) async throws -> Bool
 
-    /// The token with this digest, revoked or not, and whose it is; `nil` when it ended so long ago
-    /// that it is forgotten. One look at the store, for every request with an API token asks.
+    /// The token with this digest, revoked or not, and its owner; `nil` when there is none or its row
+    /// has been removed. One query, because every request with an API token needs it.
     func holder(digest: APIKeyDigest) async throws -> (token: APIToken, owner: User)?
 
-    /// The owner's tokens, oldest first: all that are not revoked, and the latest 100 that are.
+    /// The owner's tokens, oldest first: all that are not revoked, and the latest 100 revoked ones.
     func tokens(of owner: UserID) async throws -> [APIToken]
 
-    /// Ends the token; `false` when the owner has no such token or it was revoked already.
+    /// Revokes the token.
+    /// - Returns: `false` when the owner has no such token or it was revoked before.
     func revoke(_ id: APITokenID, of owner: UserID, at now: Instant, recording event: AuditEvent)
         async throws -> Bool
 
-    /// Notes a use, unless one was noted at or after `since`.
+    /// Stores `now` as the time of the last use, unless a use at or after `since` is stored.
     func noteUse(of id: APITokenID, at now: Instant, unlessSince since: Instant) async throws
 }

@@ -1,6 +1,6 @@
 internal import Cryptography
 
-/// A place between two accounts of an owner.
+/// A position in the list of an owner's accounts, after the account that it names.
 public struct AccountCursor: Equatable, Sendable {
     public let created: Instant
     public let id: AccountID
@@ -10,7 +10,7 @@ public struct AccountCursor: Equatable, Sendable {
         self.id = id
     }
 
-    /// - Returns: `nil` for what ``text`` did not make.
+    /// - Returns: `nil` for a text that ``text`` does not give.
     public init?(_ text: String) {
         guard text.utf8.count <= 128, let bytes = Base64URL.decode(text.utf8) else { return nil }
         let parts = String(decoding: bytes, as: UTF8.self).split(
@@ -21,6 +21,6 @@ public struct AccountCursor: Equatable, Sendable {
         self.init(created: Instant(milliseconds: created), id: id)
     }
 
-    /// Opaque to clients; safe in a query string.
+    /// Opaque to clients, and safe in a query string.
     public var text: String { Base64URL.encode(Array("\(created.milliseconds)/\(id)".utf8)) }
 }

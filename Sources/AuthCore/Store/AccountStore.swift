@@ -1,18 +1,19 @@
-/// Where accounts live. Every method is atomic, and what it acknowledged survives a crash.
+/// Stores accounts. Every method is atomic, and a change that it has acknowledged survives a crash.
 ///
-/// What changes something takes the event that tells of it and writes it in the same transaction:
-/// the event is there exactly when the change is.
+/// A method that changes something takes the audit event of the change and writes both in one
+/// transaction. The event is written exactly when the change is made.
 ///
-/// Throws ``StoreBusy`` when the store is there but cannot answer in time, anything else when it
-/// is broken. Neither is ever reported as an absence.
+/// Methods throw ``StoreBusy`` when the store cannot answer in time, and another error when it is
+/// broken. A failure is never reported as `nil` or `false`.
 public protocol AccountStore: Sendable {
-    /// Adds the account, unless its domain is gone, its owner has `limit` accounts already, or its
-    /// address belongs to another or was retired by a deletion.
-    /// Of any number of concurrent calls with one address exactly one is `.inserted`; an owner
-    /// never gets past the limit however many race; and a domain that is removed meanwhile has
-    /// either the account on it, and stays, or has not.
-    /// - Parameter domain: the ``HostedDomain`` that the address is on; `nil` for a domain of the
-    ///   configuration, which is always there.
+    /// Adds the account, unless its domain has been removed, its owner already has `limit` accounts,
+    /// or its address belongs to another account or was retired by a deletion.
+    ///
+    /// Concurrent calls: of those with one address, exactly one returns `.inserted`. An owner never
+    /// exceeds the limit. When the domain is removed at the same time, either the account is inserted
+    /// and the domain stays, or the domain is removed and the account is not inserted.
+    /// - Parameter domain: the ``HostedDomain`` of the address; `nil` for a configured domain, which
+    ///   cannot be removed.
     func insert(
         _ account: Account, on domain: DomainID?, limit: Int?, recording event: AuditEvent
     ) async throws -> AccountInsertion
@@ -21,34 +22,37 @@ public protocol AccountStore: Sendable {
     func account(address: Address) async throws -> Account?
     func account(apiKey: APIKeyDigest) async throws -> Account?
 
-    /// Replaces the credential and moves its version on by one, if the version still is `version`
-    /// and the account is active. Of two racing calls with one version exactly one gives `true`.
+    /// Replaces the credential and raises its version by one, if the version is still `version` and
+    /// the account is active. Of concurrent calls with one version exactly one returns `true`.
     func replaceCredential(
         of id: AccountID, at version: Int64, with credential: Credential,
         recording event: AuditEvent
     ) async throws -> Bool
 
-    /// Puts a newer hash of the same password in place of `old`; no version moves and no token
-    /// dies. `false` when the credential is not `old` any more.
+    /// Replaces the hash `old` by a new hash of the same password. The credential version does not
+    /// change, so all tokens stay valid.
+    /// - Returns: `false` when the credential is no longer `old`.
     func rehash(_ id: AccountID, from old: PasswordHash, to new: PasswordHash) async throws -> Bool
 
-    /// Deletes the account and retires its address until it is freed.
-    /// - Parameter version: when given, only if the credential version still is this one.
+    /// Deletes the account and retires its address until ``AccountDirectory/free(_:recording:)``.
+    /// - Parameter version: when given, the account is deleted only if its credential version is this
+    ///   one.
     /// - Returns: `false` when nothing was deleted.
     func delete(_ id: AccountID, at version: Int64?, recording event: AuditEvent) async throws
         -> Bool
 }
 
-/// What became of a new account.
+/// The result of inserting an account.
 public enum AccountInsertion: Equatable, Sendable {
     case inserted
     case addressTaken
     case limitReached
+    /// The domain was removed meanwhile.
     case domainGone
 }
 
 extension AccountStore {
-    /// Adds an account on a domain of the configuration.
+    /// Adds an account on a configured domain.
     public func insert(
         _ account: Account, limit: Int?, recording event: AuditEvent
     ) async throws -> AccountInsertion {
@@ -56,29 +60,31 @@ extension AccountStore {
     }
 }
 
-/// The operator's view of accounts. Atomicity and errors as in ``AccountStore``.
+/// The operator's access to accounts. Atomicity and errors as in ``AccountStore``.
 public protocol AccountDirectory: Sendable {
-    /// Accounts in address order, after `address` (from the first when `nil`), at most `limit`.
+    /// At most `limit` accounts in address order, after `address` or from the first when it is `nil`.
     func accounts(after address: Address?, limit: Int) async throws -> [Account]
 
-    /// Disabling moves the credential version as well: enabling again revives no old token.
+    /// Changes the state. Disabling also raises the credential version, so that earlier tokens stay
+    /// invalid when the account is enabled again.
     /// - Returns: `false` when there is no such account.
     func setState(of id: AccountID, to state: Account.State, recording event: AuditEvent)
         async throws -> Bool
 
-    /// Makes a retired address available again; `false` when it was not retired.
+    /// Makes a retired address available again.
+    /// - Returns: `false` when it was not retired.
     func free(_ address: Address, recording event: AuditEvent) async throws -> Bool
 
-    /// Notes what mail stores say that mailboxes hold, all of it or nothing. Of several reports on
-    /// one address the last counts. No event tells of it: it is no matter of credentials.
+    /// Stores the usage that mail stores report: all reports or none. Of several reports on one
+    /// address the last counts. No event is written, because no credential changes.
     /// - Returns: for each report, whether there is such an account.
     func note(_ reports: [UsageReport]) async throws -> [Bool]
 }
 
-/// What a mail store says that a mailbox holds.
+/// How much mail is in a mailbox, as the mail store reports it.
 public struct UsageReport: Equatable, Sendable {
     public let address: Address
-    /// Bytes, not below 0.
+    /// Bytes, at least 0.
     public let used: Int64
 
     public init(address: Address, used: Int64) {

@@ -1,24 +1,24 @@
-/// The append-only record of credential events. Nothing in it is ever changed; it is trimmed from
-/// its old end only, by ``trim(before:limit:)``.
+/// Stores the audit events, append-only: an event is never changed, and only ``trim(before:limit:)``
+/// removes events, the oldest first.
 public protocol AuditLog: Sendable {
-    /// Adds an event of its own, one that changes nothing else (a login).
+    /// Adds an event for which nothing else is stored, such as a login.
     func append(_ event: AuditEvent) async throws
 
-    /// The events after number `sequence` (from the first when `nil`), oldest first, at most
-    /// `limit`.
+    /// At most `limit` events after number `sequence`, or from the first when it is `nil`, oldest
+    /// first.
     func events(after sequence: Int64?, limit: Int) async throws -> [AuditRecord]
 
     /// The latest `limit` events, oldest first.
     func latestEvents(limit: Int) async throws -> [AuditRecord]
 
     /// Removes at most `limit` events older than `instant`.
-    /// - Returns: how many went.
+    /// - Returns: how many were removed.
     func trim(before instant: Instant, limit: Int) async throws -> Int
 }
 
-/// An event and its place in the record.
+/// An event and its number in the audit log.
 public struct AuditRecord: Equatable, Sendable {
-    /// Rises by one with each event.
+    /// Increases by one with each event.
     public let sequence: Int64
     public let event: AuditEvent
 

@@ -1,17 +1,17 @@
-/// Which challenges have been spent. What is spent stays spent across restarts and across servers
-/// that share a database.
+/// Stores which challenges have been spent, across restarts and for all servers that share a
+/// database.
 public protocol ChallengeLedger: Sendable {
     /// Marks `id` as spent. Of any number of concurrent calls with one `id`, on any number of
-    /// servers, exactly one gives `true`; that `true` is durable before it is given.
-    /// - Parameter expiry: when the challenge's own lifetime ends; from then on the mark may go,
-    ///   because the token itself no longer verifies.
+    /// servers, exactly one returns `true`, and only once the mark is durable.
+    /// - Parameter expiry: when the challenge expires. The mark may be removed then, because the token
+    ///   is invalid from then on.
     func spend(_ id: String, expiry: Instant) async throws -> Bool
 
-    /// Takes a mark back, for a caller whose request could not be served after all (the store
-    /// became busy between the spend and what it paid for). Nothing happens when there is none.
+    /// Removes a mark, for a request that failed after the spend because the store was busy. Nothing
+    /// happens when there is no mark.
     func restore(_ id: String) async throws
 
-    /// Removes at most `limit` marks whose expiry lies before `instant`.
-    /// - Returns: how many went.
+    /// Removes at most `limit` marks that expired before `instant`.
+    /// - Returns: how many were removed.
     func sweep(before instant: Instant, limit: Int) async throws -> Int
 }

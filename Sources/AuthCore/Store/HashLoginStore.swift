@@ -1,14 +1,15 @@
-/// Where registrations of the hash-login surface live. Atomicity, events and errors as in
+/// Stores the registrations of the hash-login API. Atomicity, events and errors as in
 /// ``AccountStore``.
 public protocol HashLoginStore: Sendable {
-    /// Adds the registration; `false` when the email is taken.
+    /// Adds the registration.
+    /// - Returns: `false` when the email is registered already.
     func insert(_ login: HashLogin, recording event: AuditEvent) async throws -> Bool
 
     func hashLogin(email: Email) async throws -> HashLogin?
 
-    /// Moves the credential version on by one: every token made before is dead.
-    /// - Parameter version: when given, only if the version still is this one.
-    /// - Returns: `false` when nothing moved.
+    /// Raises the credential version by one, which makes every earlier token invalid.
+    /// - Parameter version: when given, the version is raised only if it is this one.
+    /// - Returns: `false` when nothing was changed.
     func endLogins(of email: Email, at version: Int64?, recording event: AuditEvent) async throws
         -> Bool
 }

@@ -1,9 +1,9 @@
-/// What a signing key is for. Every use has keys of its own, so no token of one kind can pass for
-/// another even where the claims agree.
+/// The use of a signing key. Every use has keys of its own, so that a token of one use is never valid
+/// for another, even with the same claims.
 public enum KeyUse: String, CaseIterable, Sendable {
     /// HMAC for agent challenges and sessions.
     case agent
-    /// HMAC for the accounts surface: challenges, Email JWTs, Pro JWTs.
+    /// HMAC for the accounts API: challenges, Email JWTs, Pro JWTs.
     case accounts
     /// RSA for capability tokens, published in `jwks.json`.
     case capability
@@ -11,15 +11,16 @@ public enum KeyUse: String, CaseIterable, Sendable {
     case login
 }
 
-/// A signing key as it is stored: sealed under the master secret.
+/// A signing key as it is stored: encrypted with a key that is derived from the master secret.
 public struct SealedKey: Equatable, Sendable {
     /// The `kid`: unique among all keys.
     public let id: String
     public let use: KeyUse
-    /// AES-256-GCM: 12 bytes nonce, ciphertext, 16 bytes tag; `use` and `id` are bound to it.
+    /// AES-256-GCM: a nonce of 12 bytes, the ciphertext, a tag of 16 bytes. `use` and `id` are the
+    /// additional authenticated data.
     public let sealed: [UInt8]
     public let created: Instant
-    /// `nil` while this key signs. Afterwards the instant until which it still verifies.
+    /// `nil` for the newest key of its use. For an older key, the instant until which it verifies.
     public var retired: Instant?
 
     public init(
@@ -33,20 +34,20 @@ public struct SealedKey: Equatable, Sendable {
     }
 }
 
-/// Where signing keys live, shared by all servers on one database.
+/// Stores the signing keys, which all servers on one database share.
 public protocol SigningKeyStore: Sendable {
     /// All keys, signing and retired, newest first within a use.
     func keys() async throws -> [SealedKey]
 
-    /// Adds `key` as the signing key of its use, if that use has none. Of several servers that
-    /// start together exactly one gives `true`; the others then read the winner's.
+    /// Adds `key` as the current key of its use, if that use has none. Of concurrent calls on several
+    /// servers exactly one returns `true`; the other servers then read the key that was stored.
     func insertFirst(_ key: SealedKey) async throws -> Bool
 
-    /// Makes `key` the signing key of its use and retires the one before: it verifies until
+    /// Makes `key` the current key of its use and retires the previous one, which verifies until
     /// `retiring`. Atomic.
     func rotate(to key: SealedKey, retiring: Instant, recording event: AuditEvent) async throws
 
     /// Removes keys that no longer verify at `instant`.
-    /// - Returns: how many went.
+    /// - Returns: how many were removed.
     func removeRetired(before instant: Instant) async throws -> Int
 }

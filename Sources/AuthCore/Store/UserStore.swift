@@ -1,13 +1,14 @@
-/// Where Pro users live. Atomicity, events and errors as in ``AccountStore``.
+/// Stores Pro users. Atomicity, events and errors as in ``AccountStore``.
 public protocol UserStore: Sendable {
-    /// Adds the user; `false` when the email is taken.
+    /// Adds the user.
+    /// - Returns: `false` when another user has the email.
     func insert(_ user: User, recording event: AuditEvent) async throws -> Bool
 
     func user(id: UserID) async throws -> User?
     func user(email: Email) async throws -> User?
 
-    /// Replaces the password and moves the credential version on by one, if it still is `version`
-    /// and the user is active. Of two racing calls with one version exactly one gives `true`.
+    /// Replaces the password and raises the credential version by one, if it is still `version` and
+    /// the user is active. Of concurrent calls with one version exactly one returns `true`.
     func replacePassword(
         of id: UserID, at version: Int64, with password: PasswordHash, recording event: AuditEvent
     ) async throws -> Bool
@@ -15,25 +16,28 @@ public protocol UserStore: Sendable {
     /// As ``AccountStore/rehash(_:from:to:)``.
     func rehash(_ id: UserID, from old: PasswordHash, to new: PasswordHash) async throws -> Bool
 
-    /// Moves the credential version on by one, if it still is `version`: a logout.
+    /// Raises the credential version by one, if it is still `version`. Every earlier Pro JWT becomes
+    /// invalid.
+    /// - Returns: `false` when nothing was changed.
     func endSessions(of id: UserID, at version: Int64, recording event: AuditEvent) async throws
         -> Bool
 }
 
-/// The operator's view of Pro users. Atomicity and errors as in ``AccountStore``.
+/// The operator's access to Pro users. Atomicity and errors as in ``AccountStore``.
 public protocol UserDirectory: Sendable {
-    /// Disabling moves the credential version as well. `false` when there is no such user.
+    /// Changes the state. Disabling also raises the credential version.
+    /// - Returns: `false` when there is no such user.
     func setState(of id: UserID, to state: User.State, recording event: AuditEvent) async throws
         -> Bool
 
-    /// Users in email order, after `email` (from the first when `nil`), at most `limit`.
+    /// At most `limit` users in email order, after `email` or from the first when it is `nil`.
     func users(after email: Email?, limit: Int) async throws -> [User]
 }
 
-/// What belongs to a Pro user. Errors as in ``AccountStore``.
+/// Reads what a Pro user owns. Errors as in ``AccountStore``.
 public protocol HoldingStore: Sendable {
-    /// The user's accounts in order of creation (then id), after `cursor`, at most `limit`. Stable
-    /// while accounts are added and deleted: nobody who stays is skipped or told twice.
+    /// At most `limit` of the user's accounts, ordered by creation and then by id, after `cursor`.
+    /// While accounts are added and deleted, every account that remains is listed exactly once.
     func accounts(of owner: UserID, after cursor: AccountCursor?, limit: Int) async throws
         -> [Account]
 

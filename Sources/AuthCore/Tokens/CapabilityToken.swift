@@ -1,14 +1,16 @@
 public import StrictJSON
 
-/// What opens the mail store for two minutes. Any JMAP server that holds the public key can verify
-/// it, and none asks us: it cannot be revoked and outlives a deletion by at most its lifetime.
+/// The token with which an agent uses the mail store: an RS256 JWT.
+///
+/// A mail store verifies it with the public key and does not ask this server. It therefore cannot be
+/// revoked: after a deletion it stays valid until its expiry.
 public struct CapabilityToken: TokenKind, Equatable {
     public static let use = KeyUse.capability
     public static let type = "JWT"
     public static func audience(in realm: Realm) -> String? { realm.capabilityAudience }
 
     public let id: String
-    /// `sub`: what the mail store knows the mailbox by.
+    /// `sub`: the name by which the mail store knows the mailbox.
     public let subject: String
     public let accountID: AccountID
     /// `inboxId`: the full address.
@@ -46,7 +48,8 @@ public struct CapabilityToken: TokenKind, Equatable {
     }
 }
 
-/// What the mail store knows a mailbox by: the capability's `sub` and the JMAP account id.
+/// The name by which the mail store knows a mailbox: the capability token's `sub` and the JMAP
+/// account id.
 public enum MailSubject: String, CaseIterable, Sendable {
     case address
     case localPart = "local_part"

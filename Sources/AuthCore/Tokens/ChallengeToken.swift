@@ -1,14 +1,14 @@
 public import StrictJSON
 
-/// A proof-of-work challenge as a token. The token is the whole state: nothing is stored until the
-/// challenge is spent.
+/// A proof-of-work challenge as a token. The token holds the whole challenge, so nothing is stored
+/// until the challenge is spent.
 public protocol ChallengeToken: TokenKind, Equatable {
-    /// Bits of the digest, and so the greatest difficulty.
+    /// The length of the digest in bits, which is also the greatest difficulty.
     static var digestBits: Int64 { get }
 
-    /// `jti`: at least 128 random bits, no `:`. This is what is spent.
+    /// `jti`: at least 128 random bits, without `:`. The store records it when the challenge is spent.
     var id: String { get }
-    /// Leading zero bits that a solution's digest must have.
+    /// The number of leading zero bits that a solution's digest must have.
     var difficulty: Int { get }
     /// The salt as hex text.
     var salt: String { get }

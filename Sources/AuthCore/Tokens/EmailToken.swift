@@ -1,6 +1,6 @@
 public import StrictJSON
 
-/// What opens one mailbox account on the accounts surface: an Email JWT, seven days.
+/// An Email JWT: gives access to one mailbox account in the accounts API.
 public struct EmailToken: TokenKind, Equatable {
     public static let use = KeyUse.accounts
     public static let type = "email+jwt"
@@ -9,7 +9,8 @@ public struct EmailToken: TokenKind, Equatable {
     public let id: String
     /// `sub`.
     public let accountID: AccountID
-    /// `ver`: the credential version that it was made under; another one ends it.
+    /// `ver`: the account's credential version when the token was issued. The token is invalid once
+    /// the account has another one.
     public let credentialVersion: Int64
 
     public init(id: String, account: Account) {

@@ -2,17 +2,19 @@ internal import Cryptography
 public import Scheduling
 internal import Synchronization
 
-/// The signing keys of this server, opened and ready.
+/// Owns the signing keys of this server, decrypted: generates missing ones, reads those that other
+/// servers on the same database have stored, and chooses the key that signs.
 ///
-/// On a first start the keys are made in the background; whoever needs one waits for it. Servers
-/// on one database share keys: the first to store one wins, the others read it, and a key id
-/// that is not known makes the ring look again, at most every few seconds.
+/// On a first start the keys are generated in the background, and a caller that needs one waits for
+/// it. Servers on one database share keys: when several generate one at the same time, the first that
+/// is stored is used by all. A token with an unknown key id makes the ring read the stored keys again,
+/// at most every few seconds. The program calls ``start()`` once, and ``refresh()`` regularly.
 public final class KeyRing: Sendable {
     private struct UseKeys: Sendable {
         let current: SigningKey
-        /// When the current key was made.
+        /// When the current key was created.
         let since: Instant
-        /// The key before it, with the instant until which it verifies.
+        /// The key before it, and the instant until which it verifies tokens.
         let previous: (key: SigningKey, retired: Instant)?
         let verifying: [VerificationKey]
 
@@ -24,8 +26,8 @@ public final class KeyRing: Sendable {
         }
     }
 
-    /// How long a new published key is shown before it signs: longer than caches keep the key set
-    /// (five minutes) and servers on one database take to notice it (one).
+    /// How long a new key is published before it signs. It must be longer than caches keep the key set
+    /// (five minutes) plus the time in which other servers on the database read the key (one minute).
     public static let publicationLead: Duration = .seconds(360)
 
     private struct State {
@@ -45,8 +47,9 @@ public final class KeyRing: Sendable {
 
     /// - Parameters:
     ///   - pool: where RSA keys are generated.
-    ///   - clock: dates new keys; the ring works in the background, where no caller hands it a
-    ///     time.
+    ///   - random: returns that many random bytes, fit for keys.
+    ///   - clock: the wall clock. A parameter because keys are also generated in the background, where
+    ///     no caller passes the time.
     public init(
         store: any SigningKeyStore, sealer: KeySealer, pool: WorkerPool,
         random: @escaping @Sendable (Int) -> [UInt8], clock: @escaping @Sendable () -> Instant
@@ -58,8 +61,9 @@ public final class KeyRing: Sendable {
         self.clock = clock
     }
 
-    /// Opens every stored key, so that a wrong master secret stops the start rather than the
-    /// first request, and begins to make the missing ones.
+    /// Decrypts every stored key and begins to generate the missing ones.
+    /// - Throws: ``UnreadableKey`` for a wrong master secret, so that the start fails and not the first
+    ///   request.
     public func start() async throws {
         try await refresh()
         for use in KeyUse.allCases {
@@ -67,7 +71,7 @@ public final class KeyRing: Sendable {
         }
     }
 
-    /// Reads the stored keys again: what another server rotated takes effect here.
+    /// Reads the stored keys again, so that a rotation by another server takes effect here.
     public func refresh() async throws {
         let stored = try await store.keys()
         let opened = try Self.open(stored, with: sealer)
@@ -77,11 +81,12 @@ public final class KeyRing: Sendable {
         }
     }
 
-    /// Makes a new key for `use` and retires the one before: what it signed verifies for
-    /// `grace` after the last time it signs. A published key is shown for ``publicationLead``
-    /// before it signs; until then the one before goes on.
-    /// - Parameter grace: zero for a key that has leaked: it is dead at once, and so is what it
-    ///   signed.
+    /// Generates a new key for `use` and retires the current one.
+    ///
+    /// A key that others verify with is published for ``publicationLead`` before it signs; until then
+    /// the old key signs. Tokens of the old key stay valid for `grace` after it has stopped signing.
+    /// - Parameter grace: zero for a key that has leaked: then the old key and all its tokens are
+    ///   invalid at once.
     /// - Returns: the new key's id.
     public func rotate(_ use: KeyUse, grace: Duration) async throws -> String {
         let key = try await makeKey(use)
@@ -93,7 +98,7 @@ public final class KeyRing: Sendable {
         return key.id
     }
 
-    /// The public keys that verify tokens of `use` now, the signing one first.
+    /// The public keys that verify tokens of `use` now, the newest first.
     public func published(_ use: KeyUse, at now: Instant) async throws -> [PublishedKey] {
         try await verificationKeys(for: use, at: now).compactMap { key in
             guard case .rsa(let rsa) = key.material else { return nil }
@@ -103,7 +108,8 @@ public final class KeyRing: Sendable {
         }
     }
 
-    /// The one of the published keys that signs now. The newest may not yet: it is published first.
+    /// Returns the published key that signs new tokens. The newest key signs only after verifiers had
+    /// time to fetch it (``publicationLead``).
     public func publishedSigner(_ use: KeyUse, at now: Instant) async throws -> PublishedKey? {
         let signer = try await signingKey(for: use, at: now).id
         return try await published(use, at: now).first { $0.id == signer }
@@ -128,7 +134,8 @@ public final class KeyRing: Sendable {
         return try await verificationKeys(for: use, at: now).first { $0.id == id }
     }
 
-    /// Whether it is time to look for a key id that is not known; anybody can make one up.
+    /// Whether the stored keys may be read again for an unknown key id. Limited because any client can
+    /// send an invented key id.
     private func beginRefresh() -> Bool {
         let now = clock()
         return state.withLock { state in
@@ -158,9 +165,9 @@ public final class KeyRing: Sendable {
         return (nil, task)
     }
 
-    /// Makes the first key of a use, or reads the one that another server made meanwhile.
+    /// Generates the first key of a use, or reads the one that another server has stored meanwhile.
     private func load(_ use: KeyUse) async throws -> UseKeys {
-        // A failure is not kept: the next request tries again.
+        // The task is removed after a failure, too, so that the next request tries again.
         defer { state.withLock { $0.loading[use] = nil } }
         if !(try await store.keys()).contains(where: { $0.use == use && $0.retired == nil }) {
             _ = try await store.insertFirst(try await makeKey(use))
@@ -191,7 +198,7 @@ public final class KeyRing: Sendable {
             var current: (key: SigningKey, since: Instant)?
             var previous: (key: SigningKey, retired: Instant)?
             var verifying: [VerificationKey] = []
-            // Newest first, so the first retired one is the one before.
+            // The store returns the newest first, so the first retired key is the previous one.
             for sealed in stored where sealed.use == use {
                 let key = try SigningKey(
                     id: sealed.id, use: use, bytes: try sealer.open(sealed))
@@ -214,7 +221,7 @@ public final class KeyRing: Sendable {
 }
 
 extension KeyUse {
-    /// Whether others verify with its keys, and keep them in caches.
+    /// Whether its public keys are published. Other programs then verify with them and cache them.
     fileprivate var isPublished: Bool {
         switch self {
         case .agent, .accounts: false
@@ -225,7 +232,7 @@ extension KeyUse {
     fileprivate var lead: Duration { isPublished ? KeyRing.publicationLead : .zero }
 }
 
-/// A use whose key was just stored and is not there: the store broke its promise.
+/// The store has no key for a use although one was just stored.
 struct MissingKey: Error {
     let use: KeyUse
 }

@@ -1,17 +1,19 @@
 internal import Cryptography
 
-/// Keeps signing keys unreadable in the database: AES-256-GCM under a key derived from the master
-/// secret, bound to the key's id and use so that no row can be put in another's place.
+/// Encrypts signing keys for the database: AES-256-GCM under a key derived from the master secret.
+///
+/// The id and the use of the signing key are authenticated with it, so that a row of the database
+/// cannot replace another.
 public struct KeySealer: Sendable {
     private let cipher: AES256GCM
     private let random: @Sendable (Int) -> [UInt8]
 
     /// - Parameters:
     ///   - masterSecret: 32 bytes.
-    ///   - random: gives so many random bytes.
+    ///   - random: returns that many random bytes.
     public init(masterSecret: [UInt8], random: @escaping @Sendable (Int) -> [UInt8]) throws {
         precondition(masterSecret.count == 32)
-        // One derived key for each purpose, so that the master secret may serve others later.
+        // One derived key for each purpose, so that the master secret can have other uses later.
         let derived = HMACKey(secret: masterSecret).authenticate(Array("signing-key/1".utf8))
         cipher = try AES256GCM(key: derived)
         self.random = random
@@ -35,7 +37,7 @@ public struct KeySealer: Sendable {
     }
 }
 
-/// A stored signing key that the master secret at hand does not open.
+/// A stored signing key that cannot be decrypted with this master secret.
 public struct UnreadableKey: Error, CustomStringConvertible {
     public let id: String
 

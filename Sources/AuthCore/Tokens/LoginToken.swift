@@ -1,9 +1,10 @@
 public import StrictJSON
 
-/// Says that somebody knew the password behind an email's hash: RS256, one hour, no audience.
+/// A hash-login token: states that the client knew the password of a registered email. An RS256 JWT
+/// without audience.
 ///
-/// Its `sub` is chosen by whoever owns the email, so it is signed with keys of its own and
-/// published in a set of its own: no mail store ever takes one for a capability.
+/// Registrants choose its `sub`, so it is signed with keys of its own, which are published in a key
+/// set of their own. A mail store therefore cannot accept it as a capability token.
 public struct LoginToken: TokenKind, Equatable {
     public static let use = KeyUse.login
     public static let type = "JWT"
@@ -12,7 +13,8 @@ public struct LoginToken: TokenKind, Equatable {
 
     /// `sub` and `email`.
     public let email: Email
-    /// `ver`: moves with every logout.
+    /// `ver`: the registration's credential version when the token was issued. Every logout raises it,
+    /// which makes earlier tokens invalid.
     public let credentialVersion: Int64
 
     public init(_ login: HashLogin) {

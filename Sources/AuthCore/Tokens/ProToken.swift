@@ -1,6 +1,6 @@
 public import StrictJSON
 
-/// What opens everything that a Pro user owns: a Pro JWT, seven days.
+/// A Pro JWT: gives access to everything that a Pro user owns.
 public struct ProToken: TokenKind, Equatable {
     public static let use = KeyUse.accounts
     public static let type = "pro+jwt"
@@ -9,7 +9,8 @@ public struct ProToken: TokenKind, Equatable {
     public let id: String
     /// `sub`.
     public let userID: UserID
-    /// `ver`: the credential version that it was made under; another one ends it.
+    /// `ver`: the user's credential version when the token was issued. The token is invalid once the
+    /// user has another one.
     public let credentialVersion: Int64
 
     public init(id: String, user: User) {

@@ -1,6 +1,6 @@
 public import StrictJSON
 
-/// An agent's session: one hour, read by this server only.
+/// An agent's session in the agent API. Only this server reads it.
 public struct SessionToken: TokenKind, Equatable {
     public static let use = KeyUse.agent
     public static let type = "session+jwt"
@@ -11,7 +11,8 @@ public struct SessionToken: TokenKind, Equatable {
     public let accountID: AccountID
     /// `inboxId`: the full address.
     public let inbox: String
-    /// `ver`: the credential version that it was made under; another one ends it.
+    /// `ver`: the account's credential version when the token was issued. The token is invalid once
+    /// the account has another one.
     public let credentialVersion: Int64
 
     public init(id: String, account: Account) {

@@ -1,6 +1,6 @@
 internal import Cryptography
 
-/// A key that signs, opened.
+/// A key that signs tokens, decrypted.
 struct SigningKey: Sendable {
     enum Secret: Sendable {
         case hmac(HMACKey)
@@ -10,7 +10,7 @@ struct SigningKey: Sendable {
     let id: String
     let secret: Secret
 
-    /// - Parameter bytes: as ``encode(_:)`` made them.
+    /// - Parameter bytes: from ``makeBytes(for:random:)``.
     init(id: String, use: KeyUse, bytes: [UInt8]) throws {
         self.id = id
         switch use {
@@ -19,9 +19,9 @@ struct SigningKey: Sendable {
         }
     }
 
-    /// A new key of this use: 32 random bytes for HMAC, PKCS #8 DER for RSA.
+    /// Generates a key of this use: 32 random bytes for HMAC, PKCS #8 DER for RSA.
     ///
-    /// Slow for RSA (0.1 to 1 s): runs on a pool.
+    /// RSA is slow (0.1 to 1 s), so it runs on a pool only.
     static func makeBytes(for use: KeyUse, random: @Sendable (Int) -> [UInt8]) throws -> [UInt8] {
         switch use {
         case .agent, .accounts: random(32)
@@ -37,8 +37,8 @@ struct SigningKey: Sendable {
     }
 }
 
-/// A key that verifies: the signing key's counterpart, or one that has been retired but whose
-/// tokens have not run out.
+/// A key that verifies tokens: that of the signing key, or of a retired key until its tokens have
+/// expired.
 struct VerificationKey: Sendable {
     enum Material: Sendable {
         case hmac(HMACKey)

@@ -2,10 +2,10 @@ internal import Cryptography
 public import Scheduling
 internal import StrictJSON
 
-/// Signs tokens and verifies them, each kind under its own keys.
+/// Signs and verifies tokens, each kind with the keys of its use.
 public struct TokenAuthority: Sendable {
-    /// A token may be this much younger than our clock: servers that share a database need not
-    /// agree on the second.
+    /// How far `iat` may lie in the future, because the clocks of servers that share a database may
+    /// differ.
     static let clockSkew: Duration = .seconds(60)
 
     public let realm: Realm
@@ -19,7 +19,7 @@ public struct TokenAuthority: Sendable {
         self.signers = signers
     }
 
-    /// Signs `token`. Waits for the key on a first start.
+    /// Signs `token`. On a first start it waits until the key has been generated.
     /// - Parameter lifetime: from `now` to `exp`; whole seconds.
     public func sign<Kind: TokenKind>(
         _ token: Kind, lifetime: Duration, at now: Instant
@@ -39,8 +39,8 @@ public struct TokenAuthority: Sendable {
         return String(decoding: message, as: UTF8.self)
     }
 
-    /// - Returns: the token and its expiry, or `nil` when `text` is anything but a token of this
-    ///   kind, signed here and within its validity. The cause is not reported.
+    /// - Returns: the token and its expiry; `nil` unless `text` is a token of this kind that this
+    ///   server signed and that is valid now. The cause is not reported.
     public func verify<Kind: TokenKind>(
         _ text: String, as kind: Kind.Type, at now: Instant
     ) async throws -> (token: Kind, expiry: Instant)? {

@@ -1,17 +1,17 @@
 public import StrictJSON
 
-/// A kind of token: its own `typ`, audience and key use, and the claims that only it has.
+/// A kind of token, with its own `typ`, audience, key use and claims.
 ///
-/// The algorithm and the keys follow from `use`, never from the token, and a verifier asks for
-/// one kind: a token of another kind is as good as forged.
+/// A verifier names the kind that it expects, and a token of another kind is invalid. The algorithm
+/// and the keys follow from `use`, never from the token.
 public protocol TokenKind: Sendable {
-    /// Which keys sign it.
+    /// The use of the keys that sign it.
     static var use: KeyUse { get }
     /// The header's `typ` (RFC 7515 §4.1.9), compared exactly.
     static var type: String { get }
     /// `iss`, compared exactly.
     static func issuer(in realm: Realm) -> String
-    /// `aud`, compared exactly; a kind that has none refuses a token that has one.
+    /// `aud`, compared exactly. For a kind without an audience, a token that has one is invalid.
     static func audience(in realm: Realm) -> String?
 
     /// The claims beyond `iss`, `aud`, `iat` and `exp`.
@@ -30,10 +30,10 @@ public struct Realm: Equatable, Sendable {
     public let issuer: String
     /// `iss` of hash-login tokens.
     public let loginIssuer: String
-    /// `aud` of capability tokens: what the mail store expects.
+    /// `aud` of capability tokens, which the mail store expects.
     public let capabilityAudience: String
-    /// Whether a capability token names its key. One widely used mail store refuses a header
-    /// member beyond `alg` and `typ`.
+    /// Whether a capability token names its key in `kid`. Cyrus IMAP rejects tokens with other header
+    /// members than `alg` and `typ`.
     public let capabilityKeyID: Bool
 
     /// - Parameter loginIssuer: `issuer` unless given.
@@ -53,7 +53,7 @@ public struct Realm: Equatable, Sendable {
 }
 
 extension KeyUse {
-    /// The one algorithm of this use (RFC 7518 §3.1).
+    /// The algorithm of every key of this use (RFC 7518 §3.1).
     var algorithm: String {
         switch self {
         case .agent, .accounts: "HS256"

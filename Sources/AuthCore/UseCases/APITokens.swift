@@ -4,7 +4,7 @@ internal import Cryptography
 public struct APITokens: UseCases {
     public typealias Failure = AccountsError
 
-    /// An API token as it is handed out, with its secret, which is shown this once.
+    /// A new API token with its secret, which is shown only once.
     public struct Issued: Sendable {
         public let token: APIToken
         /// Appears in the response that issues it and nowhere else.

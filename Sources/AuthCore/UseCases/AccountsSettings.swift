@@ -1,13 +1,13 @@
-/// What the operator sets for the accounts surface.
+/// The operator's settings for the accounts API.
 public struct AccountsSettings: Equatable, Sendable {
     /// Leading zero bits of the SHA-256 proof of work.
     public var difficulty: Int
     public var challengeLifetime: Duration
     /// Of Email JWTs and Pro JWTs.
     public var tokenLifetime: Duration
-    /// Bytes of mail for an account without an owner.
+    /// The quota of an account without an owner, in bytes of mail.
     public var freeQuota: Int64
-    /// Bytes of mail for an account that a Pro user owns.
+    /// The quota of an account that a Pro user owns, in bytes of mail.
     public var proQuota: Int64
     /// Accounts in one page.
     public var pageSize: Int

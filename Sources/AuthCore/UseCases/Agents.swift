@@ -19,7 +19,7 @@ public struct Agents: UseCases {
         public var capabilityLifetime: Duration
         /// The name by which the mail store knows a mailbox.
         public var mailSubject: MailSubject
-        /// Bytes of mail that an agent's mailbox may hold.
+        /// The quota of an agent's mailbox, in bytes of mail.
         public var quota: Int64
 
         public init(
@@ -57,7 +57,7 @@ public struct Agents: UseCases {
     ///   - random: returns that many random bytes, fit for keys.
     public init(
         settings: Settings, policy: AddressPolicy, governor: DifficultyGovernor,
-        wrongProofs: FalseProofLimiter, tokens: TokenAuthority, accounts: any AccountStore,
+        wrongProofs: WrongProofLimiter, tokens: TokenAuthority, accounts: any AccountStore,
         challenges: any ChallengeLedger, audit: any AuditLog, limiter: RateLimiter,
         hashing: WorkerPool, random: @escaping @Sendable (Int) -> [UInt8]
     ) {
@@ -174,7 +174,7 @@ public struct Agents: UseCases {
 
     // MARK: Capabilities
 
-    /// A capability as it is handed out.
+    /// A new capability token.
     public struct IssuedCapability: Sendable {
         public let token: String
         public let lifetime: Duration
@@ -253,8 +253,8 @@ public struct Agents: UseCases {
         }
     }
 
-    /// Runs what a spent challenge has paid for. The challenge is given back when the store turns
-    /// out to be busy.
+    /// Runs `body` after the challenge has been spent. The challenge is given back when `body` fails
+    /// because the server is busy.
     private func paid<T>(
         by challenge: PresentedChallenge, _ body: () async throws(AgentError) -> T
     ) async throws(AgentError) -> T {

@@ -4,9 +4,10 @@ public import Scheduling
 /// The use cases of the hash-login API: register an email with a URL that serves an Argon2 hash,
 /// log in against the hash that it serves now, check a token, log out.
 ///
-/// Responses give nothing away to strangers: every failed fetch is one error after at least
-/// ``Settings/fetchFloor``, and every failed login is one error at exactly
-/// ``Settings/failureFloor`` after arrival, whatever the cause. Waiting blocks no thread.
+/// Responses do not show why a request failed, so that they do not show which emails are registered
+/// or which hosts answer. Every failed fetch is the same error, at the earliest after
+/// ``Settings/fetchFloor``. Every failed login is the same error, exactly ``Settings/failureFloor``
+/// after arrival. Waiting blocks no thread.
 public struct HashLogins: UseCases {
     public typealias Failure = HashLoginError
 
@@ -73,9 +74,9 @@ public struct HashLogins: UseCases {
 
     // MARK: Registration
 
-    /// Registers `email` with the URL of its hash, once the password has proved that the hash
-    /// belongs to the registrant. Whether the email is taken is looked up only then, so that a
-    /// stranger does not learn it.
+    /// Registers `email` with the URL of its hash, once the password has proved that the hash belongs
+    /// to the registrant. Whether the email is taken is looked up only then, so that the response
+    /// shows it to registrants only.
     public func register(
         email emailText: String?, url urlText: String?, password: [UInt8]?, by caller: Caller
     ) async throws(HashLoginError) -> HashLogin {
@@ -108,8 +109,8 @@ public struct HashLogins: UseCases {
         return email
     }
 
-    /// Every failure of a fetch is one error, not before the floor: otherwise the server could be
-    /// used as a port scanner.
+    /// Fetches the hash. Every failure is the same error and is not reported before the floor, because
+    /// the server could otherwise be used as a port scanner.
     private func fetch(
         _ source: any HashSource, by caller: Caller
     ) async throws(HashLoginError) -> [UInt8] {
@@ -285,14 +286,14 @@ public struct HashLogins: UseCases {
         return email
     }
 
-    /// The public key of login tokens as PEM, for whoever verifies them without this server.
+    /// The public key of login tokens as PEM, for programs that verify them without this server.
     public func publicKey(at now: Instant) async throws(HashLoginError) -> String? {
         try await attempt(await keys.publishedSigner(.login, at: now))?.pem
     }
 
-    /// Whether mailboxes are created on the email's domain here, so that whoever signs up may be
-    /// its owner. An unverified domain of a user does not count: otherwise any user could lock out
-    /// the hash logins of a domain by adding it.
+    /// Whether mailboxes can be created on the email's domain here. The email may then belong to the
+    /// owner of a mailbox. An unverified domain of a user does not count: otherwise any user could
+    /// block the hash logins of a domain by adding it.
     private func isHosted(_ email: Email) async throws(HashLoginError) -> Bool {
         if policy.domains.contains(email.domain) { return true }
         guard let domain = try await attempt(await domains.domain(named: email.domain)) else {

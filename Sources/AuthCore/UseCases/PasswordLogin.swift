@@ -29,7 +29,8 @@ struct PasswordLogin: UseCases {
     let throttle: LoginThrottle
     let audit: any AuditLog
 
-    /// - Parameter hash: `nil` when there is no such account. That costs the same time and fails.
+    /// - Parameter hash: `nil` when there is no such account. The check then takes the same time and
+    ///   fails.
     /// - Returns: a new hash of the same password when the stored one is outdated.
     /// - Throws: ``AccountsError/invalidCredentials`` once the failure is counted and recorded.
     func check(

@@ -1,6 +1,7 @@
 internal import Cryptography
 
-/// Who a verified token of the accounts API speaks for, as they are now.
+/// The account or user that a verified token of the accounts API gives access to, read after the
+/// token was verified.
 public enum Principal: Sendable {
     /// An Email JWT gives access to one account.
     case account(Account)
@@ -31,7 +32,7 @@ public struct Authenticator: UseCases {
         apiTokens = stores.apiTokens
     }
 
-    /// Verifies a token's signature and validity, and looks up what it stands for now.
+    /// Verifies a token and reads its account or user.
     /// - Returns: `nil` when there is no token.
     /// - Throws: ``AccountsError/invalidToken``.
     public func principal(

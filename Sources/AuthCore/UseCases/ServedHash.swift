@@ -1,11 +1,11 @@
 internal import Cryptography
 
-/// The hash in what a URL served: after trimming SP, TAB, CR and LF exactly one encoded Argon2
-/// string within the operator's bounds (contract section 3).
+/// The hash that a URL served: after trimming SP, TAB, CR and LF, exactly one encoded Argon2 string
+/// within the operator's bounds (docs/api.md, "Hash-login API").
 struct ServedHash: Sendable {
     private let hash: Argon2Hash
 
-    /// - Returns: `nil` for anything else. No work is done before the bounds are checked.
+    /// - Returns: `nil` for any other body. Computes no hash.
     init?(_ body: [UInt8], within bounds: Argon2Hash.Bounds) {
         let white: Set<UInt8> = [0x20, 0x09, 0x0d, 0x0a]
         let start = body.firstIndex { !white.contains($0) } ?? body.endIndex
@@ -16,7 +16,7 @@ struct ServedHash: Sendable {
         self.hash = hash
     }
 
-    /// Whether `password` is what the hash was made of. Slow: runs on the hashing pool only.
+    /// Whether the hash is that of `password`. Slow, so it runs on the hashing pool only.
     func matches(_ password: [UInt8]) throws -> Bool {
         try hash.isTag(of: password)
     }

@@ -51,7 +51,7 @@ struct RecentTableTests {
     @Test func aFullTableDropsTheEntriesWrittenLongestAgo() {
         var table = RecentTable<Int, Int>(period: .seconds(10), capacity: 100)
         for key in 0..<10_000 {
-            table.turn(to: at(0))
+            table.advance(to: at(0))
             table[key] = key
             table[0] = 0
             #expect(table.count <= 101)
@@ -70,7 +70,7 @@ struct RecentTableTests {
     @Test func extremeTimesDoNotTrap() {
         var table = TenSecondTable()
         for edge in [Int64.min, .max, -1, 0, .max, .min] {
-            table.turn(to: Instant(milliseconds: edge))
+            table.advance(to: Instant(milliseconds: edge))
             table[1] = ""
             #expect(table[1] != nil)
         }
@@ -88,15 +88,15 @@ private struct TenSecondTable {
         set { table[key] = newValue }
     }
 
-    mutating func turn(to now: Instant) { table.turn(to: now) }
+    mutating func advance(to now: Instant) { table.advance(to: now) }
 
     mutating func write(_ key: Int, at seconds: Int64) {
-        turn(to: Instant(seconds: 1_800_000_000 + seconds))
+        advance(to: Instant(seconds: 1_800_000_000 + seconds))
         table[key] = "\(seconds)"
     }
 
     mutating func read(_ key: Int, at seconds: Int64) -> String? {
-        turn(to: Instant(seconds: 1_800_000_000 + seconds))
+        advance(to: Instant(seconds: 1_800_000_000 + seconds))
         return table[key]
     }
 }

@@ -109,21 +109,21 @@ struct TokenBucketsTests {
         #expect(buckets.count == 1)
     }
 
-    @Test func whenThereIsNoRoomForRegionsNewClientsAreNotCounted() {
+    @Test func whenTheTableIsFullOfRegionsNewClientsAreNotCounted() {
         var buckets = TokenBuckets(rate: .init(1, per: .seconds(8)), capacity: 4)
         for region in 0..<50 {
             _ = buckets.draw(for: IPAddress(v4: 0x0a00_0001 + UInt32(region) << 16), at: start)
         }
         #expect(buckets.count <= 6)
-        let newcomer = IPAddress(v4: 0xc633_6401)
-        guard case .uncounted = buckets.draw(for: newcomer, at: start) else {
+        let newClient = IPAddress(v4: 0xc633_6401)
+        guard case .uncounted = buckets.draw(for: newClient, at: start) else {
             Issue.record("counted")
             return
         }
         #expect(!isDrawn(buckets.draw(for: IPAddress(v4: 0x0a00_0001), at: start)))
     }
 
-    @Test func aClockThatStepsBackDelaysNobodyLongerThanFillingABucket() {
+    @Test func aClockThatStepsBackDelaysNoClientLongerThanFillingABucket() {
         var buckets = TokenBuckets(rate: .init(2, per: .seconds(1)), capacity: 10)
         for second in 0..<3600 {
             let now = start.advanced(by: .milliseconds(second * 500))
@@ -149,7 +149,7 @@ struct TokenBucketsTests {
             switch buckets.draw(for: network(1), at: now) {
             case .drawn(let draw): buckets.giveBack(draw)
             case .empty(let wait): #expect(wait > 0)
-            case .uncounted: Issue.record("there is room for one")
+            case .uncounted: Issue.record("the table has space for one entry")
             }
             #expect(buckets.count <= 1)
         }

@@ -15,7 +15,7 @@ struct ProofOfWorkTests {
 
     private func work(
         lifetime: Duration = .seconds(180), pool: WorkerPool? = .forTests(),
-        challenges: (any ChallengeLedger)? = nil, wrongProofs: FalseProofLimiter? = nil
+        challenges: (any ChallengeLedger)? = nil, wrongProofs: WrongProofLimiter? = nil
     ) -> ProofOfWork<AgentChallengeToken> {
         ProofOfWork(
             lifetime: lifetime,
@@ -118,7 +118,7 @@ struct ProofOfWorkTests {
 
     /// Wrong digests are counted; correct ones, and ones that were not checked, are not.
     @Test func onlyDigestsThatWereFoundWrongAreCounted() async throws {
-        let limiter = FalseProofLimiter(allowance: 0)
+        let limiter = WrongProofLimiter(allowance: 0)
         let held = HeldPool()
         let work = work(pool: held.pool, wrongProofs: limiter)
         for _ in 0..<3 {

@@ -85,9 +85,9 @@ import Testing
 
     @Test(arguments: [true, false])
     func aRegistrationWithoutRoomIsBusy(isHashing: Bool) async throws {
-        let held = HeldPool(isFull: isHashing)
-        let world = try await world(hashing: held.pool)
-        if !isHashing { world.host.setRoom(.none) }
+        let world = try await world(
+            hashing: isHashing ? HeldPool.full() : .forTests())
+        if !isHashing { world.host.setQueue(.full) }
         let busy = CommonError.busy(retryAfter: isHashing ? .seconds(1) : .seconds(2))
         await #expect(throws: HashLoginError.common(busy)) {
             try await register("other@example.com", in: world)
@@ -113,9 +113,9 @@ import Testing
     /// Reported before the email is looked up, a 503 shows nothing about it.
     @Test(arguments: [true, false])
     func withoutRoomEveryLoginIsBusy(isHashing: Bool) async throws {
-        let held = HeldPool(isFull: isHashing)
-        let world = try await world(hashing: held.pool)
-        if !isHashing { world.host.setRoom(.none) }
+        let world = try await world(
+            hashing: isHashing ? HeldPool.full() : .forTests())
+        if !isHashing { world.host.setQueue(.full) }
         let busy = CommonError.busy(retryAfter: isHashing ? .seconds(1) : .seconds(2))
         for email in [Self.email, "nobody@example.com", "nonsense", nil] {
             await #expect(throws: HashLoginError.common(busy)) { try await logIn(world, email) }
@@ -150,7 +150,7 @@ import Testing
     /// By then a 503 would show that the email is registered and that its host has answered.
     @Test func aFetcherWithoutRoomAfterTheCheckFailsTheLoginAtTheFloor() async throws {
         let world = try await world()
-        world.host.setRoom(.goneAfterCheck)
+        world.host.setQueue(.fullAfterCheck)
         await expectFailure(in: world) { _ = try await logIn(world) }
         #expect(world.host.fetchCount == 1)
     }

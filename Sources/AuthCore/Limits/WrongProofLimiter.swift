@@ -1,19 +1,20 @@
 public import Networking
 internal import Synchronization
 
-/// Limits the wrong digests that a client may send, each of which costs this server a scrypt: after
-/// `allowance` of them within a minute, the next one is refused before the challenge is spent.
+/// Limits the wrong digests that a client may send, because this server computes one scrypt hash to
+/// check each. A client that has sent more than `allowance` within a minute gets an error before its
+/// next challenge is spent.
 ///
-/// Memory is bounded: at most `capacity` clients a minute are counted. Further clients are not
-/// counted for the rest of that minute. They have paid for a challenge, and the hashing pool bounds
-/// what they cost; refusing them instead would let an attacker lock out others.
-public final class FalseProofLimiter: Sendable {
+/// Memory is bounded: at most `capacity` clients are counted in each minute, and further clients are
+/// not counted. Each digest still costs its client a challenge, and the hashing pool bounds the work
+/// that it causes here. Rejecting these clients instead would let an attacker lock out others.
+public final class WrongProofLimiter: Sendable {
     private struct State {
         var minute: Int64 = 0
         var current: [IPBlock: Int] = [:]
         var previous: [IPBlock: Int] = [:]
 
-        mutating func turn(to minute: Int64) {
+        mutating func advance(to minute: Int64) {
             guard minute != self.minute else { return }
             previous = minute == self.minute + 1 ? current : [:]
             current = [:]
@@ -30,14 +31,14 @@ public final class FalseProofLimiter: Sendable {
         self.capacity = capacity
     }
 
-    /// Counts a digest as wrong until ``refund(_:at:)`` takes it back, so that digests sent at the
-    /// same time are all counted before the first of them is checked.
+    /// Counts a digest as wrong until ``refund(_:at:)`` is called for it. Digests that are sent at
+    /// the same time are thus all counted before the first of them is checked.
     /// - Throws: ``RateLimited`` when the client has sent more wrong digests within the last minute
     ///   than allowed; nothing is counted then.
     public func acquire(_ client: IPAddress, at now: Instant) throws(RateLimited) {
         let (minute, elapsed) = Self.minute(of: now)
         let isAllowed = state.withLock { state in
-            state.turn(to: minute)
+            state.advance(to: minute)
             // The part of the previous minute that still lies within the last 60 seconds.
             let carried = Double(state.previous[client.client] ?? 0) * (60 - elapsed) / 60
             let current = state.current[client.client]
@@ -55,15 +56,15 @@ public final class FalseProofLimiter: Sendable {
         }
     }
 
-    /// Takes back a digest that was correct, or that was not checked.
+    /// Uncounts a digest that was correct, or that was not checked.
     public func refund(_ client: IPAddress, at now: Instant) {
         let (minute, _) = Self.minute(of: now)
         state.withLock { state in
-            // Counted in the minute of its arrival, which may be over.
+            // The digest was counted in the minute of its arrival, which may have ended since.
             if minute == state.minute {
-                state.current.takeOne(from: client.client)
+                state.current.removeOne(from: client.client)
             } else {
-                state.previous.takeOne(from: client.client)
+                state.previous.removeOne(from: client.client)
             }
         }
     }
@@ -77,7 +78,7 @@ public final class FalseProofLimiter: Sendable {
 }
 
 extension [IPBlock: Int] {
-    fileprivate mutating func takeOne(from network: IPBlock) {
+    fileprivate mutating func removeOne(from network: IPBlock) {
         guard let count = self[network] else { return }
         self[network] = count > 1 ? count - 1 : nil
     }

@@ -2,20 +2,20 @@ import AuthCore
 import Networking
 import Testing
 
-struct FalseProofLimiterTests {
+struct WrongProofLimiterTests {
     private let start = Instant(seconds: 1_800_000_000)
     private let client = IPAddress(v4: 0xc000_0201)
     private let other = IPAddress(v4: 0xc000_0202)
 
     @Test func elevenWrongDigestsInAMinuteAreCheckedAndTheTwelfthIsRejected() throws {
-        let limiter = FalseProofLimiter()
+        let limiter = WrongProofLimiter()
         for _ in 0..<11 { try limiter.acquire(client, at: start) }
         #expect(throws: RateLimited.self) { try limiter.acquire(client, at: start) }
         try limiter.acquire(other, at: start)
     }
 
     @Test func aDigestThatIsRefundedDoesNotCount() throws {
-        let limiter = FalseProofLimiter()
+        let limiter = WrongProofLimiter()
         for _ in 0..<100 {
             try limiter.acquire(client, at: start)
             limiter.refund(client, at: start)
@@ -24,7 +24,7 @@ struct FalseProofLimiterTests {
     }
 
     @Test func aRefundGoesToTheMinuteInWhichTheDigestArrived() throws {
-        let limiter = FalseProofLimiter(allowance: 0)
+        let limiter = WrongProofLimiter(allowance: 0)
         let late = start.advanced(by: .seconds(59))
         let next = start.advanced(by: .seconds(60))
         try limiter.acquire(client, at: late)
@@ -34,7 +34,7 @@ struct FalseProofLimiterTests {
     }
 
     @Test func retryAfterIsAtMostAMinuteAndThenTheClientMayTryAgain() throws {
-        let limiter = FalseProofLimiter()
+        let limiter = WrongProofLimiter()
         for _ in 0..<11 { try limiter.acquire(client, at: start) }
         do {
             try limiter.acquire(client, at: start)
@@ -47,7 +47,7 @@ struct FalseProofLimiterTests {
     }
 
     @Test func digestsOfTheLastMinuteStillCountAfterTheMinuteEnds() throws {
-        let limiter = FalseProofLimiter()
+        let limiter = WrongProofLimiter()
         let lateInTheMinute = start.advanced(by: .seconds(59))
         for _ in 0..<11 { try limiter.acquire(client, at: lateInTheMinute) }
         let next = start.advanced(by: .seconds(61))
@@ -55,14 +55,14 @@ struct FalseProofLimiterTests {
     }
 
     @Test func aFullTableCountsNoFurtherClientsAndRejectsNoneOfThem() throws {
-        let limiter = FalseProofLimiter(allowance: 1, capacity: 1)
+        let limiter = WrongProofLimiter(allowance: 1, capacity: 1)
         for _ in 0..<2 { try limiter.acquire(client, at: start) }
         for _ in 0..<5 { try limiter.acquire(other, at: start) }
         #expect(throws: RateLimited.self) { try limiter.acquire(client, at: start) }
     }
 
     @Test func extremeTimesDoNotTrap() throws {
-        let limiter = FalseProofLimiter(allowance: 0)
+        let limiter = WrongProofLimiter(allowance: 0)
         for edge in [Int64.min, -1, 0, .max] {
             let now = Instant(milliseconds: edge)
             try limiter.acquire(client, at: now)
