@@ -20,7 +20,7 @@ test: build browser proxies .venv/ready ## Unit and end-to-end tests, then clien
 lint: swift ## Check the format of every Swift file
 	swift format lint --strict --recursive Sources Tests Package.swift
 
-format: swift ## Mend the format of every Swift file
+format: swift ## Format every Swift file
 	swift format --in-place --recursive Sources Tests Package.swift
 
 build: swift packages ## Build .build/debug/postern

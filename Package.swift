@@ -72,9 +72,9 @@ let package = Package(
         .target(name: "Scheduling", swiftSettings: settings),
         .target(name: "Networking", swiftSettings: settings),
 
-        // What tests of every room wait and roll dice with; knows none of the rooms.
+        // Synchronization and random numbers for the tests of every module. Depends on no module.
         .target(name: "TestPrimitives", path: "Tests/TestPrimitives", swiftSettings: settings),
-        // The worlds that tests of more than one room are set in.
+        // Fixtures for the tests of several modules.
         .target(
             name: "TestSupport",
             dependencies: [

@@ -1,6 +1,6 @@
 public import HTTPEngine
 
-/// The APIs that one process serves, built once by the program. A further API is a folder and a
+/// The APIs that one process serves, built once by the program. A further API needs a folder and a
 /// line here.
 public struct APIs: Sendable {
     private let agent: AgentAPI

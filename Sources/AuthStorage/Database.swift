@@ -24,7 +24,7 @@ public struct Database: Equatable, Sendable {
         self.engine = engine
     }
 
-    /// A database in this process's memory, gone when its stores are closed.
+    /// A database in this process's memory, which exists until its stores are closed.
     public static let inMemory = Database(.sqlite(.memory))
 
     /// The database in a storage directory, for when no URL is configured.

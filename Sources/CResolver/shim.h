@@ -6,13 +6,14 @@
 #include <resolv.h>
 #include <string.h>
 
-// The nameservers that the system is configured with, at most `room`; -1 when they are not known.
-static inline int cresolver_servers(struct sockaddr_storage *servers, int room) {
+// The nameservers that the system is configured with, at most `capacity`. Returns their
+// number, or -1 when they are not known.
+static inline int cresolver_servers(struct sockaddr_storage *servers, int capacity) {
     struct __res_state state;
     memset(&state, 0, sizeof state);
     if (res_ninit(&state) != 0) return -1;
     int count = 0;
-    for (int i = 0; i < state.nscount && count < room; i++) {
+    for (int i = 0; i < state.nscount && count < capacity; i++) {
         // IPv6 addresses are in a second list, at the indices where the first has none.
         if (state.nsaddr_list[i].sin_family == AF_INET)
             memcpy(&servers[count++], &state.nsaddr_list[i], sizeof(struct sockaddr_in));
@@ -42,12 +43,12 @@ static inline void cresolver_forget(void) {
 }
 
 // Writes a question with recursion desired. Returns its length, or -1 for an invalid name.
-static inline int cresolver_question(const char *name, int type, unsigned char *query, int room) {
+static inline int cresolver_question(const char *name, int type, unsigned char *query, int capacity) {
     struct __res_state state;
     memset(&state, 0, sizeof state);
     if (res_ninit(&state) != 0) return -1;
     int length = res_nmkquery(
-        &state, ns_o_query, name, ns_c_in, type, NULL, 0, NULL, query, room);
+        &state, ns_o_query, name, ns_c_in, type, NULL, 0, NULL, query, capacity);
     res_nclose(&state);
     return length;
 }
@@ -70,6 +71,6 @@ static inline int cresolver_record(
 
 // Reads the name at `start`, which must be in the message. Returns its length there, or -1.
 static inline int cresolver_name(
-    const ns_msg *message, const unsigned char *start, char *text, int room) {
-    return dn_expand(ns_msg_base(*message), ns_msg_end(*message), start, text, room);
+    const ns_msg *message, const unsigned char *start, char *text, int capacity) {
+    return dn_expand(ns_msg_base(*message), ns_msg_end(*message), start, text, capacity);
 }

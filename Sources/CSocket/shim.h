@@ -1,4 +1,4 @@
-// Socket calls that Glibc's module does not show. Inline functions only, for macros and accept4.
+// Socket calls that Swift cannot import from Glibc: macros, and accept4. Inline functions only.
 #pragma once
 #include <errno.h>
 #include <fcntl.h>
@@ -10,7 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
-// Declared by Glibc only with _GNU_SOURCE, which would change the shape of its other types.
+// Glibc declares accept4 only with _GNU_SOURCE, which would also change other declarations.
 int accept4(int, struct sockaddr *, socklen_t *, int);
 
 static inline int csocket_accept(int listener, struct sockaddr_storage *address) {
@@ -22,16 +22,18 @@ static inline int csocket_open(int family) {
     return socket(family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 }
 
-// Adds (operation 1), drops (2) or changes (3) what is waited for on a descriptor.
+// Adds (operation 1, EPOLL_CTL_ADD), removes (2) or changes (3) the events of a descriptor that an
+// epoll instance reports.
 static inline int csocket_watch(int epoll, int operation, int descriptor, uint32_t events) {
     struct epoll_event event = {.events = events, .data = {.fd = descriptor}};
     return epoll_ctl(epoll, operation, descriptor, &event);
 }
 
-// What is ready now, without waiting: pairs of descriptor and events, `room` pairs at most.
-static inline int csocket_ready(int epoll, int *descriptors, uint32_t *events, int room) {
+// Writes the descriptors that are ready now and their events, at most `capacity` and at most 256 of
+// them. Returns their number, or -1. Does not wait.
+static inline int csocket_ready(int epoll, int *descriptors, uint32_t *events, int capacity) {
     struct epoll_event ready[256];
-    int count = epoll_wait(epoll, ready, room < 256 ? room : 256, 0);
+    int count = epoll_wait(epoll, ready, capacity < 256 ? capacity : 256, 0);
     for (int i = 0; i < count; i++) {
         descriptors[i] = ready[i].data.fd;
         events[i] = ready[i].events;
@@ -39,12 +41,14 @@ static inline int csocket_ready(int epoll, int *descriptors, uint32_t *events, i
     return count;
 }
 
+// The monotonic clock.
 static inline int64_t csocket_nanoseconds(void) {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
     return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
+// The wall clock, with the resolution of the kernel's tick (a few milliseconds).
 static inline int64_t csocket_wall_seconds(void) {
     struct timespec now;
     clock_gettime(CLOCK_REALTIME_COARSE, &now);

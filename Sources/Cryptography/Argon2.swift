@@ -9,8 +9,8 @@ public enum Argon2 {
         case argon2id
     }
 
-    /// Bounds so that no number can demand all memory or minutes of time. For hashes that strangers
-    /// serve, callers check stricter bounds first.
+    /// Bounds, so that no parameter can require all memory or minutes of time. For hashes that come
+    /// from clients, callers check stricter bounds first.
     public static let memoryKiB = 8...1_048_576
     public static let iterations = 1...64
     public static let parallelism = 1...16

@@ -43,7 +43,8 @@ final class ResponseCollector {
         }
     }
 
-    /// For libcurl to give back; valid while this object lives.
+    /// A pointer to this object, which libcurl passes to its callbacks. Valid as long as the object
+    /// exists.
     var context: UnsafeMutableRawPointer { Unmanaged.passUnretained(self).toOpaque() }
 
     /// - Parameter context: the value of ``context``.

@@ -1,7 +1,7 @@
 // Fetching: requests to servers that other people run.
 //
 // Owns: one HTTP request and its one bounded response, over libcurl; the same for URLs that
-// strangers name, with the rules on which addresses may be connected to (Guarded/); look-ups in the
+// clients name, with the rules on which addresses may be connected to (Guarded/); look-ups in the
 // DNS with the C library's resolver (DNS/); each on pools of its own. Never follows a redirect,
 // uses a proxy of the environment, keeps a cookie or reads a password file; never knows what a
 // token is.

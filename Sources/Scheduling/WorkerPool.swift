@@ -134,7 +134,7 @@ public final class WorkerPool: Sendable {
     private func enqueue<T: Sendable>(
         _ work: @escaping @Sendable () throws -> T, from caller: isolated (any Actor)? = #isolation
     ) async throws -> T {
-        // With a lane free the job would begin at once, although its caller is gone.
+        // With a free lane the job would begin at once, although its caller was cancelled.
         try Task.checkCancellation()
         let ticket = state.withLock { state in
             state.nextTicket &+= 1

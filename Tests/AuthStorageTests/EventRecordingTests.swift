@@ -63,7 +63,7 @@ import Testing
                     _ = try await store.setState(
                         of: id, to: Account.State.disabled, recording: $0)
                 },
-                Step("disable nobody", changes: false) {
+                Step("disable an unknown account", changes: false) {
                     _ = try await store.setState(
                         of: accountID(9), to: Account.State.disabled, recording: $0)
                 },

@@ -76,8 +76,8 @@ import Testing
             try await store.write { _ in gate.hold() }
         }
         await gate.await()
-        // All of these wait once they are added, and are committed as one batch; every other one has
-        // no owner.
+        // All of these wait once they are added, and are committed as one batch; every other one
+        // has no owner.
         let inserted = try await withThrowingTaskGroup(of: Int.self) { group in
             for number in 0..<10 {
                 group.addImmediateTask {

@@ -202,7 +202,7 @@ import Testing
             try await store.write { database in
                 try database.execute(
                     script: "UPDATE account SET address = 'user1@mail.test', state = 'active'",
-                    name: "mend")
+                    name: "repair")
             }
         }
         try await store.write { database in

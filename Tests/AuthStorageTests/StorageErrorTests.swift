@@ -5,7 +5,7 @@ import Testing
 
 @Suite struct StorageErrorTests {
     @Test(arguments: [
-        (13, "make room"), (1544, "must be able to write"), (14, "its directory"),
+        (13, "free some space"), (1544, "must be able to write"), (14, "its directory"),
         (11, "restore a backup"), (778, "failed to read or write"), (1, "SQL logic error"),
     ])
     func errorsThatAnOperatorCanFixAreExplained(code: Int32, words: String) {

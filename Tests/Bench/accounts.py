@@ -1,4 +1,4 @@
-"""The accounts API compared with bare libargon2, and its CPU time by the size of the table.
+"""The accounts API beside bare libargon2, and its cost against the size of the table.
 
 Rate limits are off (limits.enabled = false), because one client makes all the load. Proofs of work
 are solved before the measurement.
@@ -18,9 +18,9 @@ SETTINGS = {
     "POSTERN_LIMITS_ENABLED": "false", "POSTERN_POW_ACCOUNTS_DIFFICULTY": "1",
     "POSTERN_USERS_REGISTRATION": "open",
 }
-# The cheapest hash, so that the CPU time is that of everything else.
+# Settings with which hashing takes almost no time, so that everything but hashing is measured.
 CHEAP = {"POSTERN_PASSWORDS_MEMORY_KIB": "8", "POSTERN_PASSWORDS_ITERATIONS": "1"}
-# The hashes of the server: one over the auth_key; for a password, first the auth_key's derivation.
+# The hashes that the server computes: one for an auth_key, and for a password first its auth_key.
 OVER_KEY, DERIVATION = "19456,2", "16384,3"
 SECRETS = {
     "auth_key": ({"auth_key": KEY}, [OVER_KEY]),
@@ -49,36 +49,36 @@ class Accounts:
         yield from self.table()
 
     def hashing(self):
-        """Logins and creations per second, each compared with the hashes that it needs."""
+        """Logins and creations per second, each beside the bare hashes that it needs."""
         limit = self.fresh() / "argon2_limit"
         source = HERE / "argon2_limit.c"
         subprocess.run(["cc", "-O2", "-o", limit, source, "-largon2", "-lpthread"], check=True)
-        with self.postern() as ours:
-            boxes = Boxes(ours.port)
+        with self.postern() as server:
+            boxes = Boxes(server.port)
             for name, (secret, hashes) in SECRETS.items():
                 made = {"address": self.address(), **secret}
                 boxes.call("POST", "/api/accounts", {**made, "pow": boxes.proof()})
                 yield from self.beside(
-                    ours, limit, hashes, "/api/token", f"POST /api/token, {name}",
+                    server, limit, hashes, "/api/token", f"POST /api/token, {name}",
                     [made] * self.posts)
                 bodies = [
                     {"address": self.address(), **secret, "pow": boxes.proof()}
                     for _ in range(self.posts)
                 ]
                 yield from self.beside(
-                    ours, limit, hashes, "/api/accounts", f"POST /api/accounts, {name}", bodies)
+                    server, limit, hashes, "/api/accounts", f"POST /api/accounts, {name}", bodies)
 
-    def beside(self, ours, limit, hashes, path, what, bodies):
-        """Measures both in turn, in short runs, so that other load on the machine affects both."""
-        bare, taken, elapsed, spent = [], [], 0, ours.cpu_seconds()
+    def beside(self, server, limit, hashes, path, what, bodies):
+        """Measures both sides in short turns, so that other load on the machine affects both."""
+        bare, taken, elapsed, spent = [], [], 0, server.cpu_seconds()
         turns = max(2, round(self.seconds))
         for turn in range(turns):
             said = subprocess.run(
                 [limit, "1", *hashes], text=True, capture_output=True, check=True)
             bare.append(tuple(map(float, said.stdout.split())))
-            part, seconds = at_once(ours.port, bodies[turn::turns], path, self.connections)
+            part, seconds = at_once(server.port, bodies[turn::turns], path, self.connections)
             taken, elapsed = taken + part, elapsed + seconds
-        spent = (ours.cpu_seconds() - spent) / len(bodies)
+        spent = (server.cpu_seconds() - spent) / len(bodies)
         rate, cpu = map(statistics.mean, zip(*bare))
         beside = "libargon2 " + " and ".join(hashes) + ", all cores"
         yield Row(what, "/s", len(bodies) / elapsed, 0.9, rate, beside, more_is_better=True,
@@ -95,15 +95,15 @@ class Accounts:
         servers = {size: self.seeded(size) for size in self.sizes}
         figures = {size: [] for size in self.sizes}
         try:
-            # In turn, so that other load on the machine affects all sizes.
+            # In turns, so that other load on the machine affects all sizes.
             for _ in range(self.rounds):
-                for size, (ours, token) in servers.items():
+                for size, (server, token) in servers.items():
                     figures[size].append(
-                        (self.asking(ours, "get", size, token),
-                         self.asking(ours, "login", size, token), self.creating(ours)))
+                        (self.asking(server, "get", size, token),
+                         self.asking(server, "login", size, token), self.creating(server)))
         finally:
-            for ours, _ in servers.values():
-                ours.__exit__()
+            for server, _ in servers.values():
+                server.__exit__()
         medians = {
             size: [statistics.median(column) for column in zip(*rounds)]
             for size, rounds in figures.items()
@@ -117,34 +117,34 @@ class Accounts:
                           medians[least][number], f"{least:,} accounts", goal_is_ratio=True)
 
     def seeded(self, size):
-        """A server whose database has `size` accounts, and an API token of their owner."""
+        """A server with that many accounts in its database, and the token of their owner."""
         data = self.fresh()
-        with self.postern(data, **CHEAP) as ours:
-            boxes = Boxes(ours.port)
+        with self.postern(data, **CHEAP) as server:
+            boxes = Boxes(server.port)
             token, owner = boxes.register("bench@example.com")
             boxes.call("POST", "/api/accounts", {
                 "address": self.address(), "auth_key": KEY, "pow": boxes.proof()})
         seed(data, size, owner)
-        ours = self.postern(data, **CHEAP)
-        boxes = Boxes(ours.port)
+        server = self.postern(data, **CHEAP)
+        boxes = Boxes(server.port)
         boxes.call("GET", f"/api/accounts/{seeded_id(size - 1)}", token=token)
         boxes.call("POST", "/api/token", {"address": seeded_address(size - 1), "auth_key": KEY})
-        return ours, token
+        return server, token
 
-    def asking(self, ours, mode, size, token):
-        """CPU time of a request for a random account, in microseconds."""
+    def asking(self, server, mode, size, token):
+        """CPU time per request for a random account, in microseconds."""
         lua = f'MODE, COUNT, TOKEN = "{mode}", {size}, "{token}"\n'
-        before = ours.cpu_seconds()
-        requests = load(ours.port, "/", self.seconds, connections=16, script=self.script,
+        before = server.cpu_seconds()
+        requests = load(server.port, "/", self.seconds, connections=16, script=self.script,
                         lua=lua + (HERE / "seeded.lua").read_text())
-        return (ours.cpu_seconds() - before) / requests * 1e6
+        return (server.cpu_seconds() - before) / requests * 1e6
 
-    def creating(self, ours):
-        boxes = Boxes(ours.port)
+    def creating(self, server):
+        boxes = Boxes(server.port)
         bodies = [
             {"address": self.address(), "auth_key": KEY, "pow": boxes.proof()}
             for _ in range(self.creations)
         ]
-        before = ours.cpu_seconds()
-        at_once(ours.port, bodies, "/api/accounts", self.connections)
-        return (ours.cpu_seconds() - before) / self.creations * 1e6
+        before = server.cpu_seconds()
+        at_once(server.port, bodies, "/api/accounts", self.connections)
+        return (server.cpu_seconds() - before) / self.creations * 1e6

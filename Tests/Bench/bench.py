@@ -27,7 +27,7 @@ from processes import Nginx, Postern, load
 from table import Row, print_table
 
 HERE = pathlib.Path(__file__).parent
-# A constant, low difficulty: the benchmark measures the server, not the proof of work.
+# The difficulty does not rise, because the server is measured and not the solving of proofs.
 EASY = {"POSTERN_POW_AGENT_DIFFICULTY": "1", "POSTERN_POW_AGENT_MAX_DIFFICULTY": "1"}
 
 
@@ -51,16 +51,16 @@ class Bench:
         return Postern(self.binary, self.fresh(), environment=EASY, **options)
 
     def cpu_micros(self, server, path, **options):
-        """CPU time per answered request of one round, at 64 connections, in microseconds."""
+        """CPU time per answered request of one round, with 64 connections."""
         before = server.cpu_seconds()
         requests = load(server.port, path, self.seconds, script=self.script, **options)
         return (server.cpu_seconds() - before) / requests * 1e6
 
     def constant(self):
-        """GET /healthz with the default configuration; nginx without and with an access log."""
-        with self.postern() as ours, Nginx(self.fresh()) as nginx:
+        """GET /healthz, as configured by default, beside nginx without and with its access log."""
+        with self.postern() as server, Nginx(self.fresh()) as nginx:
             turns = [
-                (self.cpu_micros(ours, "/healthz"), self.cpu_micros(nginx, "/healthz"),
+                (self.cpu_micros(server, "/healthz"), self.cpu_micros(nginx, "/healthz"),
                  self.cpu_micros(nginx, "/logged")) for _ in range(self.rounds)
             ]
         mine, bare, logged = map(statistics.median, zip(*turns))
@@ -68,19 +68,19 @@ class Bench:
         yield Row("", "µs", mine, 14, logged, "nginx return 200, access log")
 
     def challenge(self):
-        with self.postern() as ours:
+        with self.postern() as server:
             rounds = [
-                self.cpu_micros(ours, "/api/v1/challenge", method="POST")
+                self.cpu_micros(server, "/api/v1/challenge", method="POST")
                 for _ in range(self.rounds)
             ]
         yield Row("POST /api/v1/challenge, CPU", "µs", statistics.median(rounds), 20)
 
     def capability(self):
-        with self.postern() as ours:
-            session, _ = Client(ours.port).sign_up("bench-capability")
+        with self.postern() as server:
+            session, _ = Client(server.port).sign_up("bench-capability")
             headers = {"Authorization": f"Bearer {session}"}
             turns = [
-                (self.cpu_micros(ours, "/api/v1/capability", method="POST", headers=headers),
+                (self.cpu_micros(server, "/api/v1/capability", method="POST", headers=headers),
                  self.signature_micros()) for _ in range(self.rounds)
             ]
         mine, bare = map(statistics.median, zip(*turns))
@@ -88,8 +88,8 @@ class Bench:
                   "openssl speed rsa2048 sign", goal_is_ratio=True)
 
     def signature_micros(self):
-        """CPU time per signature while all cores sign, as in the server, in microseconds."""
-        # Its option -multi would report elapsed time.
+        """User time per signature while every core signs, as every core of the server does."""
+        # Not with its option -multi, which counts elapsed time.
         command = ["openssl", "speed", "-seconds", str(self.seconds), "rsa2048"]
         runs = [
             subprocess.Popen(command, text=True, stdin=subprocess.DEVNULL,
@@ -105,13 +105,13 @@ class Bench:
         limit = self.directory / "scrypt_limit"
         source = HERE / "scrypt_limit.c"
         subprocess.run(["cc", "-O2", "-o", limit, source, "-lscrypt", "-lpthread"], check=True)
-        with self.postern() as ours:
-            _, made = Client(ours.port).sign_up("bench-session")
-            proven = proven_challenges(ours.port, self.sessions)
+        with self.postern() as server:
+            _, made = Client(server.port).sign_up("bench-session")
+            proven = proven_challenges(server.port, self.sessions)
             first = self.hashes(limit)
-            cpu, start = ours.cpu_seconds(), time.monotonic()
-            log_in_all(ours.port, made["apiKey"], proven, connections=4 * os.cpu_count())
-            elapsed, cpu = time.monotonic() - start, ours.cpu_seconds() - cpu
+            cpu, start = server.cpu_seconds(), time.monotonic()
+            log_in_all(server.port, made["apiKey"], proven, connections=4 * os.cpu_count())
+            elapsed, cpu = time.monotonic() - start, server.cpu_seconds() - cpu
             second = self.hashes(limit)
         rate, seconds = map(statistics.mean, zip(first, second))
         yield Row("POST /api/v1/session", "/s", self.sessions / elapsed, 0.95, rate,
@@ -132,12 +132,12 @@ class Bench:
         return HashLogins(self.binary, self.fresh, self.seconds, self.quick).rows()
 
     def start(self):
-        """From the start of the process to the first 200. Database and keys do not exist yet."""
+        """The time from starting the process to the first 200, with a new database and new keys."""
         times = []
         for _ in range(self.starts):
             data, start = self.fresh(), time.monotonic()
-            with Postern(self.binary, data, profile="development") as ours:
-                self.ask_health(ours.port)
+            with Postern(self.binary, data, profile="development") as server:
+                self.ask_health(server.port)
                 times.append(time.monotonic() - start)
         yield Row("start to first answer", "ms", statistics.median(times) * 1e3, 50)
 
@@ -149,18 +149,18 @@ class Bench:
 
     def memory(self):
         many = {"POSTERN_SERVER_MAX_CONNECTIONS_PER_CLIENT": "10000"}
-        with Postern(self.binary, self.fresh(), "development", many) as ours:
-            Client(ours.port).post("/api/v1/challenge")
+        with Postern(self.binary, self.fresh(), "development", many) as server:
+            Client(server.port).post("/api/v1/challenge")
             time.sleep(2)
-            yield Row("memory, idle", "MiB", ours.resident_mib(), 15)
+            yield Row("memory, idle", "MiB", server.resident_mib(), 15)
             with contextlib.ExitStack() as idle:
                 for _ in range(self.idle_connections):
-                    idle.enter_context(self.idle_connection(ours.port))
-                resident = ours.resident_mib()
+                    idle.enter_context(self.idle_connection(server.port))
+                resident = server.resident_mib()
             yield Row(f"memory, {self.idle_connections:,} idle connections", "MiB", resident)
 
     def idle_connection(self, port):
-        """A connection that stays open after one response."""
+        """A connection that has got one response and is kept open."""
         connection = socket.create_connection(("127.0.0.1", port), 10)
         connection.sendall(b"GET /healthz HTTP/1.1\r\nHost: bench\r\n\r\n")
         assert connection.recv(4096).startswith(b"HTTP/1.1 200 ")

@@ -1,4 +1,4 @@
-"""A client of the agent API that solves proofs of work before the measurement."""
+"""A client of the agent API. It solves proofs before anything is measured."""
 
 import base64
 import concurrent.futures
@@ -16,7 +16,7 @@ class Client:
         self.connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
 
     def post(self, path, token=None, body=None):
-        """Returns the response's token and JSON body. Any status but 200 and 201 ends the run."""
+        """The response's Authorization token and JSON body; any other status than 2xx ends the run."""
         headers = {"Authorization": f"Bearer {token}"} if token else {}
         if body is not None:
             headers["Content-Type"] = "application/json"
@@ -44,13 +44,13 @@ class Client:
 
 
 def proven_challenges(port, count):
-    """Solves on all cores: hashlib.scrypt releases the global interpreter lock."""
+    """Solves challenges on all cores; hashlib's scrypt releases the interpreter's lock."""
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         return list(pool.map(lambda _: Client(port).proven_challenge(), range(count)))
 
 
 def log_in_all(port, key, proven, connections):
-    """Logs in once with each proven challenge, over `connections` connections at once."""
+    """Logs in with every solved challenge, over `connections` connections at once."""
     pending = iter(proven)
 
     def work(_):

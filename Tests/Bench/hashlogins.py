@@ -1,7 +1,7 @@
-"""Hash logins compared with one Argon2 hash and one fetch over TLS by curl, their least cost.
+"""Hash logins beside the least work of each: one bare Argon2 and one fetch over TLS by curl.
 
-nginx serves the hash. Then every host stops answering: a hundred logins that wait for their hosts
-must not delay requests of another API.
+nginx serves the hash. Then no host answers any more, and requests to another API must not become
+slower while a hundred logins wait.
 """
 
 import concurrent.futures
@@ -21,9 +21,9 @@ from table import Row
 
 HERE = pathlib.Path(__file__).parent
 HOSTS = 100
-# Seconds until a failed login is answered, so also the time for which the hundred wait.
+# The time after which a failed login is answered, in seconds. The hundred logins wait this long.
 FLOOR = 3
-# The hash of /example.txt, which nginx serves.
+# The parameters and the password of the hash in /example.txt, which nginx serves.
 HASH, PASSWORD = "19456,2", "test123"
 CONFIGURATION = """
 worker_processes auto;
@@ -45,7 +45,7 @@ http {{
 
 
 def host(number):
-    """A loopback address for each host, so that the limit per host is not reached."""
+    """A loopback address for each host, so that the limit per host does not affect the result."""
     return f"127.0.1.{number + 1}"
 
 
@@ -63,7 +63,7 @@ class Hosts(Served):
              "-subj", "/CN=bench", "-addext", f"subjectAltName={names}"],
             check=True, capture_output=True)
         (directory / "hash.txt").write_text(hash)
-        # Started by root, nginx runs its workers as another user, who must read this directory.
+        # When root starts nginx, its workers run as the user `nobody` and must read this directory.
         directory.chmod(0o755)
         listen = " ".join(f"listen {host(number)}:{self.port} ssl;" for number in range(HOSTS))
         file = directory / "nginx.conf"
@@ -109,24 +109,24 @@ class HashLogins:
             hash = self.example(plain.port)
         with contextlib.ExitStack() as hosts_up:
             hosts = hosts_up.enter_context(Hosts(self.fresh(), hash))
-            ours = Postern(self.binary, self.fresh(), environment={
+            server = Postern(self.binary, self.fresh(), environment={
                 "POSTERN_HASH_LOGIN_CA_FILE": str(hosts.certificate),
                 # The default values: those of the test profile are shorter.
                 "POSTERN_HASH_LOGIN_LOGIN_TIMEOUT": "2s",
                 "POSTERN_HASH_LOGIN_FAILURE_FLOOR": f"{FLOOR}s"})
-            with ours:
+            with server:
                 bodies = [self.body(number) for number in range(HOSTS)]
-                at_once(ours.port, [
+                at_once(server.port, [
                     {**body, "password_hash_url": hosts.url(number)}
                     for number, body in enumerate(bodies)], "/register", self.connections)
-                yield from self.rate(ours, limit, hosts, bodies)
+                yield from self.rate(server, limit, hosts, bodies)
                 end = time.monotonic() + FLOOR
-                alone = self.latencies(ours.port, until=lambda: time.monotonic() > end)
+                alone = self.latencies(server.port, until=lambda: time.monotonic() > end)
                 hosts_up.close()
                 with silence(hosts.port), concurrent.futures.ThreadPoolExecutor(HOSTS) as waiting:
-                    failing = [waiting.submit(self.fail, ours.port, body) for body in bodies]
+                    failing = [waiting.submit(self.fail, server.port, body) for body in bodies]
                     beside = self.latencies(
-                        ours.port, until=lambda: all(login.done() for login in failing))
+                        server.port, until=lambda: all(login.done() for login in failing))
                     refused = sum(login.result() for login in failing)
         for name, one, other in zip(("p50", "p99"), beside, alone):
             yield Row(f"GET /healthz, {name}, {refused} logins waiting", "ms", one * 1e3, 1.25,
@@ -140,18 +140,18 @@ class HashLogins:
         connection.request("GET", "/example.txt")
         return connection.getresponse().read().decode()
 
-    def rate(self, ours, limit, hosts, bodies):
-        """Measures both in turn, in short runs, so that other load on the machine affects both."""
+    def rate(self, server, limit, hosts, bodies):
+        """Measures both sides in turns, so that other load on the machine affects both."""
         bare, elapsed, turns = [], 0, max(2, round(self.seconds))
-        spent = ours.cpu_seconds()
+        spent = server.cpu_seconds()
         wanted = [bodies[number % HOSTS] for number in range(self.logins)]
         for turn in range(turns):
             said = subprocess.run([limit, "1", HASH], text=True, capture_output=True, check=True)
             hashes, hash_cpu = map(float, said.stdout.split())
             fetches, fetch_cpu = self.fetches(hosts)
             bare.append((1 / (1 / hashes + 1 / fetches), hash_cpu + fetch_cpu))
-            elapsed += at_once(ours.port, wanted[turn::turns], "/login", self.connections)[1]
-        spent = (ours.cpu_seconds() - spent) / self.logins
+            elapsed += at_once(server.port, wanted[turn::turns], "/login", self.connections)[1]
+        spent = (server.cpu_seconds() - spent) / self.logins
         rate, cpu = map(statistics.mean, zip(*bare))
         yield Row("POST /login", "/s", self.logins / elapsed, None, rate,
                   f"libargon2 {HASH} and curl's fetch, all cores", more_is_better=True)
@@ -159,7 +159,8 @@ class HashLogins:
                   "the same hash's and fetch's CPU")
 
     def fetches(self, hosts, count=150):
-        """Fetches per second, and CPU time of one. Each has a new connection and handshake."""
+        """Fetches per second, and the CPU time of one. Each has a new connection and a full
+        handshake."""
         start, before = time.monotonic(), self.ended_children()
         runs = [
             subprocess.Popen(
@@ -185,13 +186,13 @@ class HashLogins:
         return False
 
     def latencies(self, port, until):
-        """Median and 99th percentile of sequential requests on one connection, in seconds."""
+        """The median and the 99th percentile of sequential requests on one connection."""
         connection, taken = http.client.HTTPConnection("127.0.0.1", port, timeout=60), []
         while not until():
             start = time.monotonic()
             connection.request("GET", "/healthz")
             connection.getresponse().read()
             taken.append(time.monotonic() - start)
-            time.sleep(0.001)  # without a pause these requests would be a load of their own
+            time.sleep(0.001)  # without a pause, this client's own load would be measured
         cuts = statistics.quantiles(taken, n=100)
         return cuts[49], cuts[98]

@@ -13,7 +13,7 @@ KEY = "ab" * 32
 
 
 def seeded_id(number):
-    """Ids spread over the whole range, like random ones. seeded.lua computes the same."""
+    """An id, spread over the whole range as random ids are. seeded.lua computes the same."""
     return f"{number * 2654435761 % 2**32:08x}-0000-4000-8000-000000000000"
 
 
@@ -22,7 +22,7 @@ def seeded_address(number):
 
 
 class Boxes:
-    """One connection. Any status but 200 and 201 ends the run."""
+    """One connection; any other status than 2xx ends the run."""
 
     def __init__(self, port):
         self.connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
@@ -54,7 +54,7 @@ class Boxes:
 
 
 def at_once(port, bodies, path, connections):
-    """Posts all bodies over `connections` connections. Returns the seconds of each and of all."""
+    """Posts every body over `connections` connections; the seconds of each, and of all."""
     pending = iter(bodies)
 
     def work(_):
@@ -72,7 +72,7 @@ def at_once(port, bodies, path, connections):
 
 
 def seed(data, count, owner):
-    """Adds accounts of `owner`, with `KEY` as auth_key, to the database of a stopped server."""
+    """Fills a stopped server's database with accounts of `owner`, copies of one whose key is `KEY`."""
     with sqlite3.connect(pathlib.Path(data) / "postern.db") as database:
         (encoded,) = database.execute(
             "SELECT password_hash FROM account WHERE password_hash IS NOT NULL").fetchone()

@@ -1,4 +1,4 @@
-"""Starts server processes, reads their CPU time and memory from /proc, and ends them by id."""
+"""Starts the measured processes, reads their CPU time and memory from /proc, and ends them by id."""
 
 import os
 import pathlib
@@ -32,7 +32,7 @@ http {{
 
 
 class Served:
-    """A server process with its child processes."""
+    """A process of Postern or of a peer, with the processes that it forked."""
 
     def __init__(self, command, environment=None, **options):
         self.process = subprocess.Popen(
@@ -56,7 +56,7 @@ class Served:
         return [pid, *map(int, children)]
 
     def cpu_seconds(self):
-        """User and system time of all its processes since their start."""
+        """User and system time of all its processes until now."""
         total = 0
         for pid in self.processes():
             fields = pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()

@@ -1,4 +1,4 @@
-"""Measurements with their goals and the values that they are compared with, as a table."""
+"""The measurements with their goals and their peers, as a table."""
 
 import dataclasses
 
@@ -7,7 +7,7 @@ import dataclasses
 class Row:
     what: str
     unit: str
-    ours: float
+    value: float
     goal: float | None = None
     peer: float | None = None
     beside: str = ""
@@ -16,20 +16,20 @@ class Row:
 
     @property
     def ratio(self):
-        return self.ours / self.peer if self.peer else None
+        return self.value / self.peer if self.peer else None
 
     @property
     def ok(self):
         if self.goal is None:
             return None
-        measured = self.ratio if self.goal_is_ratio else self.ours
+        measured = self.ratio if self.goal_is_ratio else self.value
         return measured >= self.goal if self.more_is_better else measured <= self.goal
 
     def cells(self):
         sign = "≥" if self.more_is_better else "≤"
         unit = "×" if self.goal_is_ratio else self.unit
         return [
-            self.what, f"{self.ours:.2f} {self.unit}",
+            self.what, f"{self.value:.2f} {self.unit}",
             f"{self.peer:.2f} {self.unit}" if self.peer else "", self.beside,
             f"{self.ratio:.2f} ×" if self.peer else "",
             "" if self.goal is None else f"{sign} {self.goal:g} {unit}",
@@ -38,7 +38,7 @@ class Row:
 
 
 def print_table(rows):
-    table = [["", "ours", "beside", "", "ratio", "goal", ""]] + [row.cells() for row in rows]
+    table = [["", "postern", "beside", "", "ratio", "goal", ""]] + [row.cells() for row in rows]
     widths = [max(map(len, column)) for column in zip(*table)]
     for number, cells in enumerate(table):
         padded = [cell.rjust(width) if column in (1, 2, 4) else cell.ljust(width)

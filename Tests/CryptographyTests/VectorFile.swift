@@ -1,8 +1,8 @@
 import Cryptography
 import Glibc
 
-/// The published vectors under `Vectors`: records of `name = value` lines, one empty line between two
-/// records, `#` before the line that names the source.
+/// The published vectors under `Vectors`: records of `name = value` lines, one empty line between
+/// two records, `#` before the line that names the source.
 struct VectorFile {
     struct Missing: Error {
         let what: String

@@ -134,7 +134,7 @@ import Testing
         #expect(await cause(client(records)) == .tooLarge)
     }
 
-    @Test func nobodyListeningIsUnreachable() async {
+    @Test func aPortWithoutAServerIsUnreachable() async {
         let port = Responder { _ in [] }.port
         // The responder is gone already.
         let client = DNSClient(

@@ -54,9 +54,9 @@ import Testing
         await #expect(throws: FetchError(.untrusted)) {
             try await fetch("hash.test", from: "hash.test", trusting: nil)
         }
-        let stranger = try LocalAuthority(names: [])
+        let other = try LocalAuthority(names: [])
         await #expect(throws: FetchError(.untrusted)) {
-            try await fetch("hash.test", from: "hash.test", trusting: stranger.certificate)
+            try await fetch("hash.test", from: "hash.test", trusting: other.certificate)
         }
     }
 

@@ -71,8 +71,8 @@ final class Responder: Sendable {
         shutdown(streams, Int32(SHUT_RDWR))
     }
 
-    /// A port that is free for both. A port that is free for TCP may be used for UDP, so it may take
-    /// a few tries.
+    /// A port that is free for both. A port that is free for TCP may be used for UDP, so it may
+    /// take a few tries.
     private static func openBoth() -> (datagrams: Int32, streams: Int32, port: UInt16) {
         for _ in 0..<100 {
             let datagrams = socket(AF_INET, Int32(SOCK_DGRAM.rawValue), 0)

@@ -58,7 +58,7 @@ class Authority:
 
 
 class HashHost:
-    """Serves what it is told to, each thing under a path of its own, and remembers who asked."""
+    """Serves the bodies that a test sets, each under a path of its own, and records the requests."""
 
     def __init__(self, context):
         host = self

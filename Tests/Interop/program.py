@@ -61,7 +61,7 @@ class Postern:
         self.await_end()
 
     def await_end(self):
-        """Holds it to the promise that after SIGTERM it exits with 0."""
+        """Ends it with SIGTERM and asserts that it exits with 0."""
         code = self.process.wait(STOP_SECONDS)
         self.process.stdout.close()
         assert code == 0, f"exit code {code} after SIGTERM; log: {self.read_log()[-2000:]}"

@@ -97,13 +97,13 @@ def test_a_deleted_account_is_gone_and_its_address_stays_taken(agent, name):
     assert agent.session(username=username).status_code == 409
 
 
-REFUSALS = [
+REJECTED = [
     "no challenge", "forged challenge", "wrong digest", "too easy", "unknown key", "reserved",
     "no credential", "two credentials", "not json",
 ]
 
 
-@pytest.mark.parametrize("refused", REFUSALS)
+@pytest.mark.parametrize("refused", REJECTED)
 def test_every_error_tells_an_agent_how_to_correct_the_request(agent, refused):
     answer, status = refuse(agent, refused)
     assert answer.status_code == status, answer.text

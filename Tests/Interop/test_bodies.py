@@ -10,7 +10,7 @@ from agent import Agent
 
 @pytest.fixture(scope="module")
 def solved(postern):
-    """One challenge for the whole module: no refusal here may spend it."""
+    """One challenge for the whole module: no rejected request here may spend it."""
     return Agent(postern.url).solve()
 
 

@@ -118,7 +118,7 @@ def altered(token, change):
 def test_an_altered_token_is_refused_everywhere(agent, tokens, change):
     assert agent.mailbox(altered(tokens["capability"], change)).status_code == 401
     assert agent.capability(altered(tokens["session"], change)).status_code == 401
-    body = {"powHex": "0" * 128, "nonce": "0", "username": "stranger"}
+    body = {"powHex": "0" * 128, "nonce": "0", "username": "newagent"}
     answer = agent.post("/api/v1/session", altered(tokens["challenge"], change), body)
     assert answer.status_code == 401
 
@@ -138,6 +138,6 @@ def test_no_token_is_accepted_as_another_kind(agent, tokens, place, kind):
     method, path = place.split()
     answer = agent.http.request(
         method, agent.url + path, headers={"Authorization": f"Bearer {tokens[kind]}"},
-        json={"powHex": "0" * 128, "nonce": "0", "username": "stranger"})
+        json={"powHex": "0" * 128, "nonce": "0", "username": "newagent"})
     assert answer.status_code == 401
     assert answer.headers["WWW-Authenticate"] == "Bearer"

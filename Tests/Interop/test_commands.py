@@ -316,7 +316,7 @@ def test_a_leaked_key_and_what_it_signed_are_refused_at_once(start, tmp_path):
 
     agent = Agent(start("--data", data, port=server.port).url)
     assert agent.mailbox(capability).status_code == 401
-    newer = bearer(agent.capability(bearer(agent.session(username="mended"))))
+    newer = bearer(agent.capability(bearer(agent.session(username="renewed"))))
     assert jwt.get_unverified_header(newer)["kid"] != jwt.get_unverified_header(capability)["kid"]
     assert agent.mailbox(newer).status_code == 200
 

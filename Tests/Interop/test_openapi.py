@@ -14,7 +14,7 @@ from agent import Agent, bearer
 from hashhost import argon2
 from hashlogin import HashLogin
 from mailboxes import Mailboxes, fresh
-from test_agent_flow import REFUSALS, refuse
+from test_agent_flow import REJECTED, refuse
 
 
 @pytest.fixture(scope="module")
@@ -295,7 +295,7 @@ def test_errors_of_the_accounts_api_are_documented(watched_boxes, document, toke
             boxes.call(method, path, token, body)
 
 
-@pytest.mark.parametrize("refused", REFUSALS)
+@pytest.mark.parametrize("refused", REJECTED)
 def test_errors_of_the_agent_api_are_documented(watched, refused):
     refuse(watched, refused)
 

@@ -1,4 +1,4 @@
-"""Clients that send slowly, stay silent or never read: each has a deadline and bounded memory."""
+"""Clients that send slowly, send nothing or never read: each has a deadline and bounded memory."""
 
 import itertools
 import pathlib

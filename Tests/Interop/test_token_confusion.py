@@ -56,7 +56,7 @@ def tokens(postern):
 def knock(boxes, place, token, account, **options):
     """Calls an endpoint with a body that changes nothing there."""
     method, path = place.split()
-    body = {"powHex": "0" * 128, "nonce": "0", "username": "stranger"}
+    body = {"powHex": "0" * 128, "nonce": "0", "username": "newagent"}
     return boxes.call(
         method, path.format(account=account, any=uuid.UUID(int=7)), token, body, **options)
 
@@ -100,7 +100,7 @@ def test_no_other_token_is_accepted_as_a_challenge(boxes, tokens, kind):
 def test_the_agent_api_refuses_a_challenge_of_the_accounts_api(boxes, postern):
     work = boxes.challenge()
     answer = Agent(postern.url).post("/api/v1/session", work["id"], {
-        "powHex": "0" * 128, "nonce": solve(work), "username": "stranger"})
+        "powHex": "0" * 128, "nonce": solve(work), "username": "newagent"})
     assert answer.status_code == 401
     assert answer.json()["error"]["message"] == "Invalid or expired challenge"
 

@@ -1,9 +1,9 @@
 internal import Glibc
 
-/// Holds the threads that call ``hold()`` where they are until the test lets them go.
+/// Blocks the threads that call ``hold()`` until the test calls ``release(_:)``.
 ///
-/// A lane or a queue blocks on a pipe; the test itself only suspends, because the threads of Swift
-/// tasks are few.
+/// The threads of a pool or a queue block on a pipe. The test itself only suspends, because Swift
+/// tasks have few threads.
 public final class Gate: Sendable {
     private let readEnd: Int32
     private let writeEnd: Int32
@@ -27,7 +27,7 @@ public final class Gate: Sendable {
         while read(readEnd, &byte, 1) < 0, errno == EINTR {}
     }
 
-    /// Returns once `count` threads have come to the gate.
+    /// Returns once `count` threads have called ``hold()``.
     public func await(_ count: Int = 1) async {
         await held.reaches(count)
     }

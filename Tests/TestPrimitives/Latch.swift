@@ -1,4 +1,4 @@
-/// Closed until it is opened; whoever waits does so without a thread.
+/// Suspends the tasks that wait until it is opened. Blocks no thread.
 public final class Latch: Sendable {
     private let level = Level()
 

@@ -39,8 +39,8 @@ struct APITokenEndpoints: Sendable {
 
     /// POST /api/user/tokens
     ///
-    /// Needs no body, so a body that cannot be read is ignored. In a readable one `name` counts,
-    /// and `expires_in` (seconds) for a token that expires.
+    /// Needs no body, so a body that is not a JSON object is ignored. In an object, `name` and
+    /// `expires_in` (seconds until the token expires) are optional.
     private func create(_ request: APIRequest<User>) async throws(AccountsError) -> Response {
         let body = try? JSONBody<AccountsError>(request.http)
         let name = try body?.string("name") ?? Self.defaultName

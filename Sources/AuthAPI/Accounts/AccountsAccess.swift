@@ -1,14 +1,14 @@
 internal import AuthCore
 internal import HTTPEngine
 
-/// Who may use an endpoint of the accounts API, and what its handler learns of them.
+/// Who may use an endpoint of the accounts API, and the principal that its handler gets.
 struct AccountsAccess: Sendable {
     typealias Access<Principal: Sendable> = Authentication<Principal, AccountsError>
 
     let authenticator: Authenticator
     let mailboxes: Mailboxes
 
-    /// Everybody. The handler decides when an invalid token is reported.
+    /// Every caller. The handler decides when an invalid token is reported.
     var anybody: Access<Result<Principal?, AccountsError>> {
         Authentication { request, caller in
             let result = await principal(of: request.presentedToken, at: caller.now)
@@ -16,7 +16,7 @@ struct AccountsAccess: Sendable {
         }
     }
 
-    /// Whoever may act on the mailbox that the path names.
+    /// An account or a user that may act on the mailbox that the path names.
     var mailbox: Access<Mailboxes.Access> {
         Authentication { request, caller in
             let result = await principal(of: request.presentedToken, at: caller.now)

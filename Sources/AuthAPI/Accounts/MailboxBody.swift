@@ -2,7 +2,7 @@ internal import AuthCore
 internal import Cryptography
 
 extension JSONBody {
-    /// The `password` or `auth_key` of a mailbox; `auth_key` wins when both are given.
+    /// The `password` or `auth_key` of a mailbox; `auth_key` is used when both are given.
     /// - Throws: ``CommonError/malformedRequest(_:)`` when there is neither, when `auth_key` is not
     ///   64 hex digits, or when the password is over 1,024 bytes.
     func mailboxSecret() throws(Failure) -> MailboxSecret {

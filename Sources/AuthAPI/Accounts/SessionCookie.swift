@@ -1,14 +1,14 @@
 internal import AuthCore
 internal import HTTPEngine
 
-/// The cookie in which a browser keeps a Pro JWT. It is read only under `/api/user`, and only where
-/// there is no `Authorization`.
+/// The cookie in which a browser stores a Pro JWT. It is read only under `/api/user`, and only when
+/// the request has no `Authorization`.
 enum SessionCookie {
     static let name = "postern_session"
     private static let attributes = "HttpOnly; Secure; SameSite=Strict; Path=/api/user"
 
     /// The value of `Set-Cookie` that stores `token`.
-    static func holding(_ token: String) -> String { "\(name)=\(token); \(attributes)" }
+    static func storing(_ token: String) -> String { "\(name)=\(token); \(attributes)" }
 
     /// The value of `Set-Cookie` that removes it.
     static var cleared: String { "\(name)=; Max-Age=0; \(attributes)" }
@@ -24,7 +24,7 @@ extension Request {
             guard trimmed.hasPrefix("\(SessionCookie.name)=") else { return nil }
             return trimmed.dropFirst(SessionCookie.name.count + 1)
         }
-        // With two cookies of this name another site may have set one; neither is used.
+        // With two cookies of this name, another site may have set one of them. Neither is used.
         guard values.count == 1, let value = values.first, !value.isEmpty else {
             return (nil, false)
         }

@@ -76,13 +76,14 @@ struct UserEndpoints: Sendable {
         }
     }
 
-    /// A page of another origin gets no cookie: otherwise it could log its visitor in as somebody
-    /// else (login CSRF). `SameSite` does not prevent that for a page on a sibling domain.
+    /// A request from a page of another origin gets no cookie. Otherwise the page could log its
+    /// visitor in to an account of the attacker (login CSRF). `SameSite` does not prevent that for
+    /// a page on a sibling domain.
     private func response(
         _ status: Status, _ opened: Users.Opened, to request: Request,
         _ more: (inout JSONWriter) -> Void
     ) -> Response {
-        let cookie = [("Set-Cookie", SessionCookie.holding(opened.token))]
+        let cookie = [("Set-Cookie", SessionCookie.storing(opened.token))]
         return .json(status, headers: request.isCrossOrigin ? [] : cookie) { body in
             body.member("user_id", opened.user.id.text)
             body.member("email", opened.user.email.text)

@@ -27,8 +27,8 @@ struct AgentErrors: Sendable {
     }
 }
 
-/// The headings of `/llms.txt` that a `docs_url` may point to, as GitHub-style slugs. A test holds
-/// each to a heading that exists.
+/// The headings of `/llms.txt` that a `docs_url` may point to, as GitHub-style slugs. A test
+/// checks that each heading exists.
 enum DocsSection: String, CaseIterable {
     case authFlowReference = "auth-flow-reference"
     case proofOfWork = "proof-of-work"

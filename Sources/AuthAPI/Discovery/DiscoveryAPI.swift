@@ -11,8 +11,8 @@ public struct DiscoveryAPI: Sendable {
     private let openAPI: [UInt8]
 
     /// - Parameters:
-    ///   - difficulty: of a client's first challenge, in leading zero bits.
-    ///   - bodyLimit: the greatest size of a body, in bytes.
+    ///   - difficulty: the difficulty of a client's first challenge, in leading zero bits.
+    ///   - bodyLimit: the greatest size of a request body, in bytes.
     public init(
         agent: AgentAPI, keys: KeyRing, difficulty: Int, bodyLimit: Int,
         clock: @escaping @Sendable () -> Instant

@@ -1,7 +1,7 @@
-/// A text with `{{name}}` where a value goes.
+/// Fills the placeholders of a text, which have the form `{{name}}`.
 enum Template {
-    /// - Returns: the text with every placeholder replaced. A name without a value is our own
-    ///   mistake and traps at start, where it is built.
+    /// Traps when a placeholder has no value. All templates are filled at start, so that such a
+    /// mistake is found then.
     static func fill(_ template: [UInt8], _ values: [String: String]) -> String {
         var text = ""
         var rest = String(decoding: template, as: UTF8.self)[...]

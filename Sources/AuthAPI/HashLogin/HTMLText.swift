@@ -1,4 +1,4 @@
-/// Text on its way into HTML: what came from outside is escaped, what is markup says so.
+/// HTML markup. Interpolated strings are escaped; only another `HTMLText` is inserted unchanged.
 struct HTMLText: ExpressibleByStringInterpolation {
     let text: String
 
@@ -21,7 +21,7 @@ struct HTMLText: ExpressibleByStringInterpolation {
             text += literal
         }
 
-        /// A value: escaped for element content and for double-quoted attributes.
+        /// Escapes a value for element content and for quoted attributes.
         mutating func appendInterpolation(_ value: String) {
             for character in value.unicodeScalars {
                 switch character {
@@ -35,7 +35,7 @@ struct HTMLText: ExpressibleByStringInterpolation {
             }
         }
 
-        /// Markup, as it is.
+        /// Inserts markup unchanged.
         mutating func appendInterpolation(_ markup: HTMLText) {
             text += markup.text
         }

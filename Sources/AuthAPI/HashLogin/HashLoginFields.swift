@@ -6,11 +6,12 @@ internal import StrictJSON
 struct HashLoginFields {
     private let values: [String: String]
 
-    /// The pipeline has checked the media type.
+    /// Decodes the body, whose media type the pipeline has checked.
     /// - Parameter isOptional: whether an empty body, whatever its type, means no fields.
     /// - Throws: ``CommonError/malformedRequest(_:)`` for a body that cannot be read, a field given
     ///   twice or one that is not text; ``HashLoginError/foreignForm`` for a form that a page of
-    ///   another origin may have sent. A page cannot send JSON to another origin without asking.
+    ///   another origin may have sent. A page cannot send JSON to another origin without
+    ///   a CORS preflight.
     init(_ request: Request, isOptional: Bool = false) throws(HashLoginError) {
         if request.headers.mediaType != "application/json", request.isCrossOriginWrite {
             throw .foreignForm

@@ -32,7 +32,8 @@ extension HashLoginPages {
         error == nil ? "<h2>\(title)</h2>" : ""
     }
 
-    /// A labelled field; its error is tied to it and told at once, and it takes the focus.
+    /// A field with its label. The field of an error gets the focus, and screen readers read the
+    /// error at once (`role="alert"`) and with the field (`aria-describedby`).
     private func input(
         _ field: Field, _ fields: HashLoginFields?, _ error: HashLoginErrorText?
     ) -> HTMLText {

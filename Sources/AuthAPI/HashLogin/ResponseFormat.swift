@@ -20,7 +20,7 @@ extension Request {
 }
 
 extension HeaderFields {
-    /// The format as far as the head shows it, for errors that come before the body.
+    /// The format by the header fields alone, for errors that occur before the body is read.
     var responseFormat: ResponseFormat {
         if mediaType == "application/json" { return .json }
         let accept = AcceptedTypes(all("accept"))
@@ -31,11 +31,11 @@ extension HeaderFields {
 
 /// An `Accept` header (RFC 9110 §12.5.1), for comparing the preference for two types.
 struct AcceptedTypes {
-    /// The preference for a type: its quality, and among equals how specifically it was named.
+    /// The preference for a type: by its quality, and for equal quality by its specificity.
     struct Weight: Comparable {
         /// Thousandths.
         let quality: Int
-        /// 2 for the type itself, 1 for `type/*`, 0 for `*/*` and for a type that was not named.
+        /// 2 for the type itself, 1 for `type/*`, 0 for `*/*` and for a type that no range matches.
         let specificity: Int
 
         static func < (one: Weight, other: Weight) -> Bool {
@@ -67,7 +67,8 @@ struct AcceptedTypes {
         let patterns = [(type, subtype), (type, "*"), ("*", "*")]
         for (index, pattern) in patterns.enumerated() {
             if let range = ranges.first(where: { ($0.type, $0.subtype) == pattern }) {
-                // A type with quality 0 is refused, however specifically it is named.
+                // Quality 0 means "not acceptable" (RFC 9110 §12.4.2), however specific the range
+                // is.
                 return Weight(
                     quality: range.quality, specificity: range.quality > 0 ? 2 - index : 0)
             }

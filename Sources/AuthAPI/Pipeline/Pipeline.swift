@@ -2,7 +2,7 @@ internal import AuthCore
 internal import HTTPEngine
 internal import Networking
 
-/// The way of every request from the route to the handler and back, the same for all APIs:
+/// Runs every request between the router and its handler, in the same order for all APIs:
 ///
 /// 1. the limit of the client (429), before anything is verified or looked up;
 /// 2. the media type of the body (415);
@@ -10,7 +10,7 @@ internal import Networking
 /// 4. the limit of the class that the principal belongs to (429);
 /// 5. the handler: decode the body (400), one use case, encode the response.
 ///
-/// The router has answered 404, 405 and 413 before. An error of any step is rendered here, once, in
+/// The router answers 404, 405 and 413 before. An error of any step is rendered here, once, in
 /// the error shape of the API. What is this server's fault is thrown on to the engine, which
 /// reports it once and has it rendered as 500.
 struct Pipeline<Failure: FlowError>: Sendable {
@@ -25,7 +25,7 @@ struct Pipeline<Failure: FlowError>: Sendable {
     /// A route whose requests go through the pipeline.
     /// - Parameters:
     ///   - body: the media type that the endpoint takes.
-    ///   - authentication: who may send the request, and what the handler learns of them.
+    ///   - authentication: who may send the request, and the principal that the handler gets.
     func route<Principal>(
         _ method: Method, _ path: String, body: BodyType = .ignored,
         _ authentication: Authentication<Principal, Failure>,
@@ -73,14 +73,14 @@ struct Pipeline<Failure: FlowError>: Sendable {
     }
 }
 
-/// What a handler gets: the request, and who sent it.
+/// The input of a handler: the request and its sender.
 struct APIRequest<Principal: Sendable>: Sendable {
     let http: Request
     let principal: Principal
     let caller: Caller
 }
 
-/// How an endpoint learns who sent a request, and the class that the request is limited with.
+/// How an endpoint authenticates a request, and the class of its rate limit.
 struct Authentication<Principal: Sendable, Failure: FlowError>: Sendable {
     /// A caller whose token has been verified, or who has none.
     struct Identity: Sendable {
@@ -90,8 +90,8 @@ struct Authentication<Principal: Sendable, Failure: FlowError>: Sendable {
         let principal: @Sendable () async throws(Failure) -> Principal
     }
 
-    /// The class of every request, where it does not depend on the caller. It is taken before the
-    /// media type is looked at.
+    /// The class of every request, where it does not depend on the caller. A token of it is taken
+    /// before the media type is checked.
     let limit: RateLimiter.Class?
     let identify: @Sendable (Request, Caller) async -> Identity
 
@@ -130,8 +130,8 @@ enum BodyType: Sendable {
     /// A form or JSON; `isOptional` where a request without a body may have any type.
     case formOrJSON(isOptional: Bool)
 
-    /// The type that should have been sent, when another one was. A body without a type is taken
-    /// for what the endpoint expects. Parameters are ignored: JSON has none (RFC 8259 §11).
+    /// The type that should have been sent, when another one was. A body without a type
+    /// is treated as the expected one. Parameters are ignored: JSON has none (RFC 8259 §11).
     func mismatch(with request: Request) -> String? {
         let json = "application/json"
         let form = "application/x-www-form-urlencoded"

@@ -22,8 +22,8 @@ protocol UseCases: Sendable {
 }
 
 extension UseCases {
-    /// Makes a call to a store, a pool or a library, and throws its errors as the common part of this
-    /// flow's error.
+    /// Makes a call to a store, a pool or a library, and throws its errors as the common part of
+    /// this flow's error.
     func attempt<T>(_ call: @autoclosure () async throws -> T) async throws(Failure) -> T {
         do {
             return try await call()

@@ -6,7 +6,8 @@ struct DelaySteps: Equatable, Sendable {
     let maximum: Int64
 
     /// - Parameters:
-    ///   - freeTries: attempts before the first delay, 0 to 10,000; a value outside is set to the bound.
+    ///   - freeTries: attempts before the first delay, 0 to 10,000; a value outside is set to the
+    ///     bound.
     ///   - maximum: 0 to a day, limited likewise.
     init(freeTries: Int, maximum: Duration) {
         self.freeTries = min(max(0, freeTries), 10_000)
@@ -34,8 +35,8 @@ struct DelaySteps: Equatable, Sendable {
 struct FailureCount: Sendable {
     /// Milliseconds in which the count falls by one.
     static let decayInterval: Int64 = 60_000
-    /// The longest time for which an attempt in progress blocks the next one. Computing a hash takes
-    /// less.
+    /// The longest time for which an attempt in progress blocks the next one. Computing a hash
+    /// takes less.
     private static let longestBlock: Int64 = 5000
 
     private var lastFailure: Int64 = .min / 4

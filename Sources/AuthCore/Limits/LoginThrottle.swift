@@ -15,8 +15,8 @@ internal import Synchronization
 /// wait of ``Settings/othersDelay`` at most. Two weaknesses remain:
 /// - An owner who shares a network address with an attacker, and has not logged in from there
 ///   lately, waits as long as the attacker.
-/// - Guesses from very many networks are slowed but not stopped. Only a lock would stop them, and an
-///   attacker could use a lock to keep the owner out.
+/// - Guesses from very many networks are slowed but not stopped. Only a lock would stop them, and
+///   an attacker could use a lock to keep the owner out.
 ///
 /// One outdated password that a program repeats counts once: each count keeps the digests of the
 /// last four secrets that failed. Their key is generated at start and kept in memory only.

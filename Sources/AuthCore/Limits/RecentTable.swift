@@ -14,8 +14,8 @@ struct RecentTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     /// When the young generation was begun.
     private var begun: Int64 = .min
 
-    /// - Parameter capacity: beyond this many entries, those written longest ago are dropped. Without
-    ///   it the table has no bound, and its user must limit it.
+    /// - Parameter capacity: beyond this many entries, those written longest ago are dropped.
+    ///   Without it the table has no bound, and its user must limit it.
     init(period: Duration, capacity: Int = .max) {
         periodMilliseconds = max(1, period.wholeMilliseconds)
         generationCapacity = max(1, capacity / 2)

@@ -3,15 +3,15 @@ internal import Networking
 /// The token buckets of one class of requests, by client network.
 ///
 /// A bucket is stored as the time at which it will be full again, in microseconds (the generic cell
-/// rate algorithm, ITU-T I.371). A full bucket needs no entry. Every bucket is full when nothing was
-/// drawn for the time that filling it takes, so the table holds only the clients of that time.
+/// rate algorithm, ITU-T I.371). A full bucket needs no entry. Every bucket is full when nothing
+/// was drawn for the time that filling it takes, so the table holds only the clients of that time.
 ///
-/// No entry is dropped before its bucket is full, so a client cannot reset its own bucket. While the
-/// table has fewer than `capacity` entries, a new client gets a bucket of its own. Above that, new
-/// clients share the bucket of their site (up to 1.25 × `capacity` entries), then that of their
-/// region (up to 1.5 × `capacity`). Above that they are not counted, because rejecting them would let
-/// an attacker lock out everybody else. A client that uses many networks of one IPv6 /32 thus ends up
-/// in the one bucket of that region.
+/// No entry is dropped before its bucket is full, so a client cannot reset its own bucket. While
+/// the table has fewer than `capacity` entries, a new client gets a bucket of its own. Above that,
+/// new clients share the bucket of their site (up to 1.25 × `capacity` entries), then that of their
+/// region (up to 1.5 × `capacity`). Above that they are not counted, because rejecting them would
+/// let an attacker lock out everybody else. A client that uses many networks of one IPv6 /32 thus
+/// ends up in the one bucket of that region.
 struct TokenBuckets: Sendable {
     /// A token that was taken, so that it can be given back.
     struct Draw: Sendable {

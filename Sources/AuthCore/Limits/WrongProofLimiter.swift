@@ -2,12 +2,12 @@ public import Networking
 internal import Synchronization
 
 /// Limits the wrong digests that a client may send, because this server computes one scrypt hash to
-/// check each. A client that has sent more than `allowance` within a minute gets an error before its
-/// next challenge is spent.
+/// check each. A client that has sent more than `allowance` within a minute gets an error before
+/// its next challenge is spent.
 ///
-/// Memory is bounded: at most `capacity` clients are counted in each minute, and further clients are
-/// not counted. Each digest still costs its client a challenge, and the hashing pool bounds the work
-/// that it causes here. Rejecting these clients instead would let an attacker lock out others.
+/// Memory is bounded: at most `capacity` clients are counted in each minute, and further clients
+/// are not counted. Each digest still costs its client a challenge, and the hashing pool bounds the
+/// work that it causes here. Rejecting these clients instead would let an attacker lock out others.
 public final class WrongProofLimiter: Sendable {
     private struct State {
         var minute: Int64 = 0

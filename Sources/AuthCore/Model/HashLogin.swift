@@ -1,6 +1,6 @@
 /// A registration of the hash-login API: an email address and the URL at which its owner serves an
-/// Argon2 hash. Neither the password nor the hash is stored: a login is verified against the hash that
-/// the URL serves at that moment.
+/// Argon2 hash. Neither the password nor the hash is stored: a login is verified against the hash
+/// that the URL serves at that moment.
 public struct HashLogin: Equatable, Sendable {
     public let email: Email
     public let url: HashURL

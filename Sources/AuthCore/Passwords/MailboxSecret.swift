@@ -1,5 +1,5 @@
-/// The secret with which a client creates a mailbox or logs in to it: the password, or the `auth_key`
-/// that the client derived from the password. Both are the same credential.
+/// The secret with which a client creates a mailbox or logs in to it: the password, or the
+/// `auth_key` that the client derived from the password. Both are the same credential.
 public enum MailboxSecret: Sendable, CustomStringConvertible, CustomReflectable {
     public static let passwordBytes = 6...1024
     public static let authKeyBytes = 32

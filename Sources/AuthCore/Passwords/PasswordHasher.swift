@@ -4,19 +4,20 @@ public import Scheduling
 /// Whether a secret is the one that a hash was computed from.
 public enum PasswordVerdict: Equatable, Sendable {
     case matches
-    /// It matches, but the hash was computed with cheaper settings. The value is a new hash of the same
-    /// secret, computed with the current settings.
+    /// It matches, but the hash was computed with cheaper settings. The value is a new hash of the
+    /// same secret, computed with the current settings.
     case matchesButOutdated(PasswordHash)
     case wrong
 }
 
 /// Computes and verifies password hashes: Argon2id with a random salt, on the hashing pool.
 ///
-/// Each call is one job on the pool. When the pool is full, the call throws before any work is done.
+/// Each call is one job on the pool. When the pool is full, the call throws before any work is
+/// done.
 ///
-/// A missing account takes the same time as a wrong password. When the stored hash was computed with
-/// cheaper settings, the difference is computed as well. One difference in time remains: after the
-/// operator has lowered the settings, older hashes take longer than a missing account.
+/// A missing account takes the same time as a wrong password. When the stored hash was computed
+/// with cheaper settings, the difference is computed as well. One difference in time remains: after
+/// the operator has lowered the settings, older hashes take longer than a missing account.
 public struct PasswordHasher: Sendable {
     /// The operator's settings.
     public struct Settings: Equatable, Sendable {
@@ -59,8 +60,8 @@ public struct PasswordHasher: Sendable {
         }
     }
 
-    /// - Parameter hash: `nil` when there is no such account. The result is then `.wrong`, after the
-    ///   same time.
+    /// - Parameter hash: `nil` when there is no such account. The result is then `.wrong`, after
+    ///   the same time.
     /// - Throws: ``Scheduling/WorkerPool/Full``, or ``UnreadableHash``.
     public func verify(
         _ secret: PasswordSecret, against hash: PasswordHash?
@@ -108,8 +109,8 @@ extension Argon2Hash.Cost {
             || parallelism < wanted.parallelism
     }
 
-    /// The cost that remains after a hash of cost `spent`. Argon2 takes time in proportion to memory
-    /// times iterations. `nil` when the rest is smaller than the smallest possible cost.
+    /// The cost that remains after a hash of cost `spent`. Argon2 takes time in proportion to
+    /// memory times iterations. `nil` when the rest is smaller than the smallest possible cost.
     func rest(after spent: Self) -> Self? {
         var rest = self
         rest.memoryKiB -= spent.memoryKiB * spent.iterations / iterations

@@ -4,8 +4,8 @@ public import Scheduling
 /// Issues the challenges of one kind, checks them and spends each of them once.
 ///
 /// A challenge is spent when its verification starts, whatever the result. It stays spent across
-/// restarts and for all servers that share a database. Only ``refund(_:after:)`` gives it back, for a
-/// request that failed because the server was busy.
+/// restarts and for all servers that share a database. Only ``refund(_:after:)`` gives it back, for
+/// a request that failed because the server was busy.
 public struct ProofOfWork<Challenge: ChallengeToken>: UseCases {
     typealias Failure = ProofOfWorkError
 
@@ -75,9 +75,9 @@ public struct ProofOfWork<Challenge: ChallengeToken>: UseCases {
 
     /// Spends the challenge and verifies the proof.
     ///
-    /// Cheap checks come first: the leading zeros of a claimed digest, the number of the client's wrong
-    /// proofs, a free place in the pool. Then the challenge is spent and one digest is computed. Of any
-    /// number of concurrent calls with one challenge exactly one can spend it.
+    /// Cheap checks come first: the leading zeros of a claimed digest, the number of the client's
+    /// wrong proofs, a free place in the pool. Then the challenge is spent and one digest is
+    /// computed. Of any number of concurrent calls with one challenge exactly one can spend it.
     func spend(
         _ presented: Presented, with proof: Proof, by caller: Caller
     ) async throws(ProofOfWorkError) {
@@ -100,8 +100,8 @@ public struct ProofOfWork<Challenge: ChallengeToken>: UseCases {
         wrongProofs?.refund(caller.address, at: caller.now)
     }
 
-    /// Gives the challenge back when `error` is `busy`, because a request that is answered 503 must not
-    /// spend anything.
+    /// Gives the challenge back when `error` is `busy`, because a request that is answered 503 must
+    /// not spend anything.
     func refund(_ presented: Presented, after error: some FlowError) async throws(ProofOfWorkError)
     {
         guard error.isBusy else { return }

@@ -3,13 +3,13 @@ public protocol APITokenStore: Sendable {
     /// Adds the token, unless its owner already has `limit` tokens that are neither revoked nor
     /// expired at its creation.
     ///
-    /// Of the owner's revoked and expired tokens only the latest 100 are kept, so that the number of
-    /// an owner's rows is bounded.
+    /// Of the owner's revoked and expired tokens only the latest 100 are kept, so that the number
+    /// of an owner's rows is bounded.
     /// - Returns: `false` when the limit is reached.
     func insert(_ token: APIToken, limit: Int, recording event: AuditEvent) async throws -> Bool
 
-    /// The token with this digest, revoked or not, and its owner; `nil` when there is none or its row
-    /// has been removed. One query, because every request with an API token needs it.
+    /// The token with this digest, revoked or not, and its owner; `nil` when there is none or its
+    /// row has been removed. One query, because every request with an API token needs it.
     func holder(digest: APIKeyDigest) async throws -> (token: APIToken, owner: User)?
 
     /// The owner's tokens, oldest first: all that are not revoked, and the latest 100 revoked ones.

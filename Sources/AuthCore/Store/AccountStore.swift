@@ -6,14 +6,14 @@
 /// Methods throw ``StoreBusy`` when the store cannot answer in time, and another error when it is
 /// broken. A failure is never reported as `nil` or `false`.
 public protocol AccountStore: Sendable {
-    /// Adds the account, unless its domain has been removed, its owner already has `limit` accounts,
-    /// or its address belongs to another account or was retired by a deletion.
+    /// Adds the account, unless its domain has been removed, its owner already has `limit`
+    /// accounts, or its address belongs to another account or was retired by a deletion.
     ///
     /// Concurrent calls: of those with one address, exactly one returns `.inserted`. An owner never
-    /// exceeds the limit. When the domain is removed at the same time, either the account is inserted
-    /// and the domain stays, or the domain is removed and the account is not inserted.
-    /// - Parameter domain: the ``HostedDomain`` of the address; `nil` for a configured domain, which
-    ///   cannot be removed.
+    /// exceeds the limit. When the domain is removed at the same time, either the account is
+    /// inserted and the domain stays, or the domain is removed and the account is not inserted.
+    /// - Parameter domain: the ``HostedDomain`` of the address; `nil` for a configured domain,
+    ///   which cannot be removed.
     func insert(
         _ account: Account, on domain: DomainID?, limit: Int?, recording event: AuditEvent
     ) async throws -> AccountInsertion
@@ -35,8 +35,8 @@ public protocol AccountStore: Sendable {
     func rehash(_ id: AccountID, from old: PasswordHash, to new: PasswordHash) async throws -> Bool
 
     /// Deletes the account and retires its address until ``AccountDirectory/free(_:recording:)``.
-    /// - Parameter version: when given, the account is deleted only if its credential version is this
-    ///   one.
+    /// - Parameter version: when given, the account is deleted only if its credential version is
+    ///   this one.
     /// - Returns: `false` when nothing was deleted.
     func delete(_ id: AccountID, at version: Int64?, recording event: AuditEvent) async throws
         -> Bool
@@ -62,7 +62,8 @@ extension AccountStore {
 
 /// The operator's access to accounts. Atomicity and errors as in ``AccountStore``.
 public protocol AccountDirectory: Sendable {
-    /// At most `limit` accounts in address order, after `address` or from the first when it is `nil`.
+    /// At most `limit` accounts in address order, after `address` or from the first when it is
+    /// `nil`.
     func accounts(after address: Address?, limit: Int) async throws -> [Account]
 
     /// Changes the state. Disabling also raises the credential version, so that earlier tokens stay

@@ -1,5 +1,5 @@
-/// Stores the audit events, append-only: an event is never changed, and only ``trim(before:limit:)``
-/// removes events, the oldest first.
+/// Stores the audit events, append-only: an event is never changed, and only
+/// ``trim(before:limit:)`` removes events, the oldest first.
 public protocol AuditLog: Sendable {
     /// Adds an event for which nothing else is stored, such as a login.
     func append(_ event: AuditEvent) async throws

@@ -3,12 +3,12 @@
 public protocol ChallengeLedger: Sendable {
     /// Marks `id` as spent. Of any number of concurrent calls with one `id`, on any number of
     /// servers, exactly one returns `true`, and only once the mark is durable.
-    /// - Parameter expiry: when the challenge expires. The mark may be removed then, because the token
-    ///   is invalid from then on.
+    /// - Parameter expiry: when the challenge expires. The mark may be removed then, because the
+    ///   token is invalid from then on.
     func spend(_ id: String, expiry: Instant) async throws -> Bool
 
-    /// Removes a mark, for a request that failed after the spend because the store was busy. Nothing
-    /// happens when there is no mark.
+    /// Removes a mark, for a request that failed after the spend because the store was busy.
+    /// Nothing happens when there is no mark.
     func restore(_ id: String) async throws
 
     /// Removes at most `limit` marks that expired before `instant`.

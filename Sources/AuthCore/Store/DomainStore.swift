@@ -14,8 +14,8 @@ public protocol DomainStore: Sendable {
     /// The owner's domains in order of creation; those of the operator when `owner` is `nil`.
     func domains(of owner: UserID?) async throws -> [HostedDomain]
 
-    /// Stores the result of a check of the DNS. A verified domain stays verified, because it may have
-    /// accounts. `event` is written only when the domain becomes verified.
+    /// Stores the result of a check of the DNS. A verified domain stays verified, because it may
+    /// have accounts. `event` is written only when the domain becomes verified.
     /// - Returns: the verification as it is now; `nil` when the domain has been removed.
     func setVerification(
         of id: DomainID, to verification: HostedDomain.Verification, hasMX: Bool, at now: Instant,
@@ -30,8 +30,8 @@ public protocol DomainStore: Sendable {
 
 /// The operator's access to domains. Errors as in ``AccountStore``.
 public protocol DomainDirectory: Sendable {
-    /// At most `limit` domains of all owners in name order, after `name` or from the first when it is
-    /// `nil`.
+    /// At most `limit` domains of all owners in name order, after `name` or from the first when it
+    /// is `nil`.
     func domains(after name: Domain?, limit: Int) async throws -> [ListedDomain]
 }
 

@@ -1,5 +1,5 @@
-/// The use of a signing key. Every use has keys of its own, so that a token of one use is never valid
-/// for another, even with the same claims.
+/// The use of a signing key. Every use has keys of its own, so that a token of one use is never
+/// valid for another, even with the same claims.
 public enum KeyUse: String, CaseIterable, Sendable {
     /// HMAC for agent challenges and sessions.
     case agent
@@ -39,8 +39,9 @@ public protocol SigningKeyStore: Sendable {
     /// All keys, signing and retired, newest first within a use.
     func keys() async throws -> [SealedKey]
 
-    /// Adds `key` as the current key of its use, if that use has none. Of concurrent calls on several
-    /// servers exactly one returns `true`; the other servers then read the key that was stored.
+    /// Adds `key` as the current key of its use, if that use has none. Of concurrent calls on
+    /// several servers exactly one returns `true`; the other servers then read the key that was
+    /// stored.
     func insertFirst(_ key: SealedKey) async throws -> Bool
 
     /// Makes `key` the current key of its use and retires the previous one, which verifies until

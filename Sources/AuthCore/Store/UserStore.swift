@@ -16,8 +16,8 @@ public protocol UserStore: Sendable {
     /// As ``AccountStore/rehash(_:from:to:)``.
     func rehash(_ id: UserID, from old: PasswordHash, to new: PasswordHash) async throws -> Bool
 
-    /// Raises the credential version by one, if it is still `version`. Every earlier Pro JWT becomes
-    /// invalid.
+    /// Raises the credential version by one, if it is still `version`. Every earlier Pro JWT
+    /// becomes invalid.
     /// - Returns: `false` when nothing was changed.
     func endSessions(of id: UserID, at version: Int64, recording event: AuditEvent) async throws
         -> Bool

@@ -2,8 +2,8 @@ public import StrictJSON
 
 /// The token with which an agent uses the mail store: an RS256 JWT.
 ///
-/// A mail store verifies it with the public key and does not ask this server. It therefore cannot be
-/// revoked: after a deletion it stays valid until its expiry.
+/// A mail store verifies it with the public key and does not ask this server. It therefore cannot
+/// be revoked: after a deletion it stays valid until its expiry.
 public struct CapabilityToken: TokenKind, Equatable {
     public static let use = KeyUse.capability
     public static let type = "JWT"

@@ -6,7 +6,8 @@ public protocol ChallengeToken: TokenKind, Equatable {
     /// The length of the digest in bits, which is also the greatest difficulty.
     static var digestBits: Int64 { get }
 
-    /// `jti`: at least 128 random bits, without `:`. The store records it when the challenge is spent.
+    /// `jti`: at least 128 random bits, without `:`. The store records it when the challenge is
+    /// spent.
     var id: String { get }
     /// The number of leading zero bits that a solution's digest must have.
     var difficulty: Int { get }

@@ -6,9 +6,10 @@ internal import Synchronization
 /// servers on the same database have stored, and chooses the key that signs.
 ///
 /// On a first start the keys are generated in the background, and a caller that needs one waits for
-/// it. Servers on one database share keys: when several generate one at the same time, the first that
-/// is stored is used by all. A token with an unknown key id makes the ring read the stored keys again,
-/// at most every few seconds. The program calls ``start()`` once, and ``refresh()`` regularly.
+/// it. Servers on one database share keys: when several generate one at the same time, the first
+/// that is stored is used by all. A token with an unknown key id makes the ring read the stored
+/// keys again, at most every few seconds. The program calls ``start()`` once, and ``refresh()``
+/// regularly.
 public final class KeyRing: Sendable {
     private struct UseKeys: Sendable {
         let current: SigningKey
@@ -26,8 +27,9 @@ public final class KeyRing: Sendable {
         }
     }
 
-    /// How long a new key is published before it signs. It must be longer than caches keep the key set
-    /// (five minutes) plus the time in which other servers on the database read the key (one minute).
+    /// How long a new key is published before it signs. It must be longer than caches keep the key
+    /// set (five minutes) plus the time in which other servers on the database read the key (one
+    /// minute).
     public static let publicationLead: Duration = .seconds(360)
 
     private struct State {
@@ -48,8 +50,8 @@ public final class KeyRing: Sendable {
     /// - Parameters:
     ///   - pool: where RSA keys are generated.
     ///   - random: returns that many random bytes, fit for keys.
-    ///   - clock: the wall clock. A parameter because keys are also generated in the background, where
-    ///     no caller passes the time.
+    ///   - clock: the wall clock. A parameter because keys are also generated in the background,
+    ///     where no caller passes the time.
     public init(
         store: any SigningKeyStore, sealer: KeySealer, pool: WorkerPool,
         random: @escaping @Sendable (Int) -> [UInt8], clock: @escaping @Sendable () -> Instant
@@ -62,8 +64,8 @@ public final class KeyRing: Sendable {
     }
 
     /// Decrypts every stored key and begins to generate the missing ones.
-    /// - Throws: ``UnreadableKey`` for a wrong master secret, so that the start fails and not the first
-    ///   request.
+    /// - Throws: ``UnreadableKey`` for a wrong master secret, so that the start fails and not the
+    ///   first request.
     public func start() async throws {
         try await refresh()
         for use in KeyUse.allCases {
@@ -83,8 +85,9 @@ public final class KeyRing: Sendable {
 
     /// Generates a new key for `use` and retires the current one.
     ///
-    /// A key that others verify with is published for ``publicationLead`` before it signs; until then
-    /// the old key signs. Tokens of the old key stay valid for `grace` after it has stopped signing.
+    /// A key that others verify with is published for ``publicationLead`` before it signs; until
+    /// then the old key signs. Tokens of the old key stay valid for `grace` after it has stopped
+    /// signing.
     /// - Parameter grace: zero for a key that has leaked: then the old key and all its tokens are
     ///   invalid at once.
     /// - Returns: the new key's id.
@@ -108,8 +111,8 @@ public final class KeyRing: Sendable {
         }
     }
 
-    /// Returns the published key that signs new tokens. The newest key signs only after verifiers had
-    /// time to fetch it (``publicationLead``).
+    /// Returns the published key that signs new tokens. The newest key signs only after verifiers
+    /// had time to fetch it (``publicationLead``).
     public func publishedSigner(_ use: KeyUse, at now: Instant) async throws -> PublishedKey? {
         let signer = try await signingKey(for: use, at: now).id
         return try await published(use, at: now).first { $0.id == signer }
@@ -134,8 +137,8 @@ public final class KeyRing: Sendable {
         return try await verificationKeys(for: use, at: now).first { $0.id == id }
     }
 
-    /// Whether the stored keys may be read again for an unknown key id. Limited because any client can
-    /// send an invented key id.
+    /// Whether the stored keys may be read again for an unknown key id. Limited because any client
+    /// can send an invented key id.
     private func beginRefresh() -> Bool {
         let now = clock()
         return state.withLock { state in

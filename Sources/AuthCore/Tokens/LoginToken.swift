@@ -13,8 +13,8 @@ public struct LoginToken: TokenKind, Equatable {
 
     /// `sub` and `email`.
     public let email: Email
-    /// `ver`: the registration's credential version when the token was issued. Every logout raises it,
-    /// which makes earlier tokens invalid.
+    /// `ver`: the registration's credential version when the token was issued. Every logout raises
+    /// it, which makes earlier tokens invalid.
     public let credentialVersion: Int64
 
     public init(_ login: HashLogin) {

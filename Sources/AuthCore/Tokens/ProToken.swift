@@ -9,8 +9,8 @@ public struct ProToken: TokenKind, Equatable {
     public let id: String
     /// `sub`.
     public let userID: UserID
-    /// `ver`: the user's credential version when the token was issued. The token is invalid once the
-    /// user has another one.
+    /// `ver`: the user's credential version when the token was issued. The token is invalid once
+    /// the user has another one.
     public let credentialVersion: Int64
 
     public init(id: String, user: User) {

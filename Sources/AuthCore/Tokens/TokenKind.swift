@@ -32,8 +32,8 @@ public struct Realm: Equatable, Sendable {
     public let loginIssuer: String
     /// `aud` of capability tokens, which the mail store expects.
     public let capabilityAudience: String
-    /// Whether a capability token names its key in `kid`. Cyrus IMAP rejects tokens with other header
-    /// members than `alg` and `typ`.
+    /// Whether a capability token names its key in `kid`. Cyrus IMAP rejects tokens with other
+    /// header members than `alg` and `typ`.
     public let capabilityKeyID: Bool
 
     /// - Parameter loginIssuer: `issuer` unless given.

@@ -253,8 +253,8 @@ public struct Agents: UseCases {
         }
     }
 
-    /// Runs `body` after the challenge has been spent. The challenge is given back when `body` fails
-    /// because the server is busy.
+    /// Runs `body` after the challenge has been spent. The challenge is given back when `body`
+    /// fails because the server is busy.
     private func paid<T>(
         by challenge: PresentedChallenge, _ body: () async throws(AgentError) -> T
     ) async throws(AgentError) -> T {

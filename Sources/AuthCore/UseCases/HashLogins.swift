@@ -74,9 +74,9 @@ public struct HashLogins: UseCases {
 
     // MARK: Registration
 
-    /// Registers `email` with the URL of its hash, once the password has proved that the hash belongs
-    /// to the registrant. Whether the email is taken is looked up only then, so that the response
-    /// shows it to registrants only.
+    /// Registers `email` with the URL of its hash, once the password has proved that the hash
+    /// belongs to the registrant. Whether the email is taken is looked up only then, so that the
+    /// response shows it to registrants only.
     public func register(
         email emailText: String?, url urlText: String?, password: [UInt8]?, by caller: Caller
     ) async throws(HashLoginError) -> HashLogin {
@@ -109,8 +109,8 @@ public struct HashLogins: UseCases {
         return email
     }
 
-    /// Fetches the hash. Every failure is the same error and is not reported before the floor, because
-    /// the server could otherwise be used as a port scanner.
+    /// Fetches the hash. Every failure is the same error and is not reported before the floor,
+    /// because the server could otherwise be used as a port scanner.
     private func fetch(
         _ source: any HashSource, by caller: Caller
     ) async throws(HashLoginError) -> [UInt8] {
@@ -291,9 +291,9 @@ public struct HashLogins: UseCases {
         try await attempt(await keys.publishedSigner(.login, at: now))?.pem
     }
 
-    /// Whether mailboxes can be created on the email's domain here. The email may then belong to the
-    /// owner of a mailbox. An unverified domain of a user does not count: otherwise any user could
-    /// block the hash logins of a domain by adding it.
+    /// Whether mailboxes can be created on the email's domain here. The email may then belong to
+    /// the owner of a mailbox. An unverified domain of a user does not count: otherwise any user
+    /// could block the hash logins of a domain by adding it.
     private func isHosted(_ email: Email) async throws(HashLoginError) -> Bool {
         if policy.domains.contains(email.domain) { return true }
         guard let domain = try await attempt(await domains.domain(named: email.domain)) else {

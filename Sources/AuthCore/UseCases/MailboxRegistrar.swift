@@ -1,5 +1,6 @@
-/// Creates mailboxes with passwords, for the accounts API and for the operator's command. It decides
-/// on which domain a mailbox may be, which credential is stored for it and what its quota is.
+/// Creates mailboxes with passwords, for the accounts API and for the operator's command. It
+/// decides on which domain a mailbox may be, which credential is stored for it and what its quota
+/// is.
 ///
 /// Whether a reserved name may be given out is the caller's decision.
 public struct MailboxRegistrar: UseCases {

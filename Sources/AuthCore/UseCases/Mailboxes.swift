@@ -76,10 +76,11 @@ public struct Mailboxes: UseCases {
 
     /// Creates a mailbox: for a proof of work, or for a user, who then owns it.
     ///
-    /// The order of the checks is part of the API (docs/api.md, "POST /api/accounts"). The challenge is
-    /// spent only when nothing but the solution, the limit and the address can make the request fail.
-    /// - Parameter principal: the user who will own the mailbox. An account owns nothing, so its token
-    ///   has the same effect as no token.
+    /// The order of the checks is part of the API (docs/api.md, "POST /api/accounts"). The
+    /// challenge is spent only when nothing but the solution, the limit and the address can make
+    /// the request fail.
+    /// - Parameter principal: the user who will own the mailbox. An account owns nothing, so its
+    ///   token has the same effect as no token.
     public func create(
         _ new: New, as principal: Principal?, by caller: Caller
     ) async throws(AccountsError) -> Opened {
@@ -147,8 +148,8 @@ public struct Mailboxes: UseCases {
         }
     }
 
-    /// Spends the challenge and runs `body`. The challenge is given back when `body` fails because the
-    /// server is busy.
+    /// Spends the challenge and runs `body`. The challenge is given back when `body` fails because
+    /// the server is busy.
     private func spending<T>(
         _ challenge: ProofOfWork<AccountsChallengeToken>.Presented, with proof: Proof,
         by caller: Caller, _ body: () async throws(AccountsError) -> T

@@ -2,9 +2,9 @@
 struct PasswordLogin: UseCases {
     typealias Failure = AccountsError
 
-    /// Whose password is checked. A user's email may be the address of a mailbox that belongs to
-    /// somebody else, so failures of the two are counted apart.
-    enum Holder {
+    /// The owner of the password. A user's email may be the address of another person's mailbox, so
+    /// failures of the two are counted separately.
+    enum Owner {
         case mailbox(Address)
         case user(Email)
 
@@ -29,15 +29,15 @@ struct PasswordLogin: UseCases {
     let throttle: LoginThrottle
     let audit: any AuditLog
 
-    /// - Parameter hash: `nil` when there is no such account. The check then takes the same time and
-    ///   fails.
+    /// - Parameter hash: `nil` when there is no such account. The check then takes the same time
+    ///   and fails.
     /// - Returns: a new hash of the same password when the stored one is outdated.
     /// - Throws: ``AccountsError/invalidCredentials`` once the failure is counted and recorded.
     func check(
-        _ secret: PasswordSecret, of holder: Holder, against hash: PasswordHash?,
+        _ secret: PasswordSecret, of owner: Owner, against hash: PasswordHash?,
         by caller: Caller
     ) async throws(AccountsError) -> PasswordHash? {
-        let key = holder.throttleKey
+        let key = owner.throttleKey
         try attemptNow(try throttle.check(account: key, from: caller.address, at: caller.now))
         switch try await attempt(await hasher.verify(secret, against: hash)) {
         case .matches:
@@ -50,16 +50,16 @@ struct PasswordLogin: UseCases {
             throttle.recordFailure(
                 account: key, secret: secret, from: caller.address, at: caller.now)
             let event = AuditEvent(
-                .loginFailed, by: caller, actor: .anonymous, subject: holder.subject)
+                .loginFailed, by: caller, actor: .anonymous, subject: owner.subject)
             try await attempt(await audit.append(event))
             throw .invalidCredentials
         }
     }
 
     func recordSuccess(
-        of holder: Holder, as actor: AuditEvent.Actor, by caller: Caller
+        of owner: Owner, as actor: AuditEvent.Actor, by caller: Caller
     ) async throws(AccountsError) {
-        let event = AuditEvent(.loginSucceeded, by: caller, actor: actor, subject: holder.subject)
+        let event = AuditEvent(.loginSucceeded, by: caller, actor: actor, subject: owner.subject)
         try await attempt(await audit.append(event))
     }
 }

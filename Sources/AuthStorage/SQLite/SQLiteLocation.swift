@@ -2,7 +2,7 @@ internal import Glibc
 
 /// Where a SQLite database is.
 enum SQLiteLocation: Equatable, Sendable {
-    /// In this process's memory; gone when the store is closed.
+    /// In this process's memory, until the store is closed.
     case memory
     /// A file. It and its directory are created when they are missing.
     case file(String)

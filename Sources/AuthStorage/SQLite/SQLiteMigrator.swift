@@ -50,7 +50,8 @@ struct SQLiteMigrator: Sendable {
         return applied
     }
 
-    /// The transaction around it holds the write lock, so nobody else migrates at the same time.
+    /// The transaction around it holds the write lock, so no other process migrates at the same
+    /// time.
     private func applyNext(_ connection: SQLiteConnection, at now: Instant) throws -> Migration? {
         let status = try status(of: connection)
         guard let step = status.pending.first else { return nil }

@@ -47,7 +47,7 @@ extension StorageError: CustomStringConvertible {
     /// The error in words, with what the operator can do about it.
     private static func words(for code: Int32) -> String {
         switch code & 0xff {
-        case SQLITE_FULL: "the disk is full; make room on it"
+        case SQLITE_FULL: "the disk is full; free some space on it"
         case SQLITE_CANTOPEN:
             "this user must be able to read and write the database and its directory"
         case SQLITE_READONLY:

@@ -12,7 +12,7 @@ internal import Scheduling
 /// timeout, the time in the queue included; no answer larger than ``DNSAnswer/maxBytes`` is read.
 /// The search list and the hosts file are not used: a name is asked for as it is written.
 public final class DNSClient: Sendable {
-    /// How often each server is asked while all are silent: a datagram may be lost.
+    /// How often each server is asked while none answers, because a datagram may be lost.
     private static let rounds = 2
     /// Nameservers of the system that are used, as many as resolv.conf(5) allows.
     private static let maxSystemServers = 3

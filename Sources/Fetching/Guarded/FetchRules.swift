@@ -1,6 +1,6 @@
 public import Networking
 
-/// Which URLs of strangers the operator allows to be fetched, and how much of them.
+/// Which of the URLs that clients name may be fetched, and the limits of a fetch.
 public struct FetchRules: Sendable {
     /// The ports that a URL may name.
     public enum Ports: Sendable, Equatable {
@@ -31,7 +31,7 @@ public struct FetchRules: Sendable {
         self.limits = limits
     }
 
-    /// Whether a stranger's URL may lead to `address`: only to addresses that are globally
+    /// Whether a client's URL may lead to `address`: only to addresses that are globally
     /// reachable, and to private networks only where the operator allows it. Link-local addresses,
     /// where clouds serve their instances' credentials, are never allowed, nor are IPv6 forms that
     /// contain an IPv4 address.

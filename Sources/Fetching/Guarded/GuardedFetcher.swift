@@ -2,7 +2,7 @@ internal import CResolver
 internal import Networking
 internal import Scheduling
 
-/// Fetches URLs that strangers name, on threads of its own, so that slow hosts delay nothing else.
+/// Fetches URLs that clients name, on threads of its own, so that slow hosts delay nothing else.
 ///
 /// Guarantees: a name is looked up once, and unless every address of it is allowed none is
 /// connected to; the connection goes to one of those addresses, which is checked again when its

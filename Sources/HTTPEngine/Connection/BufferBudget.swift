@@ -12,7 +12,7 @@ final class BufferBudget: Sendable {
         self.limit = limit
     }
 
-    /// - Returns: false when there is no room for so many bytes; then none are granted.
+    /// - Returns: false when the budget is too small; then none are granted.
     func acquire(_ bytes: Int) -> Bool {
         guard granted.add(bytes, ordering: .relaxed).newValue <= limit else {
             release(bytes)
@@ -40,7 +40,7 @@ struct BufferCharge {
     init(budget: BufferBudget) { self.budget = budget }
 
     /// Charges or gives back the difference to the last call.
-    /// - Returns: false when there is no room; then nothing has changed.
+    /// - Returns: false when the budget is too small; then nothing has changed.
     mutating func update(heldBytes: Int) -> Bool {
         let owed = max(0, heldBytes - BufferCharge.freeBytes)
         guard owed != charged else { return true }

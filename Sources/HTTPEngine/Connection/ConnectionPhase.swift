@@ -1,5 +1,5 @@
 /// The phase of a connection: what it reads, until when, and how it ends. No socket and no clock:
-/// it is told what happened and when.
+/// events and the time are arguments.
 ///
 /// Guarantees: a deadline is set when its phase begins, and no byte extends it. Once a response is
 /// known to be the last, no further request is read.

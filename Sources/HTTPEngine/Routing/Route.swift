@@ -34,7 +34,8 @@ public struct RouteGroup: Sendable {
 
     /// - Parameters:
     ///   - prefixes: paths whose errors are rendered by this group, also where there is no route.
-    ///     `/api` covers `/api` and `/api/…`, not `/apiary`. The longest prefix of all groups wins.
+    ///     `/api` covers `/api` and `/api/…`, not `/apiary`. The longest prefix of all groups is
+    ///     used.
     ///   - errors: renders ``HTTPError`` for these prefixes and these routes.
     public init(prefixes: [String], errors: @escaping ErrorRenderer, routes: [Route]) {
         self.prefixes = prefixes

@@ -86,7 +86,7 @@ final class Acceptor {
     }
 
     /// nil for a peer that is not a trusted proxy where a PROXY header is required. What it says
-    /// about its client is not believed, and a response would be counted for no client.
+    /// about its client is not used, and a response would be counted for no client.
     private func admission(
         of peer: SocketAddress, _ proxies: TrustedProxies, on loop: isolated Loop
     ) -> Connection.Admission? {

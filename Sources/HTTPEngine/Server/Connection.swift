@@ -219,7 +219,7 @@ extension Connection {
     private func assignClient(on loop: isolated Loop) {
         if loop.context.limiter.assign(input.peer.address) {
             admission = .counted
-        } else if loop.admitRejected() {
+        } else if loop.acquireRejected() {
             loop.context.limiter.release(nil)
             admission = .rejected
             rejectForOverload(on: loop)
@@ -250,7 +250,7 @@ extension Connection {
         phase.endInput(lingers: true)
     }
 
-    /// Rejects the client when there is no room in the buffer budget for what the connection holds.
+    /// Rejects the client when the buffer budget is too small for the connection's buffers.
     /// A client that does not read is disconnected, because a response would have to wait, too. A
     /// client in the middle of a request is answered 503, once.
     /// - Returns: whether there is something to send now.

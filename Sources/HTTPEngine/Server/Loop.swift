@@ -51,7 +51,7 @@ actor Loop {
         self.epoll = epoll
     }
 
-    /// Begins to serve. The loop then lives until ``shutDown()``.
+    /// Begins to serve. The loop runs until ``shutDown()``.
     func run() {
         let epoll = epoll
         let source = DispatchSource.makeReadSource(fileDescriptor: epoll, queue: executor.queue)
@@ -101,7 +101,7 @@ actor Loop {
         _ transport: any Transport, from peer: SocketAddress, _ listener: Listener,
         as admission: Connection.Admission
     ) {
-        guard admission != .rejected || admitRejected() else {
+        guard admission != .rejected || acquireRejected() else {
             var transport = transport
             transport.close()
             return
@@ -115,8 +115,9 @@ actor Loop {
         connection.open(on: self)
     }
 
-    /// Makes room for one more connection that is only answered 503.
-    func admitRejected() -> Bool {
+    /// Counts one more connection that is only answered 503.
+    /// - Returns: false when there are too many of them; then nothing is counted.
+    func acquireRejected() -> Bool {
         guard rejectedConnections < Loop.maxRejectedConnections else { return false }
         rejectedConnections += 1
         return true
@@ -174,11 +175,11 @@ actor Loop {
     /// - Returns: false when nothing was ready.
     private func serveReady() -> Bool {
         refresh()
-        let room = 128
-        return withUnsafeTemporaryAllocation(of: Int32.self, capacity: room) { descriptors in
-            withUnsafeTemporaryAllocation(of: UInt32.self, capacity: room) { events in
+        let capacity = 128
+        return withUnsafeTemporaryAllocation(of: Int32.self, capacity: capacity) { descriptors in
+            withUnsafeTemporaryAllocation(of: UInt32.self, capacity: capacity) { events in
                 let count = csocket_ready(
-                    epoll, descriptors.baseAddress, events.baseAddress, Int32(room))
+                    epoll, descriptors.baseAddress, events.baseAddress, Int32(capacity))
                 for index in 0..<max(0, Int(count)) {
                     serve(descriptors[index], events[index])
                 }

@@ -66,7 +66,7 @@ struct AccountCommand: AsyncParsableCommand {
 
     struct Delete: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Delete an account. Nobody can have its address again until it is freed.")
+            abstract: "Delete an account. Its address cannot be used again until it is freed.")
 
         @OptionGroup var options: ConfigOptions
         @Argument(help: "name@domain", transform: parseAddress) var address: Address

@@ -52,7 +52,7 @@ struct ConfigOptions: ParsableArguments {
     /// Opens the configured database for a command, whether or not a server uses it, and closes it
     /// after `body`. An error is printed once and ends the command.
     /// - Parameter creating: `true` for commands that may run before the first start of the server.
-    ///   The user is told when a database was created.
+    ///   A message is printed when a database was created.
     func withStore(
         creating: Bool = false, _ body: (Stores, Config) async throws -> Void
     ) async throws {

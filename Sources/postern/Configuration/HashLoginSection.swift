@@ -15,10 +15,10 @@ struct HashLoginSection: Sendable {
     var registerTimeout = defaults.registerTimeout
     /// How long a fetch may take at login.
     var loginTimeout = defaults.loginTimeout
-    /// Whether `http` URLs may be fetched. The production profile refuses this.
+    /// Whether `http` URLs may be fetched. Not allowed in the production profile.
     var allowHTTP = false
-    /// Whether loopback and private addresses may be fetched from. The production profile refuses
-    /// this.
+    /// Whether loopback and private addresses may be fetched from. Not allowed in the production
+    /// profile.
     var allowPrivateNetworks = false
     /// The ports that may be fetched from; empty allows all.
     var ports = [443]

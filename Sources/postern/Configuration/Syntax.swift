@@ -129,8 +129,8 @@ extension Syntax<String> {
 }
 
 extension Syntax where Value: FixedWidthInteger {
-    /// A whole number. Text has digits only: `Int("+5")` is 5, and nobody who writes that in a
-    /// configuration means it.
+    /// A whole number. A text must have digits only. `Int("+5")` is 5, but in a configuration a
+    /// sign is more likely a mistake.
     static func integer(_ range: ClosedRange<Int>) -> Syntax {
         Syntax(
             accepts: "a whole number from \(range.lowerBound) to \(range.upperBound)",

@@ -29,7 +29,7 @@ enum Output {
     }
 
     /// Writes without a buffer.
-    /// - Returns: `false` when the reader has gone or the disk is full.
+    /// - Returns: `false` when the reader has closed the pipe or the disk is full.
     @discardableResult
     private static func write(_ text: String, to descriptor: Int32) -> Bool {
         var rest = Array(text.utf8)[...]

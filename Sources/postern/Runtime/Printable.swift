@@ -17,8 +17,8 @@ extension Unicode.Scalar {
 }
 
 extension String {
-    /// The text of a stranger for a terminal: characters that are not printable are escaped, and
-    /// at most `limit` characters are kept.
+    /// A text from another program, made safe to print on a terminal: characters that are not
+    /// printable are escaped, and at most `limit` characters are kept.
     func printable(limit: Int = 500) -> String {
         var out = ""
         for scalar in unicodeScalars.prefix(limit) {

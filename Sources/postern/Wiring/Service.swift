@@ -37,9 +37,9 @@ struct Service: Sendable {
                 diskFull: { isFull in
                     if isFull {
                         logger.critical(
-                            "the disk is full: nothing is written until there is room again")
+                            "the disk is full: nothing is written until space is free again")
                     } else {
-                        logger.notice("the database has room again")
+                        logger.notice("the disk is no longer full")
                     }
                 }),
             isDraining: { draining.isSet },

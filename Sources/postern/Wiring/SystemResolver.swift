@@ -3,8 +3,8 @@ internal import Fetching
 
 /// The DNS as AuthCore uses it.
 ///
-/// A name server that is silent, broken or refuses, and a queue that is full, all mean that the
-/// client should try again later. The log gets the cause.
+/// When a name server does not answer, fails or rejects the query, or the queue is full, the client
+/// should try again later. The cause is logged.
 struct SystemResolver: DomainResolver {
     let client: DNSClient
     let report: @Sendable (RemoteFailure) -> Void

@@ -65,7 +65,8 @@ struct HashLoginPagesTests {
         }
     }
 
-    /// Five at once and one a second where a request costs a fetch or a hash; otherwise as elsewhere.
+    /// Five at once and one a second where a request costs a fetch or a hash; otherwise as
+    /// elsewhere.
     @Test(arguments: [
         ("/register", 5), ("/login", 5), ("/logout", 5), ("/validate", 8), ("/", 8),
     ])

@@ -304,8 +304,8 @@ struct AgentsTests {
     }
 
     @Test func anUnknownAPIKeyIsReportedAfterTheProof() async throws {
-        let stranger = try #require(APIKey(presented: "pst_nobody"))
-        await expect(.unknownAPIKey) { _ = try await world.logIn(stranger) }
+        let unknown = try #require(APIKey(presented: "pst_nobody"))
+        await expect(.unknownAPIKey) { _ = try await logIn(unknown) }
     }
 
     @Test func aDisabledAccountHasNoValidTokenAndNoLogin() async throws {

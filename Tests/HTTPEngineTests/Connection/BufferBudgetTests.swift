@@ -24,7 +24,7 @@ import Testing
         let budget = BufferBudget(limit: 10)
         var charge = BufferCharge(budget: budget)
         let free = BufferCharge.freeBytes
-        // Refused where there is no room: what was charged before stays charged.
+        // Rejected because the budget is too small. The earlier charge stays.
         let steps = [(free, 0), (free + 10, 10), (free + 11, 10), (0, 0)].map { held, granted in
             (charge.update(heldBytes: held), budget.grantedBytes == granted)
         }
