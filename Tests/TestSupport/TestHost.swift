@@ -75,7 +75,7 @@ public final class TestHost: HashFetcher {
         return Source(host: self, url: HashURL(text: text))
     }
 
-    public func checkRoom() throws(CommonError) {
+    public func checkQueue() throws(CommonError) {
         guard state.withLock({ $0.queue != .full }) else {
             throw .busy(retryAfter: .seconds(2))
         }

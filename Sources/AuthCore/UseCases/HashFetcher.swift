@@ -6,7 +6,7 @@ public protocol HashFetcher: Sendable {
     func source(_ text: String) -> (any HashSource)?
 
     /// - Throws: ``CommonError/busy(retryAfter:)`` while no fetch at all would be accepted.
-    func checkRoom() throws(CommonError)
+    func checkQueue() throws(CommonError)
 }
 
 /// A URL that may be fetched.

@@ -154,7 +154,7 @@ public struct HashLogins: UseCases {
     private func verified(
         email text: String?, password: [UInt8]?, by caller: Caller
     ) async throws(HashLoginError) -> HashLogin? {
-        try checkRoom()
+        try checkQueue()
         let email = text.flatMap(Email.init(parsing:))
         let key = "hash-login:\(email?.text ?? "")"
         try attemptNow(try throttle.check(account: key, from: caller.address, at: caller.now))
@@ -181,8 +181,8 @@ public struct HashLogins: UseCases {
 
     /// A full queue is answered 503 here only, before the email is looked up: later, a 503 would
     /// show that the email is registered. A queue that is full later fails the login instead.
-    private func checkRoom() throws(HashLoginError) {
-        try attemptNow(try fetcher.checkRoom())
+    private func checkQueue() throws(HashLoginError) {
+        try attemptNow(try fetcher.checkQueue())
         _ = try attemptNow(try hashing.reserve())
     }
 

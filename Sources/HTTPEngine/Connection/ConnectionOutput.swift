@@ -39,7 +39,7 @@ struct ConnectionOutput {
     var isFull: Bool { unsentBytes > limits.unsentBytes }
 
     /// Whether another request may be read ahead.
-    var hasRoom: Bool {
+    var hasSpace: Bool {
         queue.count < limits.pipelinedRequests && queuedBytes <= limits.pipelinedBytes && !isFull
     }
 

@@ -62,7 +62,7 @@ struct ConnectionPhase {
     }
 
     /// Whether another request may be parsed from what has been received.
-    func takesRequests(_ output: ConnectionOutput) -> Bool { reading != .ended && output.hasRoom }
+    func takesRequests(_ output: ConnectionOutput) -> Bool { reading != .ended && output.hasSpace }
 
     /// Whether the transport is to be read, be it only to drop what arrives.
     func wantsBytes(_ output: ConnectionOutput) -> Bool {

@@ -29,7 +29,7 @@ struct GuardedHashFetcher: HashFetcher {
         }
     }
 
-    func checkRoom() throws(CommonError) {
+    func checkQueue() throws(CommonError) {
         if fetcher.isFull { throw Self.busy }
     }
 

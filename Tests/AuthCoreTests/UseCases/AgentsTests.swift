@@ -305,7 +305,7 @@ struct AgentsTests {
 
     @Test func anUnknownAPIKeyIsReportedAfterTheProof() async throws {
         let unknown = try #require(APIKey(presented: "pst_nobody"))
-        await expect(.unknownAPIKey) { _ = try await logIn(unknown) }
+        await expect(.unknownAPIKey) { _ = try await world.logIn(unknown) }
     }
 
     @Test func aDisabledAccountHasNoValidTokenAndNoLogin() async throws {

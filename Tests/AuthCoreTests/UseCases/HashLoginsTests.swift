@@ -84,16 +84,16 @@ import Testing
     }
 
     @Test(arguments: [true, false])
-    func aRegistrationWithoutRoomIsBusy(isHashing: Bool) async throws {
-        let world = try await world(
-            hashing: isHashing ? HeldPool.full() : .forTests())
+    func aRegistrationWithAFullQueueIsBusy(isHashing: Bool) async throws {
+        let held = HeldPool(isFull: isHashing)
+        let world = try await world(hashing: held.pool)
         if !isHashing { world.host.setQueue(.full) }
         let busy = CommonError.busy(retryAfter: isHashing ? .seconds(1) : .seconds(2))
         await #expect(throws: HashLoginError.common(busy)) {
             try await register("other@example.com", in: world)
         }
         held.empty()
-        world.host.setRoom(.plenty)
+        world.host.setQueue(.free)
         _ = try await register("other@example.com", in: world)
     }
 
@@ -112,9 +112,9 @@ import Testing
 
     /// Reported before the email is looked up, a 503 shows nothing about it.
     @Test(arguments: [true, false])
-    func withoutRoomEveryLoginIsBusy(isHashing: Bool) async throws {
-        let world = try await world(
-            hashing: isHashing ? HeldPool.full() : .forTests())
+    func withAFullQueueEveryLoginIsBusy(isHashing: Bool) async throws {
+        let held = HeldPool(isFull: isHashing)
+        let world = try await world(hashing: held.pool)
         if !isHashing { world.host.setQueue(.full) }
         let busy = CommonError.busy(retryAfter: isHashing ? .seconds(1) : .seconds(2))
         for email in [Self.email, "nobody@example.com", "nonsense", nil] {
@@ -127,7 +127,7 @@ import Testing
         #expect(world.stopwatch.waits.isEmpty && world.host.fetchCount == 0)
         #expect(try await failures(world) == 0)
         held.empty()
-        world.host.setRoom(.plenty)
+        world.host.setQueue(.free)
         _ = try await logIn(world)
     }
 
@@ -148,7 +148,7 @@ import Testing
     }
 
     /// By then a 503 would show that the email is registered and that its host has answered.
-    @Test func aFetcherWithoutRoomAfterTheCheckFailsTheLoginAtTheFloor() async throws {
+    @Test func aFetchQueueThatIsFullAfterTheCheckFailsTheLoginAtTheFloor() async throws {
         let world = try await world()
         world.host.setQueue(.fullAfterCheck)
         await expectFailure(in: world) { _ = try await logIn(world) }

@@ -69,9 +69,9 @@ struct MailboxRegistrarTests {
             text: "postern-verify=\(added.verifyToken)", at: "postern-verify.own.test")
         _ = try await world.domains.verify(added.id, of: user, by: world.caller)
         #expect(try await domain("a@own.test", for: user) == added.id)
-        for user in [other, nil] {
+        for anotherUser in [other, nil] {
             await #expect(throws: AccountsError.invalidDomain) {
-                try await domain("a@own.test", for: user)
+                try await domain("a@own.test", for: anotherUser)
             }
         }
     }

@@ -26,7 +26,7 @@ import Testing
         #expect(limiter.acquire(IPAddress(v6: prefix, 3)))
     }
 
-    @Test func aReleasedConnectionMakesRoom() {
+    @Test func aReleasedConnectionCanBeReplaced() {
         let limiter = ConnectionLimiter(limit: 9, clientLimit: 1)
         #expect(limiter.acquire(one))
         limiter.release(one)

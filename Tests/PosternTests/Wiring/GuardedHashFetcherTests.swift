@@ -58,12 +58,12 @@ import Testing
         let fetcher = fetcher(limits: limits) { failure in
             failures.withLock { $0.append(failure) }
         }
-        try fetcher.checkRoom()
+        try fetcher.checkQueue()
         let host = try #require(SilentServer())
         let held = try #require(fetcher.source("http://127.0.0.1:\(host.port)/"))
         let slow = Task { try await held.fetch(before: .now + .seconds(30)) }
         await host.awaitConnection()
-        #expect(Self.wait { () throws(CommonError) in try fetcher.checkRoom() } == .seconds(2))
+        #expect(Self.wait { () throws(CommonError) in try fetcher.checkQueue() } == .seconds(2))
         let next = try #require(fetcher.source("http://127.0.0.2/"))
         let error = await #expect(throws: CommonError.self) {
             try await next.fetch(before: .now + .seconds(5))
