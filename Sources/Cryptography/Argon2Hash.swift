@@ -66,7 +66,7 @@ extension Argon2Hash {
             self.tagBytes = tagBytes
         }
 
-        /// The bounds of ``Argon2`` itself, for hashes of our own.
+        /// The bounds of ``Argon2`` itself, for hashes that this server computes.
         public static let computable = Bounds(
             memoryKiB: Argon2.memoryKiB.upperBound, iterations: Argon2.iterations.upperBound,
             parallelism: Argon2.parallelism.upperBound)

@@ -77,8 +77,8 @@ final class WriteQueue: Sendable {
         if hasMore { self.connection.enqueue(commitNext) }
     }
 
-    /// Commits `batch` in one transaction, hence with one wait for the disk. A write that fails is
-    /// undone alone. When the transaction is lost, every write in it fails with that error.
+    /// Commits `batch` in one transaction, so that it waits for the disk once. A write that fails
+    /// is undone alone. When the transaction is lost, every write in it fails with that error.
     private func commit(_ batch: [PendingWrite], on connection: SQLiteConnection?) {
         do {
             guard let connection else { throw StorageError.closed }

@@ -49,7 +49,7 @@ struct ConnectionPhase {
     private(set) var closing = Closing.none
     private var writeDeadline: MonotonicTime?
     private var peerHasEnded = false
-    /// The last response leaves input unread, or closing was our decision: bytes may still be on
+    /// The last response leaves input unread, or this server closes first: bytes may still be on
     /// their way.
     private var mustLinger = false
     private let limits: Limits
