@@ -1,9 +1,10 @@
-# Everyday commands. Each one installs what it needs and is quick when nothing is missing.
+# Everyday commands. Each one installs the packages that it needs, if they are missing.
 
 .DEFAULT_GOAL := help
-.PHONY: help run test bench lint format build release fuzz clean swift packages browser proxies
+.PHONY: help run test bench lint format build release fuzz clean
+.PHONY: swift packages browser proxies
 
-# The same flags everywhere, or SwiftPM builds twice.
+# The same flags everywhere: SwiftPM builds again when they change.
 SWIFT_FLAGS := --explicit-target-dependency-import-check error
 PYTHON := .venv/bin/python
 ARGS ?=
@@ -14,7 +15,7 @@ help: ## List the commands
 run: build ## Serve on http://127.0.0.1:8080, development profile, SQLite in ./data
 	.build/debug/postern serve --profile development $(ARGS)
 
-test: build browser proxies .venv/ready ## Unit and end-to-end tests, then clients from outside (Tests/Interop)
+test: swift packages browser proxies .venv/ready ## Unit and end-to-end tests, then clients from outside (Tests/Interop)
 	.ci/test $(SWIFT_FLAGS)
 
 lint: swift ## Check the format of every Swift file
@@ -47,7 +48,7 @@ swift:
 packages:
 	@.ci/install-packages libssl-dev libargon2-dev libscrypt-dev libsqlite3-dev libcurl4-openssl-dev
 
-# What the pages are tried in.
+# The browser in which the tests use the pages.
 browser:
 	@.ci/install-packages chromium chromium-driver
 
@@ -55,7 +56,7 @@ browser:
 proxies:
 	@.ci/install-packages nginx haproxy caddy
 
-# requirements.txt names every package that is wanted, so that pip resolves nothing.
+# requirements.txt names every package, so pip resolves no dependencies.
 .venv/ready: Tests/Interop/requirements.txt
 	@.ci/require-python
 	python3 -m venv --clear .venv

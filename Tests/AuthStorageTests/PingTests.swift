@@ -10,7 +10,7 @@ import Testing
         let directory = try TemporaryDirectory()
         var settings = SQLiteSettings()
         // The default is one second, which may be too short on a busy machine.
-        settings.pingTimeout = .seconds(60)
+        settings.pingTimeout = .seconds(300)
         let store =
             inMemory
             ? try SQLiteStore.open(.memory, settings: settings, at: .epoch)

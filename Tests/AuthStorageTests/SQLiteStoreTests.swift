@@ -115,7 +115,10 @@ import Testing
     }
 
     @Test func callsOfAClosedStoreThrowClosed() async throws {
-        let store = try SQLiteStore.open(.memory, at: .epoch)
+        var settings = SQLiteSettings()
+        // The default is one second, which may be too short on a busy machine.
+        settings.pingTimeout = .seconds(300)
+        let store = try SQLiteStore.open(.memory, settings: settings, at: .epoch)
         await store.close()
         await #expect(throws: StorageError.closed) { try await store.account(id: accountID(1)) }
         await #expect(throws: StorageError.closed) { try await store.insert(account(1)) }

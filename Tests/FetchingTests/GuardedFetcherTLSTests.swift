@@ -5,7 +5,7 @@ import Testing
 @testable import Fetching
 
 /// Which certificates a fetch trusts.
-@Suite(.timeLimit(.minutes(1))) struct GuardedFetcherTLSTests {
+@Suite(.timeLimit(.minutes(10))) struct GuardedFetcherTLSTests {
     private static let answer = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi"
 
     private let authority: LocalAuthority
@@ -24,7 +24,7 @@ import Testing
         let listener = authority.listener(as: shown, answer: Self.answer)
         let target = try FetchTarget("https://\(name):\(listener.port)/", under: rules)
         let fetcher = GuardedFetcher(rules: rules) { _ in [.loopback] }
-        return try await fetcher.fetch(target, by: .now + .seconds(10))
+        return try await fetcher.fetch(target, by: .now + .seconds(300))
     }
 
     @Test func aCertificateOfTheAuthorityIsTrusted() async throws {
@@ -74,7 +74,7 @@ import Testing
             let transfer = GuardedTransfer(
                 target: try FetchTarget("https://\(name):\(listener.port)/", under: rules),
                 addresses: [.loopback], rules: rules, trust: .directory(directory),
-                deadline: .now + .seconds(10))
+                deadline: .now + .seconds(300))
             if let outcome {
                 await #expect(throws: outcome) {
                     try await onOwnThread { try transfer.perform() }

@@ -10,7 +10,7 @@ import Testing
 @testable import Fetching
 
 /// How the system's resolver is used, with a nameserver of the test's own.
-@Suite(.timeLimit(.minutes(1))) struct SystemLookupTests {
+@Suite(.timeLimit(.minutes(10))) struct SystemLookupTests {
     private struct Outcome: Sendable {
         let addresses: [IPAddress]?
         let seconds: Int32

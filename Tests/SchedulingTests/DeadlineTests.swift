@@ -1,7 +1,7 @@
 import Scheduling
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct DeadlineTests {
+@Suite(.timeLimit(.minutes(10))) struct DeadlineTests {
     private let far = ContinuousClock.now + .seconds(600)
 
     private struct Failed: Error {}

@@ -2,7 +2,7 @@ import Scheduling
 import TestPrimitives
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct KeyedLimiterTests {
+@Suite(.timeLimit(.minutes(10))) struct KeyedLimiterTests {
     private let waits = Level()
     private let entered = Latch()
     private let latch = Latch()

@@ -2,7 +2,7 @@ import Dispatch
 import Scheduling
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct QueueExecutorTests {
+@Suite(.timeLimit(.minutes(10))) struct QueueExecutorTests {
     @Test func anActorsJobsRunOneAtATime() async {
         let notes = Notes()
         await withTaskGroup(of: Void.self) { group in

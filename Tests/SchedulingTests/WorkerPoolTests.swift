@@ -2,7 +2,7 @@ import Scheduling
 import TestPrimitives
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct WorkerPoolTests {
+@Suite(.timeLimit(.minutes(10))) struct WorkerPoolTests {
     @Test func theResultOfTheWorkReachesTheCaller() async throws {
         let pool = WorkerPool(name: "test", lanes: 2, depth: 2)
         #expect(try await pool.run { 6 * 7 } == 42)
@@ -151,7 +151,7 @@ import Testing
     }
 }
 
-@Suite(.timeLimit(.minutes(1))) struct WorkerPoolCancellationTests {
+@Suite(.timeLimit(.minutes(10))) struct WorkerPoolCancellationTests {
     @Test func aCancelledCallersWaitingJobIsRemoved() async throws {
         let pool = WorkerPool(name: "test", lanes: 1, depth: 2)
         let gate = Gate()

@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// A number that only rises, and that a test waits for without a thread.
+/// A counter that only rises. Tasks that wait for a value hold no thread.
 public final class Level: Sendable {
     private struct Waiter {
         let wanted: Int
@@ -23,7 +23,8 @@ public final class Level: Sendable {
         for waiter in ready { waiter.ready.resume() }
     }
 
-    /// Returns once the level is at least `wanted`, or the test is over its time.
+    /// Returns once the value is at least `wanted`, or when the task is cancelled, as the time limit
+    /// of a test does.
     public func reaches(_ wanted: Int = 1) async {
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in

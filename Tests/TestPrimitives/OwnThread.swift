@@ -1,6 +1,6 @@
 internal import Dispatch
 
-/// Runs what blocks on a thread of its own, not on one of the few that tasks share.
+/// Runs blocking work on a queue of its own, because Swift tasks share few threads.
 public func onOwnThread<T: Sendable>(
     _ work: @escaping @Sendable () throws -> T
 ) async throws -> T {

@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// What was done, in order.
+/// Collects entries from several threads, in the order of their arrival.
 public final class Record<Entry: Sendable>: Sendable {
     private let state = Mutex<[Entry]>([])
 

@@ -1,4 +1,4 @@
-/// SplitMix64: the same numbers for the same seed on every machine.
+/// SplitMix64: a seed gives the same numbers on every machine.
 public struct SeededGenerator: RandomNumberGenerator {
     private var state: UInt64
 

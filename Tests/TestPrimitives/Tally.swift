@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// How many are inside, how many were at most, and how many have come out.
+/// Counts the callers between ``enter()`` and ``leave()``: the most at once, and those that left.
 public final class Tally: Sendable {
     private let state = Mutex((inside: 0, most: 0, finished: 0))
 

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// Failed hash logins have one error and one time, whatever their cause.
-@Suite(.timeLimit(.minutes(1))) struct HashLoginsTests {
+@Suite(.timeLimit(.minutes(10))) struct HashLoginsTests {
     private static let email = "user@example.com"
     private static let url = "https://example.com/hash.txt"
     private static let password = Array("test123".utf8)

@@ -149,8 +149,12 @@ extension Program {
         posix_spawn_file_actions_addopen(
             &actions, STDERR_FILENO, log, O_WRONLY | O_CREAT | O_APPEND, 0o600)
         // After a crash the process must end at once, without a backtrace.
-        let variables = environment.merging(
+        var variables = environment.merging(
             ["PATH": "/usr/bin:/bin", "SWIFT_BACKTRACE": "enable=no"]) { given, _ in given }
+        // For the coverage and the sanitizer of an instrumented program.
+        for name in ["LLVM_PROFILE_FILE", "TSAN_OPTIONS"] {
+            variables[name] = getenv(name).map { String(cString: $0) }
+        }
         let path = Self.path
         var words =
             ([path] + arguments).map { strdup($0) } as [UnsafeMutablePointer<CChar>?] + [nil]

@@ -91,7 +91,7 @@ struct LiveServer: Sendable {
             Route(.get, "/until-cancelled") { _ in
                 arrivals.raise()
                 do {
-                    try await Task.sleep(for: .seconds(60))
+                    try await Task.sleep(for: .seconds(600))
                 } catch {
                     cancelled.open()
                     throw error

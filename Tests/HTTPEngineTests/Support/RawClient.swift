@@ -34,7 +34,7 @@ final class RawClient {
     deinit { close() }
 
     private func setTimeout() {
-        var time = timeval(tv_sec: 10, tv_usec: 0)
+        var time = timeval(tv_sec: 300, tv_usec: 0)
         let length = socklen_t(MemoryLayout<timeval>.size)
         setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &time, length)
     }
@@ -75,7 +75,7 @@ final class RawClient {
         Glibc.close(descriptor)
     }
 
-    /// Some bytes; empty at the end of the stream, nil after 10 seconds or a reset.
+    /// Some bytes; empty at the end of the stream, nil after the time limit or a reset.
     func receive() -> [UInt8]? {
         var buffer = [UInt8](repeating: 0, count: 65_536)
         let count = recv(descriptor, &buffer, buffer.count, 0)

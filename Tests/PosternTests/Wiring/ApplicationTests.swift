@@ -21,12 +21,22 @@ import Testing
         return (response.status.code, (try? JSONValue.parse(response.body))?.object)
     }
 
+    /// Asks until the answer is yes: on a busy machine the database may take longer than the
+    /// readiness check waits.
+    private func isReady(_ application: Application) async throws -> Bool {
+        for _ in 0..<100 where try await answer(application, .get, "/readyz").status == 200 {
+            return true
+        }
+        return false
+    }
+
     @Test func everyAPIHasItsRoutes() async throws {
         let application = try await Application.open(
             Config(profile: .test), publicURL: url, secret: secret(), isDraining: { false })
-        for path in ["/healthz", "/readyz", "/llms.txt", "/openapi.json"] {
+        for path in ["/healthz", "/llms.txt", "/openapi.json"] {
             #expect(try await answer(application, .get, path).status == 200, "\(path)")
         }
+        #expect(try await isReady(application))
         let challenge = try await answer(application, .post, "/api/v1/challenge")
         #expect(challenge.status == 200)
         // The difficulty of the test profile.
@@ -40,12 +50,7 @@ import Testing
         let application = try await Application.open(
             Config(profile: .test), publicURL: url, secret: secret(),
             isDraining: { draining.isSet })
-        // On a busy machine the database may take longer than the readiness check waits.
-        var ready = false
-        for _ in 0..<30 where !ready {
-            ready = try await answer(application, .get, "/readyz").status == 200
-        }
-        #expect(ready)
+        #expect(try await isReady(application))
         draining.set()
         #expect(try await answer(application, .get, "/readyz").status == 503)
         #expect(try await answer(application, .get, "/healthz").status == 200)

@@ -7,7 +7,7 @@ import Testing
 
 @testable import postern
 
-@Suite(.timeLimit(.minutes(5))) struct GuardedHashFetcherTests {
+@Suite(.timeLimit(.minutes(10))) struct GuardedHashFetcherTests {
     private static let settings: HashLoginSection = {
         var settings = HashLoginSection()
         settings.allowHTTP = true
@@ -39,7 +39,7 @@ import Testing
         }
         let source = try #require(fetcher.source("https://127.0.0.1/secret?key=1"))
         await #expect(throws: HashFetchFailure.self) {
-            try await source.fetch(before: .now + .seconds(5))
+            try await source.fetch(before: .now + .seconds(300))
         }
         guard case .fetch(let origin, let cause)? = failures.withLock({ $0.first }) else {
             Issue.record("nothing was reported")
@@ -61,12 +61,12 @@ import Testing
         try fetcher.checkQueue()
         let host = try #require(SilentServer())
         let held = try #require(fetcher.source("http://127.0.0.1:\(host.port)/"))
-        let slow = Task { try await held.fetch(before: .now + .seconds(30)) }
+        let slow = Task { try await held.fetch(before: .now + .seconds(300)) }
         await host.awaitConnection()
         #expect(Self.wait { () throws(CommonError) in try fetcher.checkQueue() } == .seconds(2))
         let next = try #require(fetcher.source("http://127.0.0.2/"))
         let error = await #expect(throws: CommonError.self) {
-            try await next.fetch(before: .now + .seconds(5))
+            try await next.fetch(before: .now + .seconds(300))
         }
         guard case .busy(retryAfter: .seconds(2))? = error else {
             Issue.record("not busy: \(String(describing: error))")
