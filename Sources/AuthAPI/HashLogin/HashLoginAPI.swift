@@ -68,7 +68,7 @@ public struct HashLoginAPI: Sendable {
         let login = try await logins.register(
             email: fields["email"], url: fields["password_hash_url"], password: fields.password,
             by: request.caller)
-        guard request.http.responseFormat == .json else { return pages.registered(login) }
+        guard fields.responseFormat == .json else { return pages.registered(login) }
         return .json(.created) { body in
             body.member("email", login.email.text)
             body.member("password_hash_url", login.url.text)
@@ -80,7 +80,7 @@ public struct HashLoginAPI: Sendable {
         let fields = try HashLoginFields(request.http)
         let opened = try await logins.logIn(
             email: fields["email"], password: fields.password, by: request.caller)
-        guard request.http.responseFormat == .json else { return pages.loggedIn(opened) }
+        guard fields.responseFormat == .json else { return pages.loggedIn(opened) }
         return .json(.ok) { body in
             body.member("token", opened.token)
             body.member("token_type", "Bearer")
@@ -93,7 +93,7 @@ public struct HashLoginAPI: Sendable {
         let fields = try HashLoginFields(request.http, isOptional: true)
         let valid = try await logins.validate(
             fields["token"] ?? request.http.bearerToken, at: request.caller.now)
-        guard request.http.responseFormat == .json else { return pages.valid(valid) }
+        guard fields.responseFormat == .json else { return pages.valid(valid) }
         return .json(.ok) { body in
             body.member("valid", true)
             body.member("payload") { payload in
@@ -113,7 +113,7 @@ public struct HashLoginAPI: Sendable {
         let email = try await logins.logOut(
             token: fields["token"] ?? request.http.bearerToken, email: fields["email"],
             password: fields.password, by: request.caller)
-        guard request.http.responseFormat == .json else { return pages.loggedOut(email) }
+        guard fields.responseFormat == .json else { return pages.loggedOut(email) }
         return .json(.ok) { body in
             body.member("success", true)
             body.member("email", email.text)

@@ -4,6 +4,8 @@ internal import StrictJSON
 
 /// The fields of a request to the hash-login API, from a form or from JSON.
 struct HashLoginFields {
+    /// The format in which the request is answered.
+    let responseFormat: ResponseFormat
     private let values: [String: String]
 
     /// Decodes the body, whose media type the pipeline has checked.
@@ -13,12 +15,12 @@ struct HashLoginFields {
     ///   another origin may have sent. A page cannot send JSON to another origin without
     ///   a CORS preflight.
     init(_ request: Request, isOptional: Bool = false) throws(HashLoginError) {
-        if request.headers.mediaType != "application/json", request.isCrossOriginWrite {
-            throw .foreignForm
-        }
+        let mediaType = request.headers.mediaType
+        if mediaType != "application/json", request.isCrossOriginWrite { throw .foreignForm }
+        responseFormat = request.responseFormat(of: mediaType)
         if isOptional && request.body.isEmpty {
             values = [:]
-        } else if request.isJSON {
+        } else if request.isJSON(mediaType) {
             values = try Self.members(of: request.body)
         } else {
             values = try Self.fields(of: request.body)

@@ -8,11 +8,16 @@ enum ResponseFormat: Equatable {
 
 extension Request {
     /// JSON when the request was JSON, or when `Accept` prefers it to HTML; HTML otherwise.
-    var responseFormat: ResponseFormat { isJSON ? .json : headers.responseFormat }
+    var responseFormat: ResponseFormat { responseFormat(of: headers.mediaType) }
+
+    /// - Parameter mediaType: the media type of the body.
+    func responseFormat(of mediaType: String?) -> ResponseFormat {
+        isJSON(mediaType) ? .json : headers.acceptedFormat
+    }
 
     /// Whether the body is JSON: by its media type, or, without one, by its first byte.
-    var isJSON: Bool {
-        guard let mediaType = headers.mediaType else {
+    func isJSON(_ mediaType: String?) -> Bool {
+        guard let mediaType else {
             return body.first { ![0x20, 0x09, 0x0a, 0x0d].contains($0) } == UInt8(ascii: "{")
         }
         return mediaType == "application/json"
@@ -22,7 +27,10 @@ extension Request {
 extension HeaderFields {
     /// The format by the header fields alone, for errors that occur before the body is read.
     var responseFormat: ResponseFormat {
-        if mediaType == "application/json" { return .json }
+        mediaType == "application/json" ? .json : acceptedFormat
+    }
+
+    fileprivate var acceptedFormat: ResponseFormat {
         let accept = AcceptedTypes(all("accept"))
         return accept.weight(of: "application", "json") > accept.weight(of: "text", "html")
             ? .json : .html

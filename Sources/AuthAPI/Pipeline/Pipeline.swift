@@ -122,31 +122,6 @@ extension Authentication where Principal == Void {
     }
 }
 
-/// The media type that an endpoint takes.
-enum BodyType: Sendable {
-    /// The endpoint needs no body: any body and any type is accepted and not read.
-    case ignored
-    case json
-    /// A form or JSON; `isOptional` where a request without a body may have any type.
-    case formOrJSON(isOptional: Bool)
-
-    /// The type that should have been sent, when another one was. A body without a type
-    /// is treated as the expected one. Parameters are ignored: JSON has none (RFC 8259 §11).
-    func mismatch(with request: Request) -> String? {
-        let json = "application/json"
-        let form = "application/x-www-form-urlencoded"
-        switch self {
-        case .ignored: return nil
-        case .json:
-            return request.headers.mediaTypes.allSatisfy { $0 == json } ? nil : json
-        case .formOrJSON(let isOptional):
-            if isOptional, request.body.isEmpty { return nil }
-            let isAccepted = request.headers.mediaTypes.allSatisfy { $0 == json || $0 == form }
-            return isAccepted ? nil : "\(json) or \(form)"
-        }
-    }
-}
-
 extension Response {
     /// Adds the `RateLimit-*` fields (draft-ietf-httpapi-ratelimit-headers-06).
     fileprivate mutating func add(_ status: RateLimitStatus?) {

@@ -3,7 +3,7 @@ import Testing
 
 @testable import AuthAPI
 
-struct MediaTypeTests {
+struct BodyTypeTests {
     @Test(arguments: [
         ("application/json", "application/json"), ("Application/JSON", "application/json"),
         ("application/json; charset=utf-8", "application/json"),
