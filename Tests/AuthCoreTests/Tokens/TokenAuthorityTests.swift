@@ -158,8 +158,14 @@ struct TokenAuthorityTests {
         let other = TokenAuthority(
             realm: Realm(issuer: "https://other.test", capabilityAudience: "api-service"),
             keys: world.keys, signers: .forTests())
-        let token = try await other.sign(session, lifetime: .seconds(120), at: world.clock.now)
+        let now = world.clock.now
+        let token = try await other.sign(session, lifetime: .seconds(120), at: now)
         #expect(try await !verifies(token, as: SessionToken.self))
+        // These two have the same audience, or none, whoever issued them.
+        let capability = try await other.sign(capability, lifetime: .seconds(120), at: now)
+        #expect(try await !verifies(capability, as: CapabilityToken.self))
+        let login = try await other.sign(login, lifetime: .seconds(120), at: now)
+        #expect(try await !verifies(login, as: LoginToken.self))
     }
 
     @Test(arguments: [

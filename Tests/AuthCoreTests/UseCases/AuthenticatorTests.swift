@@ -76,6 +76,26 @@ struct AuthenticatorTests {
         await expectInvalid(opened.token)
     }
 
+    @Test func aNewPasswordEndsTheEmailJWTsOfItsMailbox() async throws {
+        let user = try await world.addUser("ada@example.test")
+        let secret = MailboxSecret.authKey([UInt8](repeating: 1, count: 32))
+        func create(_ name: String) async throws -> Mailboxes.Opened {
+            try await world.mailboxes.create(
+                Mailboxes.New(address: "\(name)@mail.test", secret: secret, proof: nil),
+                as: .user(user), by: world.caller)
+        }
+        let opened = try await create("demo")
+        let other = try await create("other")
+        let second = try await world.mailboxes.logIn(
+            address: "demo@mail.test", secret: secret, by: world.caller)
+        let access = try await world.mailboxes.access(
+            to: .id(opened.account.id), as: .user(user))
+        try await world.mailboxes.resetPassword(of: access, to: secret, by: world.caller)
+        await expectInvalid(opened.token)
+        await expectInvalid(second.token)
+        #expect(try await principal(other.token) != nil)
+    }
+
     @Test func aProJWTIsValidForSevenDays() async throws {
         let user = try await world.addUser("ada@example.test")
         let token = try await logIn().token
