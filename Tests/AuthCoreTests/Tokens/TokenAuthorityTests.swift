@@ -186,8 +186,34 @@ struct TokenAuthorityTests {
     }
 
     @Test func aCriticalHeaderParameterIsInvalid() async throws {
-        let token = try await signRaw(wellFormed, extra: #","crit":["b64"]"#)
+        let token = try await signRaw(
+            wellFormed, header: #""alg":"HS256","typ":"session+jwt","crit":["b64"]"#)
         #expect(try await !verifies(token, as: SessionToken.self))
+    }
+
+    @Test(arguments: [
+        #""alg":"HS256","typ":"JWT""#, #""alg":"HS256","typ":"challenge+jwt""#,
+        #""alg":"HS256","typ":"SESSION+JWT""#, #""alg":"HS256""#,
+        #""alg":"HS384","typ":"session+jwt""#, #""alg":"none","typ":"session+jwt""#,
+        #""typ":"session+jwt""#, #""alg":["HS256"],"typ":"session+jwt""#,
+    ])
+    func anotherTypeOrAlgorithmIsInvalidThoughTheSignatureIsValid(header: String) async throws {
+        let token = try await signRaw(wellFormed, header: header)
+        #expect(try await !verifies(token, as: SessionToken.self))
+    }
+
+    @Test(arguments: [
+        (#""sub":"a@example.com","email":"a@example.com""#, true),
+        (#""sub":"a@example.com","email":"b@example.com""#, false),
+        (#""sub":"A@example.com","email":"a@example.com""#, false),
+        (#""sub":"a@example.com","email":"a@example.com","aud":"x""#, false),
+        (#""sub":"a","email":"a""#, false), (#""email":"a@example.com""#, false),
+    ])
+    func aLoginTokenHasOneEmailAndNoAudience(claims: String, isValid: Bool) async throws {
+        let token = try await signRaw(
+            #"{"iss":"L",\#(claims),"ver":1,"iat":1800000000,"exp":1900000000}"#,
+            header: #""alg":"RS256","typ":"JWT""#, use: .login)
+        #expect(try await verifies(token, as: LoginToken.self) == isValid)
     }
 
     private var wellFormed: String {
@@ -249,22 +275,30 @@ struct TokenAuthorityTests {
             Array((json[..<range.lowerBound] + new + json[range.upperBound...]).utf8))
     }
 
-    /// A session token with these very claims, signed with the real key.
-    private func signRaw(_ claims: String, extra: String = "") async throws -> String {
-        let key = try await world.keys.signingKey(for: .agent, at: world.clock.now)
-        guard case .hmac(let hmac) = key.secret else { throw AgentWorld.Unsolved() }
+    /// A token with exactly these claims, signed with the real key.
+    private func signRaw(
+        _ claims: String, header: String = #""alg":"HS256","typ":"session+jwt""#,
+        use: KeyUse = .agent
+    ) async throws -> String {
+        let key = try await world.keys.signingKey(for: use, at: world.clock.now)
         var filled = claims
         for (name, value) in [
             (#""I""#, "\"\(AgentWorld.issuer)\""), (#""A""#, "\"\(AgentWorld.issuer)/api/v1\""),
-            (#""S""#, "\"\(account.id)\""),
+            (#""S""#, "\"\(account.id)\""), (#""L""#, "\"\(AgentWorld.loginIssuer)\""),
         ] {
             while let range = filled.firstRange(of: name) {
                 filled.replaceSubrange(range, with: value)
             }
         }
-        let header = #"{"alg":"HS256","typ":"session+jwt","kid":"\#(key.id)"\#(extra)}"#
         let message =
-            Base64URL.encode(Array(header.utf8)) + "." + Base64URL.encode(Array(filled.utf8))
-        return message + "." + Base64URL.encode(hmac.authenticate(Array(message.utf8)))
+            Base64URL.encode(Array(#"{"kid":"\#(key.id)",\#(header)}"#.utf8)) + "."
+            + Base64URL.encode(Array(filled.utf8))
+        let bytes = Array(message.utf8)
+        let signature =
+            switch key.secret {
+            case .hmac(let hmac): hmac.authenticate(bytes)
+            case .rsa(let rsa): try rsa.sign(bytes)
+            }
+        return message + "." + Base64URL.encode(signature)
     }
 }
