@@ -47,6 +47,8 @@ public final class AgentWorld: Sendable {
     ///   - challenges: replaces the store of spent challenges, for the same.
     ///   - limits: whether requests are limited.
     ///   - rates: replace the documented rates of their classes.
+    ///   - wrongProofAllowance: wrong proofs that a client may send in a minute. Proofs that are
+    ///     being checked count as wrong until then.
     ///   - registrationIsOpen: whether anybody may become a Pro user.
     ///   - passwords: the cost of a stored password; next to nothing unless given.
     ///   - bounds: the greatest cost of a served hash.
@@ -55,6 +57,7 @@ public final class AgentWorld: Sendable {
         difficulty: Int = 2, stores: Stores? = nil, hashing: WorkerPool = .forTests(),
         accounts: (any AccountStore)? = nil, challenges: (any ChallengeLedger)? = nil,
         capabilityKeyID: Bool = true, mailSubject: MailSubject = .address, limits: Bool = false,
+        wrongProofAllowance: Int = 10,
         rates: [RateLimiter.Class: RateLimiter.Rate] = [:], registrationIsOpen: Bool = false,
         passwords: PasswordHasher.Settings = .init(memoryKiB: 8, iterations: 1, parallelism: 1),
         bounds: Argon2Hash.Bounds = .served,
@@ -86,7 +89,7 @@ public final class AgentWorld: Sendable {
         agents = Agents(
             settings: agentSettings, policy: Self.policy,
             governor: DifficultyGovernor(settings: .init(base: difficulty, maximum: difficulty)),
-            wrongProofs: WrongProofLimiter(), tokens: tokens,
+            wrongProofs: WrongProofLimiter(allowance: wrongProofAllowance), tokens: tokens,
             accounts: stores.accounts,
             challenges: stores.challenges, audit: stores.audit, limiter: limiter,
             hashing: hashing, random: random.make)

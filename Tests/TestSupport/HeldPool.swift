@@ -19,6 +19,15 @@ public final class HeldPool: Sendable {
         if isFull { fill() }
     }
 
+    /// A pool without a free place, for good.
+    public static func full() -> WorkerPool {
+        let held = HeldPool(isFull: true)
+        permanent.withLock { $0.append(held) }
+        return held.pool
+    }
+
+    private static let permanent = Mutex<[HeldPool]>([])
+
     /// Takes every place that is free.
     public func fill() {
         while !pool.isFull {
