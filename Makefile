@@ -1,7 +1,7 @@
 # Everyday commands. Each one installs the packages that it needs, if they are missing.
 
 .DEFAULT_GOAL := help
-.PHONY: help run test bench lint format build release fuzz clean
+.PHONY: help run test tsan coverage bench lint format build release fuzz clean
 .PHONY: swift packages browser proxies
 
 # The same flags everywhere: SwiftPM builds again when they change.
@@ -17,6 +17,12 @@ run: build ## Serve on http://127.0.0.1:8080, development profile, SQLite in ./d
 
 test: swift packages browser proxies .venv/ready ## Unit and end-to-end tests, then clients from outside (Tests/Interop)
 	.ci/test $(SWIFT_FLAGS)
+
+tsan: swift packages ## Swift tests under the thread sanitizer
+	.ci/tsan $(SWIFT_FLAGS)
+
+coverage: swift packages ## Covered lines of each module
+	.ci/coverage $(SWIFT_FLAGS)
 
 lint: swift ## Check the format of every Swift file
 	swift format lint --strict --recursive Sources Tests Package.swift
@@ -35,11 +41,11 @@ bench: release ## Measure against nginx, openssl, libscrypt, libargon2 (ARGS=--q
 	@.ci/install-packages nginx wrk openssl gcc curl
 	python3 Tests/Bench/bench.py --binary .build/postern $(ARGS)
 
-fuzz: swift packages ## Fuzz the request parser for a minute (ARGS=600 for ten)
+fuzz: swift packages ## Fuzz every parser, a minute each (ARGS=600 for ten)
 	Tests/Fuzz/run.sh $(ARGS)
 
 clean: ## Remove what was built; ./data stays
-	rm -rf .build .venv
+	rm -rf .build .build-tsan .build-coverage .build-fuzz .venv
 
 swift:
 	@.ci/require-swift

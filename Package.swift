@@ -151,3 +151,16 @@ let package = Package(
         .systemLibrary(name: "CAllocator"),
     ]
 )
+
+// `make fuzz`: an executable whose `main` is libFuzzer's.
+if Context.environment["POSTERN_FUZZ"] != nil {
+    package.targets.append(
+        .executableTarget(
+            name: "Fuzz",
+            dependencies: [
+                "postern", "AuthAPI", "Fetching", "AuthCore", "HTTPEngine", "Cryptography",
+                "Networking", "StrictJSON",
+            ],
+            path: "Tests/Fuzz", exclude: ["run.sh", "http.dict", "seeds"],
+            swiftSettings: settings + [.unsafeFlags(["-parse-as-library"])]))
+}

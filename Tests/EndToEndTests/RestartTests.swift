@@ -46,14 +46,15 @@ struct RestartTests {
         let directory = try TestDirectory()
         let first = try Program.serveData(in: directory)
         let before = Agent(first)
-        let connections = try (0..<8).map { number in
-            let connection = try TestConnection(port: first.port)
-            return (connection, Agent.opening(try before.solve(), "username", "cut-\(number)"))
+        let requests = try (0..<8).map { number in
+            Agent.opening(try before.solve(), "username", "cut-\(number)")
         }
-        for (connection, request) in connections { try connection.send(request) }
-        var keys = [try connections[0].0.response().member("apiKey")]
+        // Opened when everything is solved: the server closes a connection that sends nothing.
+        let connections = try requests.map { _ in try TestConnection(port: first.port) }
+        for (connection, request) in zip(connections, requests) { try connection.send(request) }
+        var keys = [try connections[0].response().member("apiKey")]
         try first.kill()
-        for (connection, _) in connections.dropFirst() {
+        for connection in connections.dropFirst() {
             // A connection without a response was not acknowledged.
             if let response = try? connection.response() {
                 keys.append(try response.member("apiKey"))

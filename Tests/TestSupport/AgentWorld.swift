@@ -48,7 +48,7 @@ public final class AgentWorld: Sendable {
     ///   - limits: whether requests are limited.
     ///   - rates: replace the documented rates of their classes.
     ///   - wrongProofAllowance: wrong proofs that a client may send in a minute. Proofs that are
-    ///     being checked count as wrong until then.
+    ///     being checked count as wrong until then. `nil` for any number.
     ///   - registrationIsOpen: whether anybody may become a Pro user.
     ///   - passwords: the cost of a stored password; next to nothing unless given.
     ///   - bounds: the greatest cost of a served hash.
@@ -57,7 +57,7 @@ public final class AgentWorld: Sendable {
         difficulty: Int = 2, stores: Stores? = nil, hashing: WorkerPool = .forTests(),
         accounts: (any AccountStore)? = nil, challenges: (any ChallengeLedger)? = nil,
         capabilityKeyID: Bool = true, mailSubject: MailSubject = .address, limits: Bool = false,
-        wrongProofAllowance: Int = 10,
+        wrongProofAllowance: Int? = 10,
         rates: [RateLimiter.Class: RateLimiter.Rate] = [:], registrationIsOpen: Bool = false,
         passwords: PasswordHasher.Settings = .init(memoryKiB: 8, iterations: 1, parallelism: 1),
         bounds: Argon2Hash.Bounds = .served,
@@ -84,12 +84,15 @@ public final class AgentWorld: Sendable {
                 capabilityKeyID: capabilityKeyID),
             keys: keys, signers: .forTests())
         var agentSettings = Agents.Settings(
-            salt: Self.salt, scrypt: Self.scrypt, mailSubject: mailSubject)
+            salt: Self.salt, scrypt: Self.scrypt, challengeLifetime: .seconds(180),
+            sessionLifetime: .seconds(3600), capabilityLifetime: .seconds(120),
+            mailSubject: mailSubject, quota: 41_943_040)
         adjust(&agentSettings)
         agents = Agents(
             settings: agentSettings, policy: Self.policy,
             governor: DifficultyGovernor(settings: .init(base: difficulty, maximum: difficulty)),
-            wrongProofs: WrongProofLimiter(allowance: wrongProofAllowance), tokens: tokens,
+            wrongProofs: wrongProofAllowance.map { WrongProofLimiter(allowance: $0) },
+            tokens: tokens,
             accounts: stores.accounts,
             challenges: stores.challenges, audit: stores.audit, limiter: limiter,
             hashing: hashing, random: random.make)

@@ -85,11 +85,17 @@ public struct Domain: Hashable, Sendable, CustomStringConvertible {
 
     public var description: String { text }
 
-    /// Whether the last label is a number, as in an IPv4 address: no top-level domain is
-    /// (RFC 3696 §2).
+    /// Whether the last label is a number, decimal or hexadecimal (`0x7f`), as in the forms of an
+    /// IPv4 address that URLs allow (URL Standard, "ends in a number"). No top-level domain is
+    /// numeric (RFC 3696 §2).
     var endsInNumber: Bool {
-        let last = text.utf8.split(separator: UInt8(ascii: ".")).last
-        return last?.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) } ?? false
+        guard let last = text.utf8.split(separator: UInt8(ascii: ".")).last else { return false }
+        let digits = UInt8(ascii: "0")...UInt8(ascii: "9")
+        let letters = UInt8(ascii: "a")...UInt8(ascii: "f")
+        if last.starts(with: "0x".utf8) {
+            return last.dropFirst(2).allSatisfy { digits.contains($0) || letters.contains($0) }
+        }
+        return last.allSatisfy(digits.contains)
     }
 }
 

@@ -24,10 +24,8 @@ public struct Agents: UseCases {
 
         public init(
             salt: String, scrypt: Scrypt.Parameters,
-            challengeLifetime: Duration = .seconds(180),
-            sessionLifetime: Duration = .seconds(3600),
-            capabilityLifetime: Duration = .seconds(120), mailSubject: MailSubject = .address,
-            quota: Int64 = 41_943_040
+            challengeLifetime: Duration, sessionLifetime: Duration, capabilityLifetime: Duration,
+            mailSubject: MailSubject, quota: Int64
         ) {
             self.salt = salt
             self.scrypt = scrypt
@@ -57,7 +55,7 @@ public struct Agents: UseCases {
     ///   - random: returns that many random bytes, fit for keys.
     public init(
         settings: Settings, policy: AddressPolicy, governor: DifficultyGovernor,
-        wrongProofs: WrongProofLimiter, tokens: TokenAuthority, accounts: any AccountStore,
+        wrongProofs: WrongProofLimiter?, tokens: TokenAuthority, accounts: any AccountStore,
         challenges: any ChallengeLedger, audit: any AuditLog, limiter: RateLimiter,
         hashing: WorkerPool, random: @escaping @Sendable (Int) -> [UInt8]
     ) {

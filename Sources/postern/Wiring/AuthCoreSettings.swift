@@ -65,7 +65,7 @@ struct UseCases: Sendable {
             governor: DifficultyGovernor(
                 settings: DifficultyGovernor.Settings(
                     base: config.pow.agentDifficulty, maximum: config.pow.agentMaxDifficulty)),
-            wrongProofs: WrongProofLimiter(allowance: config.limits.enabled ? 10 : .max),
+            wrongProofs: config.limits.enabled ? WrongProofLimiter() : nil,
             tokens: tokens, accounts: stores.accounts, challenges: stores.challenges,
             audit: stores.audit, limiter: limiter, hashing: pools.hashing, random: random)
         mailboxes = Mailboxes(

@@ -28,6 +28,14 @@ struct AccountsErrorsTests {
             (#"{"address":1,"password":"x"}"#, "invalid", 400, "invalid_request"),
             (#"{"address":"nonsense"}"#, "invalid", 400, "invalid_request"),
             (#"{"address":"nonsense","auth_key":"zz"}"#, "invalid", 400, "invalid_request"),
+            (
+                #"{"address":"nonsense","auth_key":"\#(hex)00"}"#, "invalid", 400,
+                "invalid_request"
+            ),
+            (
+                #"{"address":"nonsense","auth_key":"\#(hex.dropLast(2))"}"#, "invalid", 400,
+                "invalid_request"
+            ),
             (#"{"address":"nonsense","password":"x","pow":7}"#, "invalid", 400, "invalid_request"),
             (#"{"address":"nonsense","password":"x"}"#, "invalid", 401, "invalid_or_expired_token"),
             (#"{"address":"nonsense","password":"x"}"#, nil, 400, "invalid_address"),

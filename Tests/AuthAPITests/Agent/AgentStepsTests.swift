@@ -9,8 +9,9 @@ struct AgentStepsTests {
         AgentSteps(
             publicURL: AgentWorld.issuer,
             settings: Agents.Settings(
-                salt: AgentWorld.salt, scrypt: AgentWorld.scrypt, sessionLifetime: session,
-                capabilityLifetime: capability))
+                salt: AgentWorld.salt, scrypt: AgentWorld.scrypt,
+                challengeLifetime: .seconds(180), sessionLifetime: session,
+                capabilityLifetime: capability, mailSubject: .address, quota: 0))
     }
 
     @Test func theTextsNameTheConfiguredLifetimes() {

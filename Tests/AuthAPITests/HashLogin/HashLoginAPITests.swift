@@ -112,6 +112,14 @@ struct HashLoginAPITests {
         #expect(await validate(newer).status == .ok)
     }
 
+    @Test func anEmptyFieldCountsAsAbsent() async throws {
+        let token = try await token()
+        let valid = await api.call(.post, "/validate", bearer: token, json: #"{"token":""}"#)
+        #expect(valid.status == .ok)
+        let ended = await api.call(.post, "/logout", bearer: token, json: #"{"token":""}"#)
+        #expect(ended.status == .ok)
+    }
+
     /// Many clients send a media type without a body.
     @Test(arguments: [
         ("application/json", 400), ("application/x-www-form-urlencoded", 422), ("text/plain", 415),

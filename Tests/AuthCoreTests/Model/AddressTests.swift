@@ -37,6 +37,7 @@ struct AddressTests {
 
     @Test(arguments: [
         ("127.0.0.1", true), ("256.1", true), ("mail.1", true), ("1", true),
+        ("127.0x1", true), ("mail.0x7F", true), ("mail.0x", true), ("mail.0xg", false),
         ("1.test", false), ("mail.1a", false), ("mail.test", false),
     ])
     func aDomainWhoseLastLabelIsANumberIsRecognised(text: String, endsInNumber: Bool) throws {

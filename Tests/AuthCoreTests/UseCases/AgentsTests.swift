@@ -74,7 +74,7 @@ struct AgentsTests {
     }
 
     @Test func ofFiftyConcurrentSignUpsWithOneChallengeOneSucceeds() async throws {
-        let world = try AgentWorld(wrongProofAllowance: .max)
+        let world = try AgentWorld(wrongProofAllowance: nil)
         let (challenge, proof) = try await world.solvedChallenge()
         let outcomes = await withTaskGroup(of: AgentError?.self) { group in
             for number in 0..<50 {
@@ -306,62 +306,6 @@ struct AgentsTests {
     @Test func anUnknownAPIKeyIsReportedAfterTheProof() async throws {
         let unknown = try #require(APIKey(presented: "pst_nobody"))
         await expect(.unknownAPIKey) { _ = try await world.logIn(unknown) }
-    }
-
-    @Test func aDisabledAccountHasNoValidTokenAndNoLogin() async throws {
-        let (session, key) = try await world.signUp("myagent")
-        let presented = try await world.agents.authenticate(
-            session: session.token, at: world.clock.now)
-        let capability = try await world.agents.issueCapability(for: presented, at: world.clock.now)
-        #expect(
-            try await world.stores.accountDirectory.setState(
-                of: session.account.id, to: .disabled,
-                recording: AuditEvent(
-                    .accountDisabled, time: world.clock.now, actor: .operator, subject: "")))
-        await expect(.invalidSession) {
-            _ = try await world.agents.authenticate(session: session.token, at: world.clock.now)
-        }
-        await expect(.invalidCapability) {
-            _ = try await world.agents.authenticate(
-                capability: capability.token, at: world.clock.now)
-        }
-        await expect(.unknownAPIKey) { _ = try await world.logIn(key) }
-        let failed = try #require(try await world.events.last)
-        #expect(failed.kind == .loginFailed && failed.actor == .anonymous)
-        #expect(failed.subject == "myagent@mail.test")
-    }
-
-    @Test func aNewAPIKeyEndsTheOldOneAndEverySession() async throws {
-        let (session, old) = try await world.signUp("myagent")
-        let presented = try await world.agents.authenticate(
-            session: session.token, at: world.clock.now)
-        let new = try await world.agents.renewAPIKey(of: presented, by: world.caller)
-        await expect(.invalidSession) {
-            _ = try await world.agents.authenticate(session: session.token, at: world.clock.now)
-        }
-        await expect(.invalidSession) {
-            _ = try await world.agents.renewAPIKey(of: presented, by: world.caller)
-        }
-        await expect(.unknownAPIKey) { _ = try await world.logIn(old) }
-        #expect(try await world.logIn(new).account.id == session.account.id)
-    }
-
-    @Test func aDeletedAccountHasNoLoginAndItsAddressStaysTakenUntilItIsFreed() async throws {
-        let (session, key) = try await world.signUp("myagent")
-        let presented = try await world.agents.authenticate(
-            session: session.token, at: world.clock.now)
-        try await world.agents.deleteAccount(of: presented, by: world.caller)
-        await expect(.invalidSession) {
-            _ = try await world.agents.authenticate(session: session.token, at: world.clock.now)
-        }
-        await expect(.unknownAPIKey) { _ = try await world.logIn(key) }
-        await expect(.usernameTaken) { _ = try await world.signUp("myagent") }
-        #expect(
-            try await world.stores.accountDirectory.free(
-                session.account.address,
-                recording: AuditEvent(
-                    .addressFreed, time: world.clock.now, actor: .operator, subject: "")))
-        _ = try await world.signUp("myagent")
     }
 
     @Test func anExpiredOrMissingChallengeIsInvalid() async throws {

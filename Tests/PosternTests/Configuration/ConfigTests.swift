@@ -1,9 +1,9 @@
-import AuthCore
 import AuthStorage
 import Cryptography
 import HTTPEngine
 import Testing
 
+@testable import AuthCore
 @testable import postern
 
 @Suite struct ConfigTests {
@@ -150,6 +150,13 @@ import Testing
                 + "largest size; raise it to 393216 or more, or lower server.body_limit"
         ]
         #expect(found == (isAccepted ? [] : fault))
+    }
+
+    @Test func theDefaultRatesAreThoseOfTheRateLimiter() {
+        let rates = RateLimiter.Settings(LimitSection()).rates
+        for kind in RateLimiter.Class.allCases {
+            #expect(rates[kind] == kind.defaultRate, "\(kind)")
+        }
     }
 
     @Test func theLimitsOfServedHashesCanBeLoweredAndNeverRaised() throws {

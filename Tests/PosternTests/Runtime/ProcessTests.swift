@@ -28,7 +28,8 @@ import Testing
         #expect(Process.codeRange(line[...]) == nil)
     }
 
-    @Test func freePagesOfTheHeapAreReturnedToTheKernel() async {
+    @Test(.disabled(if: isSanitized, "the sanitizer has an allocator of its own"))
+    func freePagesOfTheHeapAreReturnedToTheKernel() async {
         await #expect(processExitsWith: .success) {
             let size = 1_000
             var blocks = try (0..<100_000).map { _ in try #require(malloc(size)) }
@@ -54,3 +55,10 @@ private func residentPages() throws -> Int {
     let text = try File.text(at: "/proc/self/statm", atMost: 1_000)
     return try #require(Int(text.split(separator: " ")[1]))
 }
+
+/// Whether the tests run under the thread sanitizer (`make tsan`).
+#if THREAD_SANITIZER
+    private let isSanitized = true
+#else
+    private let isSanitized = false
+#endif
