@@ -3,9 +3,12 @@ public import Dispatch
 /// Runs an actor's jobs on one serial Dispatch queue, so that a Dispatch source's handler on that
 /// queue is already inside the actor.
 ///
+/// A task of the actor that prefers this executor resumes on the queue. Without the preference, a
+/// continuation is resumed on the global executor, which only hands the task on to the queue.
+///
 /// Guarantees: jobs run one at a time, in the order they were enqueued. `checkIsolated` makes
 /// `assumeIsolated` trap when it is called from anywhere else.
-public final class QueueExecutor: SerialExecutor {
+public final class QueueExecutor: SerialExecutor, TaskExecutor {
     /// The queue itself, for Dispatch sources that fire inside the actor.
     public let queue: DispatchQueue
 
@@ -19,7 +22,11 @@ public final class QueueExecutor: SerialExecutor {
 
     public func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
-        queue.async { job.runSynchronously(on: self.asUnownedSerialExecutor()) }
+        queue.async {
+            job.runSynchronously(
+                isolatedTo: self.asUnownedSerialExecutor(),
+                taskExecutor: self.asUnownedTaskExecutor())
+        }
     }
 
     /// Lets `Task.immediate` begin inside a source's handler without a hop through the queue.

@@ -152,16 +152,25 @@ extension Program {
         var variables = environment.merging(
             ["PATH": "/usr/bin:/bin", "SWIFT_BACKTRACE": "enable=no"]) { given, _ in given }
         // For the coverage and the sanitizer of an instrumented program.
-        for name in ["LLVM_PROFILE_FILE", "TSAN_OPTIONS"] {
+        for name in ["LLVM_PROFILE_FILE", "TSAN_OPTIONS", "LD_PRELOAD"] {
             variables[name] = getenv(name).map { String(cString: $0) }
         }
+        // A test of a password prompt ignores signals of this process for a moment, and nohup does.
+        // An ignored signal would stay ignored in the program.
+        var attributes = posix_spawnattr_t()
+        posix_spawnattr_init(&attributes)
+        defer { posix_spawnattr_destroy(&attributes) }
+        var signals = sigset_t()
+        sigfillset(&signals)
+        posix_spawnattr_setsigdefault(&attributes, &signals)
+        posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGDEF))
         let path = Self.path
         var words =
             ([path] + arguments).map { strdup($0) } as [UnsafeMutablePointer<CChar>?] + [nil]
         var pairs = variables.map { strdup("\($0.key)=\($0.value)") } + [nil]
         defer { for text in words + pairs { free(text) } }
         var process: pid_t = 0
-        let failure = posix_spawn(&process, path, &actions, nil, &words, &pairs)
+        let failure = posix_spawn(&process, path, &actions, &attributes, &words, &pairs)
         guard failure == 0 else { throw TestError("cannot start \(path): errno \(failure)") }
         return process
     }
