@@ -3,12 +3,9 @@ public import Dispatch
 /// Runs an actor's jobs on one serial Dispatch queue, so that a Dispatch source's handler on that
 /// queue is already inside the actor.
 ///
-/// A task of the actor that prefers this executor resumes on the queue. Without the preference, a
-/// continuation is resumed on the global executor, which only hands the task on to the queue.
-///
 /// Guarantees: jobs run one at a time, in the order they were enqueued. `checkIsolated` makes
 /// `assumeIsolated` trap when it is called from anywhere else.
-public final class QueueExecutor: SerialExecutor, TaskExecutor {
+public final class QueueExecutor: SerialExecutor {
     /// The queue itself, for Dispatch sources that fire inside the actor.
     public let queue: DispatchQueue
 
@@ -22,11 +19,7 @@ public final class QueueExecutor: SerialExecutor, TaskExecutor {
 
     public func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
-        queue.async {
-            job.runSynchronously(
-                isolatedTo: self.asUnownedSerialExecutor(),
-                taskExecutor: self.asUnownedTaskExecutor())
-        }
+        queue.async { job.runSynchronously(on: self.asUnownedSerialExecutor()) }
     }
 
     /// Lets `Task.immediate` begin inside a source's handler without a hop through the queue.

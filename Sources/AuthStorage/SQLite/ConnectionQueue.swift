@@ -1,5 +1,4 @@
 internal import AuthCore
-internal import Dispatch
 internal import Scheduling
 internal import Synchronization
 
@@ -33,20 +32,20 @@ actor ConnectionQueue {
     ) async throws -> T {
         defer { callerCount.subtract(1, ordering: .relaxed) }
         guard callerCount.add(1, ordering: .relaxed).newValue <= depth else { throw StoreBusy() }
-        return try await perform(work)
+        return try await call(work)
     }
 
-    private func perform<T: Sendable>(
+    private func call<T: Sendable>(
         _ work: @Sendable (SQLiteConnection) throws -> T
     ) throws -> T {
         guard let connection else { throw StorageError.closed }
         return try work(connection)
     }
 
-    /// Runs `work` on the queue later and returns at once. The caller limits how many wait.
+    /// Runs `work` on the queue. The caller limits how many wait.
     /// - Parameter work: gets `nil` when the connection is closed.
-    nonisolated func enqueue(_ work: @escaping @Sendable (SQLiteConnection?) -> Void) {
-        executor.queue.async { self.assumeIsolated { work($0.connection) } }
+    func perform(_ work: @Sendable (SQLiteConnection?) -> Void) {
+        work(connection)
     }
 
     /// Closes the connection. Later jobs fail with ``StorageError/closed``.

@@ -288,7 +288,7 @@ extension Connection {
         case .handler(let route, let request):
             // Begins at once and on the loop: a handler that does not suspend costs no turn of the
             // queue, and its response is sent with the others of this batch.
-            let started = Task.immediate(executorPreference: loop.executor) {
+            let started = Task.immediate {
                 let result = await route.run(request)
                 self.finish(exchange, result, on: loop)
             }
