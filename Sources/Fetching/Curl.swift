@@ -35,11 +35,9 @@ final class ResponseCollector {
     /// unasked.
     var isEncoded: Bool {
         headers.contains { name, value in
-            switch name.lowercased() {
-            case "content-encoding": value.lowercased() != "identity"
-            case "transfer-encoding": value.lowercased() != "chunked"
-            default: false
-            }
+            equalIgnoringCase(name, "content-encoding") && !equalIgnoringCase(value, "identity")
+                || equalIgnoringCase(name, "transfer-encoding")
+                    && !equalIgnoringCase(value, "chunked")
         }
     }
 
@@ -123,4 +121,10 @@ final class CurlList {
     deinit {
         curl_slist_free_all(first)
     }
+}
+
+/// Whether two texts are equal byte by byte, in either case of ASCII letters.
+func equalIgnoringCase(_ one: String, _ other: String) -> Bool {
+    func lowered(_ byte: UInt8) -> UInt8 { byte &- 0x41 < 26 ? byte | 0x20 : byte }
+    return one.utf8.elementsEqual(other.utf8) { lowered($0) == lowered($1) }
 }

@@ -47,7 +47,7 @@ public struct FetchedResponse: Sendable {
 
     /// The first field with this name, in any case.
     public func header(_ name: String) -> String? {
-        headers.first { $0.name.lowercased() == name.lowercased() }?.value
+        headers.first { equalIgnoringCase($0.name, name) }?.value
     }
 }
 

@@ -61,6 +61,10 @@ import Testing
         expectNone(sources.flatMap(Rules.escapes))
     }
 
+    @Test func textsFromTheNetworkAreTakenApartByBytes() {
+        expectNone(sources.flatMap(Rules.characters))
+    }
+
     @Test func nothingIsLeftForLater() {
         expectNone(sources.flatMap(Rules.leftovers))
     }

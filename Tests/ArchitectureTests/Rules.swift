@@ -45,6 +45,27 @@ enum Rules {
         }
     }
 
+    /// Texts from the network are taken apart by bytes: a Character can swallow a delimiter, and
+    /// canonically equivalent Characters are equal.
+    static func characters(_ file: SourceFile) -> [Violation] {
+        let name = file.path.split(separator: "/").last.map(String.init) ?? ""
+        guard readNetwork.contains(file.module), !takeOwnText.contains(name) else { return [] }
+        let forbidden = [
+            "separator: \"", "firstIndex(of: \"", "lastIndex(of: \"", "hasPrefix(", "hasSuffix(",
+        ]
+        return file.code.enumerated().flatMap { index, line in
+            forbidden.filter { contains(line, $0) }.map { violation(file, index, $0) }
+        }
+    }
+
+    private static let readNetwork: Set = [
+        "Networking", "StrictJSON", "Cryptography", "HTTPEngine", "AuthCore", "Fetching", "AuthAPI",
+    ]
+
+    /// The templates of routes, the URLs of this program's own requests, and a URL that has been
+    /// checked to be visible ASCII.
+    private static let takeOwnText: Set = ["RouteTree.swift", "Fetcher.swift", "FetchTarget.swift"]
+
     static func width(_ file: SourceFile) -> [Violation] {
         file.lines.enumerated().filter { $0.element.count > 100 }.map { index, line in
             violation(file, index, "\(line.count) columns")

@@ -48,6 +48,17 @@ import Testing
         #expect(Rules.escapes(file("AuthCore", line)).isEmpty)
     }
 
+    @Test(arguments: [
+        "a.split(separator: \",\")", "a.firstIndex(of: \":\")", "a.hasPrefix(b)",
+    ])
+    func takingATextApartByCharactersIsFound(line: String) {
+        #expect(Rules.characters(file("AuthAPI", line)).count == 1)
+        #expect(Rules.characters(file("postern", line)).isEmpty)
+        #expect(
+            Rules.characters(file("AuthAPI", "a.split(separator: UInt8(ascii: \",\"))")).isEmpty)
+        #expect(Rules.characters(file("AuthAPI", "// \(line)")).isEmpty)
+    }
+
     @Test func leftoversAreFoundInComments() {
         #expect(Rules.leftovers(file("AuthCore", "a\n// TODO: b")).map(\.line) == [2])
         #expect(Rules.leftovers(file("AuthCore", "TODOS")).isEmpty)

@@ -18,16 +18,12 @@ extension Request {
     /// The token of a request under `/api/user`, and whether it came as a cookie.
     var userToken: (token: String?, isCookie: Bool) {
         guard hasNoToken else { return (presentedToken, false) }
-        let cookies = headers.all("cookie").flatMap { $0.split(separator: ";") }
-        let values = cookies.compactMap { cookie -> Substring? in
-            let trimmed = cookie.drop { $0 == " " }
-            guard trimmed.hasPrefix("\(SessionCookie.name)=") else { return nil }
-            return trimmed.dropFirst(SessionCookie.name.count + 1)
-        }
+        let values = headers.values("cookie").flatMap { $0.parts(separatedBy: ";") }
+            .compactMap { $0.trimmed.dropping(prefix: "\(SessionCookie.name)=") }
         // With two cookies of this name, another site may have set one of them. Neither is used.
         guard values.count == 1, let value = values.first, !value.isEmpty else {
             return (nil, false)
         }
-        return (String(value), true)
+        return (value.text, true)
     }
 }

@@ -31,7 +31,7 @@ extension HeaderFields {
     }
 
     fileprivate var acceptedFormat: ResponseFormat {
-        let accept = AcceptedTypes(all("accept"))
+        let accept = AcceptedTypes(values("accept"))
         return accept.weight(of: "application", "json") > accept.weight(of: "text", "html")
             ? .json : .html
     }
@@ -55,17 +55,16 @@ struct AcceptedTypes {
     private static let maximumRanges = 64
     private let ranges: [(type: String, subtype: String, quality: Int)]
 
-    init(_ values: [String]) {
-        ranges = values.flatMap { $0.split(separator: ",") }.prefix(Self.maximumRanges)
-            .compactMap { range in
-                let parts = range.lowercased().split(
-                    separator: ";", omittingEmptySubsequences: false
-                ).map { $0.filter { $0 != " " && $0 != "\t" } }
-                let names = parts[0].split(separator: "/", omittingEmptySubsequences: false)
+    init(_ values: [FieldText]) {
+        ranges = values.flatMap { $0.parts(separatedBy: ",") }.filter { !$0.trimmed.isEmpty }
+            .prefix(Self.maximumRanges).compactMap { range in
+                let parts = range.parts(separatedBy: ";").map(\.trimmed)
+                let names = parts[0].parts(separatedBy: "/")
                 guard names.count == 2 else { return nil }
-                let quality = parts.dropFirst().first { $0.hasPrefix("q=") }
-                    .map { Self.thousandths(of: $0.dropFirst(2)) }
-                return (String(names[0]), String(names[1]), quality ?? 1000)
+                let quality = parts.dropFirst().lazy
+                    .compactMap { $0.dropping(prefix: "q=") ?? $0.dropping(prefix: "Q=") }
+                    .first.map(Self.thousandths)
+                return (names[0].lowercased, names[1].lowercased, quality ?? 1000)
             }
     }
 
@@ -85,13 +84,13 @@ struct AcceptedTypes {
     }
 
     /// `0.5` is 500; a text that is not a quality value (RFC 9110 §12.4.2) counts as 0.
-    private static func thousandths(of text: Substring) -> Int {
-        let parts = text.split(separator: ".", omittingEmptySubsequences: false)
-        let digits = parts.count == 2 ? parts[1] : ""
-        guard parts.count <= 2, parts[0] == "0" || parts[0] == "1", digits.utf8.count <= 3,
-            digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }),
-            let fraction = Int(digits + String(repeating: "0", count: 3 - digits.utf8.count))
+    private static func thousandths(of value: FieldText) -> Int {
+        let parts = value.parts(separatedBy: ".").map(\.text)
+        let digits = parts.count == 2 ? parts[1].utf8.map(Int.init) : []
+        guard parts.count <= 2, parts[0] == "0" || parts[0] == "1", digits.count <= 3,
+            digits.allSatisfy({ (0x30...0x39).contains($0) })
         else { return 0 }
+        let fraction = zip(digits, [100, 10, 1]).reduce(0) { $0 + ($1.0 - 0x30) * $1.1 }
         return min(1000, (parts[0] == "1" ? 1000 : 0) + fraction)
     }
 }

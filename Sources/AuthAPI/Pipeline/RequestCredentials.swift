@@ -19,9 +19,7 @@ extension Request {
 
     /// Whether there is no `Authorization`, or one without a token, which counts as none.
     var hasNoToken: Bool {
-        headers.all("authorization").allSatisfy { value in
-            value.lowercased().filter { $0 != " " && $0 != "\t" } == "bearer"
-        }
+        headers.values("authorization").allSatisfy { $0.trimmed.equalsIgnoringCase("bearer") }
     }
 
     /// As ``bearerToken``, but a header that holds no bearer token gives an empty one, which is
@@ -36,10 +34,11 @@ extension Request {
         if headers.all("sec-fetch-site").contains(where: { $0 != "same-origin" && $0 != "none" }) {
             return true
         }
-        let host = headers.first("host")?.lowercased()
-        return headers.all("origin").contains { origin in
+        let host = headers.first("host")
+        return headers.values("origin").contains { origin in
             guard let host else { return true }
-            return !["http://\(host)", "https://\(host)"].contains(origin.lowercased())
+            return !origin.equalsIgnoringCase("http://\(host)")
+                && !origin.equalsIgnoringCase("https://\(host)")
         }
     }
 

@@ -121,8 +121,9 @@ struct Normal {
 
     /// The parts before and after the only `@`.
     var halves: (Substring, Substring)? {
-        let halves = text.split(separator: "@", omittingEmptySubsequences: false)
-        return halves.count == 2 ? (halves[0], halves[1]) : nil
+        let halves = text.utf8.split(
+            separator: UInt8(ascii: "@"), omittingEmptySubsequences: false)
+        return halves.count == 2 ? (Substring(halves[0]), Substring(halves[1])) : nil
     }
 
     /// Whether `text` is a valid local part (RFC 5321 §4.5.3.1.1): 1 to 64 bytes, no dot first,

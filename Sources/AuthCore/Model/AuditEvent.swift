@@ -53,9 +53,9 @@ public struct AuditEvent: Equatable, Sendable {
             case "anonymous": self = .anonymous
             case "operator": self = .operator
             default:
-                if text.hasPrefix("account:"), let id = AccountID(String(text.dropFirst(8))) {
+                if let id = text.after("account:").flatMap(AccountID.init) {
                     self = .account(id)
-                } else if text.hasPrefix("user:"), let id = UserID(String(text.dropFirst(5))) {
+                } else if let id = text.after("user:").flatMap(UserID.init) {
                     self = .user(id)
                 } else if let email = Email(parsing: text), email.text == text {
                     self = .email(email)
@@ -92,5 +92,13 @@ public struct AuditEvent: Equatable, Sendable {
         self.init(
             kind, time: caller.now, actor: actor, subject: subject,
             client: caller.address.description, requestID: caller.requestID)
+    }
+}
+
+extension String {
+    /// What follows `prefix`; `nil` when the text does not begin with its bytes.
+    fileprivate func after(_ prefix: String) -> String? {
+        utf8.starts(with: prefix.utf8)
+            ? String(Substring(utf8.dropFirst(prefix.utf8.count))) : nil
     }
 }

@@ -13,10 +13,10 @@ public struct AccountCursor: Equatable, Sendable {
     /// - Returns: `nil` for a text that ``text`` does not give.
     public init?(_ text: String) {
         guard text.utf8.count <= 128, let bytes = Base64URL.decode(text.utf8) else { return nil }
-        let parts = String(decoding: bytes, as: UTF8.self).split(
-            separator: "/", omittingEmptySubsequences: false)
+        let parts = bytes.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
+            .map { String(decoding: $0, as: UTF8.self) }
         guard parts.count == 2, let created = Int64(parts[0]), String(created) == parts[0],
-            let id = AccountID(String(parts[1]))
+            let id = AccountID(parts[1])
         else { return nil }
         self.init(created: Instant(milliseconds: created), id: id)
     }

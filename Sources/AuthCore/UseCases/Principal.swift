@@ -39,7 +39,7 @@ public struct Authenticator: UseCases {
         of token: String?, at now: Instant
     ) async throws(AccountsError) -> Principal? {
         guard let token else { return nil }
-        if token.hasPrefix(APIToken.prefix) {
+        if token.utf8.starts(with: APIToken.prefix.utf8) {
             return .user(try await user(apiToken: token, at: now))
         }
         if let (email, _) = try await attempt(

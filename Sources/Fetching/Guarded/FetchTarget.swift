@@ -33,6 +33,7 @@ public struct FetchTarget: Hashable, Sendable {
     ///
     /// - Throws: ``MalformedTarget`` for every error.
     public init(_ text: String, under rules: FetchRules) throws(MalformedTarget) {
+        // Only visible ASCII, so that a Character is one byte from here on.
         guard text.utf8.count <= Self.maxBytes,
             text.utf8.allSatisfy({ (0x21...0x7e).contains($0) }),
             let scheme = Scheme(of: text), scheme == .https || rules.allowsHTTP

@@ -83,4 +83,10 @@ enum ASCII {
         }
         return true
     }
+
+    /// Whether the bytes equal `text`, regardless of case.
+    static func equalIgnoringCase(_ bytes: ArraySlice<UInt8>, _ text: String) -> Bool {
+        bytes.count == text.utf8.count
+            && bytes.elementsEqual(text.utf8) { lowered($0) == lowered($1) }
+    }
 }

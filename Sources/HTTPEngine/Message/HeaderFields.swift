@@ -13,6 +13,13 @@ public struct HeaderFields: Sendable, Sequence {
         return nil
     }
 
+    /// Every value of this name as bytes, in order, for code that takes values apart.
+    public func values(_ name: String) -> [FieldText] {
+        head.fields.filter { matches($0, name) }.map {
+            FieldText(head.bytes[Int($0.valueStart)..<Int($0.valueEnd)])
+        }
+    }
+
     /// Every value of this name, in order. Code that relies on a header must ask for all and
     /// must not accept two.
     public func all(_ name: String) -> [String] {

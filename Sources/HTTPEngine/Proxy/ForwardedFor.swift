@@ -17,8 +17,8 @@ enum ForwardedFor {
         var client = peer
         var hops = 0
         // Each line is read on its own, so that a line with an open quote cannot swallow the next.
-        for line in headers.all(header.rawValue).reversed() {
-            for node in nodes(line, header).reversed() {
+        for line in headers.values(header.rawValue).reversed() {
+            for node in nodes(line.bytes, header).reversed() {
                 // The proxy that forwarded an unreadable entry stands for it.
                 guard hops < maxHops, let before = node else { return client }
                 client = before
@@ -30,12 +30,13 @@ enum ForwardedFor {
     }
 
     /// The addresses of a line, in order; `nil` for an entry that is not an address.
-    private static func nodes(_ line: String, _ header: ForwardedHeader) -> [IPAddress?] {
+    private static func nodes(
+        _ line: ArraySlice<UInt8>, _ header: ForwardedHeader
+    ) -> [IPAddress?] {
         switch header {
         case .xForwardedFor:
-            line.split(separator: ",", omittingEmptySubsequences: false).suffix(maxHops + 1).map {
-                address(ofNode: trimmed($0), bracketed: false)
-            }
+            line.split(separator: UInt8(ascii: ","), omittingEmptySubsequences: false)
+                .suffix(maxHops + 1).map { address(ofNode: $0.trimmingBlanks, bracketed: false) }
         case .forwarded:
             // In a malformed list it is not known where one element ends.
             ForwardedList.nodes(line)?.suffix(maxHops + 1).map { node in
@@ -47,30 +48,31 @@ enum ForwardedFor {
     /// Reads an address with or without a port: `192.0.2.1`, `192.0.2.1:80`, `[2001:db8::1]:80`.
     /// - Parameter bracketed: whether an IPv6 address must be in brackets. Otherwise it may also be
     ///   bare, and then has no port.
-    static func address(ofNode node: Substring, bracketed: Bool) -> IPAddress? {
-        if node.first == "[" {
-            guard let end = node.firstIndex(of: "]"), isPort(node[end...].dropFirst()) else {
-                return nil
-            }
+    static func address(ofNode node: ArraySlice<UInt8>, bracketed: Bool) -> IPAddress? {
+        let colon = UInt8(ascii: ":")
+        if node.first == UInt8(ascii: "[") {
+            guard let end = node.firstIndex(of: UInt8(ascii: "]")),
+                isPort(node[end...].dropFirst())
+            else { return nil }
             let host = node[..<end].dropFirst()
-            guard host.utf8.contains(UInt8(ascii: ":")) else { return nil }
-            return IPAddress(host)?.unmapped
+            guard host.contains(colon) else { return nil }
+            return IPAddress(utf8: host)?.unmapped
         }
-        let colons = node.utf8.count { $0 == UInt8(ascii: ":") }
-        let host = colons == 1 ? node.prefix { $0 != ":" } : node
+        let colons = node.count { $0 == colon }
+        let host = colons == 1 ? node.prefix { $0 != colon } : node
         guard colons <= 1 || !bracketed, isPort(node[host.endIndex...]) else { return nil }
-        return IPAddress(host)?.unmapped
+        return IPAddress(utf8: host)?.unmapped
     }
 
     /// Nothing, or a colon and a port. RFC 7239 §6 allows an obfuscated port.
-    private static func isPort(_ text: Substring) -> Bool {
-        guard text.first == ":" else { return text.isEmpty }
-        let port = text.dropFirst().utf8
+    private static func isPort(_ text: ArraySlice<UInt8>) -> Bool {
+        guard text.first == UInt8(ascii: ":") else { return text.isEmpty }
+        let port = text.dropFirst()
         if port.first == UInt8(ascii: "_") {
             return port.count > 1 && port.allSatisfy(isObfuscated)
         }
         return (1...5).contains(port.count) && port.allSatisfy(ASCII.isDigit)
-            && UInt16(String(text.dropFirst())) != nil
+            && port.reduce(0) { $0 * 10 + Int($1 - 0x30) } <= 65_535
     }
 
     private static func isObfuscated(_ byte: UInt8) -> Bool {
@@ -81,11 +83,5 @@ enum ForwardedFor {
             return true
         default: return false
         }
-    }
-
-    private static func trimmed(_ text: Substring) -> Substring {
-        var text = text.drop { $0 == " " || $0 == "\t" }
-        while text.last == " " || text.last == "\t" { text.removeLast() }
-        return text
     }
 }

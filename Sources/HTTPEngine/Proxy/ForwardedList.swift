@@ -10,22 +10,22 @@ struct ForwardedList {
 
     /// - Returns: the `for` of each element, unquoted, `nil` where it has none; `nil` for a
     ///   malformed line.
-    static func nodes(_ line: String) -> [String?]? {
-        var list = ForwardedList(bytes: Array(line.utf8))
+    static func nodes(_ line: ArraySlice<UInt8>) -> [[UInt8]?]? {
+        var list = ForwardedList(bytes: Array(line))
         return try? list.elements()
     }
 
     private init(bytes: [UInt8]) { self.bytes = bytes }
 
-    private mutating func elements() throws(Malformed) -> [String?] {
-        var nodes: [String?] = []
+    private mutating func elements() throws(Malformed) -> [[UInt8]?] {
+        var nodes: [[UInt8]?] = []
         repeat { nodes.append(try element()) } while take(UInt8(ascii: ","))
         guard position == bytes.count else { throw Malformed() }
         return nodes
     }
 
-    private mutating func element() throws(Malformed) -> String? {
-        var node: String?
+    private mutating func element() throws(Malformed) -> [UInt8]? {
+        var node: [UInt8]?
         repeat {
             skipBlanks()
             let name = token()
@@ -34,7 +34,7 @@ struct ForwardedList {
             guard take(UInt8(ascii: "=")) else { throw Malformed() }
             let value = try value()
             skipBlanks()
-            guard ASCII.equalIgnoringCase(name, "for") else { continue }
+            guard ASCII.equalIgnoringCase(name[...], "for") else { continue }
             // §4: a parameter occurs once. One of two may be the client's own.
             guard node == nil else { throw Malformed() }
             node = value
@@ -42,18 +42,18 @@ struct ForwardedList {
         return node
     }
 
-    private mutating func value() throws(Malformed) -> String {
+    private mutating func value() throws(Malformed) -> [UInt8] {
         guard take(UInt8(ascii: "\"")) else {
             let value = token()
             // An unquoted address with a port is not allowed by §4, but very common.
             guard take(UInt8(ascii: ":")) else { return value }
-            return value + ":" + token()
+            return value + [UInt8(ascii: ":")] + token()
         }
         var text: [UInt8] = []
         while position < bytes.count {
             var byte = bytes[position]
             position += 1
-            if byte == UInt8(ascii: "\"") { return String(decoding: text, as: UTF8.self) }
+            if byte == UInt8(ascii: "\"") { return text }
             if byte == UInt8(ascii: "\\") {
                 guard position < bytes.count else { break }
                 byte = bytes[position]
@@ -64,10 +64,10 @@ struct ForwardedList {
         throw Malformed()
     }
 
-    private mutating func token() -> String {
+    private mutating func token() -> [UInt8] {
         let start = position
         while position < bytes.count, ASCII.isToken(bytes[position]) { position += 1 }
-        return String(decoding: bytes[start..<position], as: UTF8.self)
+        return Array(bytes[start..<position])
     }
 
     private mutating func take(_ byte: UInt8) -> Bool {

@@ -44,10 +44,11 @@ extension ProxyHeader {
         guard bytes[end] == 0x0d else { return .invalid(.badLine) }
         guard end + 1 < bytes.count else { return .needMore }
         guard bytes[end + 1] == 0x0a else { return .invalid(.badLine) }
-        let fields = String(decoding: bytes[..<end], as: UTF8.self)
-            .split(separator: " ", omittingEmptySubsequences: false).map(String.init)
+        // The first is `PROXY`, as the line begins with it and a space.
+        let fields = bytes[..<end].split(
+            separator: UInt8(ascii: " "), omittingEmptySubsequences: false)
         // §2.1: what follows UNKNOWN is ignored.
-        if fields[1] == "UNKNOWN" { return .done(client: nil, bytes: end + 2) }
+        if fields[1].elementsEqual("UNKNOWN".utf8) { return .done(client: nil, bytes: end + 2) }
         guard fields.count == 6, let isV6 = family(fields[1]) else { return .invalid(.badLine) }
         guard let client = address(fields[2], fields[4], isV6: isV6),
             address(fields[3], fields[5], isV6: isV6) != nil
@@ -55,18 +56,18 @@ extension ProxyHeader {
         return .done(client: client, bytes: end + 2)
     }
 
-    private static func family(_ name: String) -> Bool? {
-        switch name {
-        case "TCP4": false
-        case "TCP6": true
-        default: nil
-        }
+    private static func family(_ name: ArraySlice<UInt8>) -> Bool? {
+        if name.elementsEqual("TCP4".utf8) { return false }
+        return name.elementsEqual("TCP6".utf8) ? true : nil
     }
 
-    private static func address(_ host: String, _ port: String, isV6: Bool) -> SocketAddress? {
-        guard host.utf8.contains(UInt8(ascii: ":")) == isV6, (1...5).contains(port.utf8.count),
-            port.utf8.allSatisfy(ASCII.isDigit), port == "0" || !port.hasPrefix("0"),
-            let port = UInt16(port), let address = IPAddress(host)
+    private static func address(
+        _ host: ArraySlice<UInt8>, _ digits: ArraySlice<UInt8>, isV6: Bool
+    ) -> SocketAddress? {
+        guard host.contains(UInt8(ascii: ":")) == isV6, (1...5).contains(digits.count),
+            digits.allSatisfy(ASCII.isDigit), digits.count == 1 || digits.first != 0x30,
+            let port = UInt16(exactly: digits.reduce(0) { $0 * 10 + Int($1 - 0x30) }),
+            let address = IPAddress(utf8: host)
         else { return nil }
         return SocketAddress(address.unmapped, port: port)
     }

@@ -79,9 +79,7 @@ struct HeadSemantics {
         let elements = bytes[range].split(
             separator: UInt8(ascii: ","), omittingEmptySubsequences: false)
         return elements.map { element in
-            var element = element.drop(while: ASCII.isBlank)
-            while let last = element.last, ASCII.isBlank(last) { element.removeLast() }
-            return String(decoding: element.map(ASCII.lowered), as: UTF8.self)
+            String(decoding: element.trimmingBlanks.map(ASCII.lowered), as: UTF8.self)
         }
     }
 }

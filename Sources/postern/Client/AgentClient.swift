@@ -103,10 +103,10 @@ private struct Success {
     /// The token of the `Authorization` header.
     func token() throws -> String {
         let scheme = "Bearer "
-        guard let value = response.header("Authorization"), value.hasPrefix(scheme) else {
-            throw ErrorResponse.unexpected(response)
-        }
-        return String(value.dropFirst(scheme.count))
+        guard let value = response.header("Authorization"),
+            value.utf8.starts(with: scheme.utf8)
+        else { throw ErrorResponse.unexpected(response) }
+        return String(Substring(value.utf8.dropFirst(scheme.utf8.count)))
     }
 
     func string(_ name: String) throws -> String {

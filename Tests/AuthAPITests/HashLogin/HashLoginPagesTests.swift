@@ -23,6 +23,9 @@ struct HashLoginPagesTests {
             ("application/json;q=0, text/html", .html), ("application/*, text/html;q=0.9", .json),
             ("application/json;q=0", .html), ("application/json;q=0, */*;q=0", .html),
             ("application/json;q=banana, text/html;q=0.1", .html), (",,;;/", .html),
+            ("text/html\u{600},application/json", .json),
+            ("text/html\u{37e}x,application/json;Q=0.5", .json),
+            ("text/html;q=0.5\u{600}, application/json;q=0.4", .json),
         ] as [(String?, ResponseFormat)])
     func theFormatIsTheOneThatAcceptPrefers(accept: String?, format: ResponseFormat) {
         let request = Request(

@@ -28,15 +28,17 @@ private func client(
     ])
     func aNodeIsAnAddressWithOrWithoutAPort(node: String, text: String) {
         for bracketed in [true, false] {
-            let address = ForwardedFor.address(ofNode: node[...], bracketed: bracketed)
+            let address = ForwardedFor.address(
+                ofNode: Array(node.utf8)[...], bracketed: bracketed)
             #expect(address?.description == text)
         }
     }
 
     @Test func anIPv6AddressWithoutBracketsIsReadWhereBracketsAreOptional() {
         let node = "2001:db8::1"
-        #expect(ForwardedFor.address(ofNode: node[...], bracketed: false)?.description == node)
-        #expect(ForwardedFor.address(ofNode: node[...], bracketed: true) == nil)
+        let bytes = Array(node.utf8)[...]
+        #expect(ForwardedFor.address(ofNode: bytes, bracketed: false)?.description == node)
+        #expect(ForwardedFor.address(ofNode: bytes, bracketed: true) == nil)
     }
 
     @Test(arguments: [
@@ -46,8 +48,22 @@ private func client(
         "1.2.3.4:_a/b", "1.2.3.4:1x", " 1.2.3.4", "1.2.3.4 ", "1.2.3.4\0", "_hidden", "unknown",
     ])
     func anotherNodeIsNotAnAddress(node: String) {
-        #expect(ForwardedFor.address(ofNode: node[...], bracketed: true) == nil)
-        #expect(ForwardedFor.address(ofNode: node[...], bracketed: false) == nil)
+        let bytes = Array(node.utf8)[...]
+        #expect(ForwardedFor.address(ofNode: bytes, bracketed: true) == nil)
+        #expect(ForwardedFor.address(ofNode: bytes, bracketed: false) == nil)
+    }
+
+    /// As Characters, each of these is one with the comma that the proxy appends, or is equal to a
+    /// delimiter.
+    @Test(arguments: [
+        "\u{600}", "198.51.100.1\u{600}", "\u{110bd}", "10.0.0.9\u{600}", "\u{37e}", "\u{200d}",
+    ])
+    func nothingThatAClientSendsSwallowsTheDelimiterOfTheProxy(beginning: String) throws {
+        for comma in [",", ", "] {
+            #expect(try client("10.0.0.1", [beginning + comma + "203.0.113.9"]) == "203.0.113.9")
+            let forwarded = "host=\"\(beginning)\"" + comma + "for=203.0.113.9"
+            #expect(try client("10.0.0.1", [forwarded], in: .forwarded) == "203.0.113.9")
+        }
     }
 
     @Test func mappedProxiesAreThoseOfIPv4() throws {

@@ -74,6 +74,8 @@ private let headers = v1Headers.map { (Array($0.0.utf8), $0.1) } + v2Headers
             ("PROXY \r\n", .badLine), ("PROXY UNKNOWN\n", .badLine), ("PROXY UNKNOWN\rx", .badLine),
             ("PROXY UNKNOWNS\r\n", .badLine), ("PROXY TCP5 1.2.3.4 1.2.3.4 1 1\r\n", .badLine),
             ("PROXY  TCP4 1.2.3.4 1.2.3.4 1 1\r\n", .badLine), ("PROXY TCP4\r\n", .badLine),
+            ("PROXY \u{301}UNKNOWN\r\n", .badLine), ("PROXY \u{301}\r\n", .badLine),
+            ("PROXY TCP4\u{600} 1.2.3.4 1.2.3.4 1 1\r\n", .badLine),
             ("PROXY TCP4 1.2.3.4 1.2.3.4 1\r\n", .badLine),
             ("PROXY TCP4 1.2.3.4 1.2.3.4 1 1 \r\n", .badLine),
             ("PROXY TCP4 1.2.3.4  1.2.3.4 1 1\r\n", .badLine),
