@@ -15,7 +15,8 @@ import Testing
         let store = try await withUsers(engine)
         let full = APIToken(
             id: tokenID(1), owner: userID(1), name: "caf\u{e9} \u{1f511}\0\n'", digest: digest(1),
-            created: Instant(milliseconds: -5), expiry: Instant(milliseconds: .max),
+            scopes: [.tokens, .accounts], created: Instant(milliseconds: -5),
+            expiry: Instant(milliseconds: .max),
             lastUsed: .epoch, revoked: Instant(milliseconds: 7))
         #expect(try await store.insert(full))
         #expect(try await store.insert(token(2)))

@@ -34,10 +34,11 @@ extension UserStore {
     }
 
     func replacePassword(
-        of id: UserID, at version: Int64, with password: PasswordHash
+        of id: UserID, at version: Int64, with password: PasswordHash,
+        recording event: AuditEvent = event(.credentialReset)
     ) async throws -> Bool {
         try await replacePassword(
-            of: id, at: version, with: password, recording: event(.credentialReset))
+            of: id, at: version, with: password, revokingTokens: false, recording: event)
     }
 
     func endSessions(of id: UserID, at version: Int64) async throws -> Bool {

@@ -64,6 +64,28 @@ import Testing
     }
 
     @Test(arguments: Engine.allCases)
+    func aReplacementRevokesTokensWhenAsked(engine: Engine) async throws {
+        let store = try await engine.open()
+        for number in 1...2 { #expect(try await store.insert(user(number))) }
+        for number in 1...2 { #expect(try await store.insert(token(number))) }
+        #expect(try await store.insert(token(3, revoked: 5)))
+        #expect(try await store.insert(token(4, of: 2)))
+        for version in [Int64(2), 1] {
+            let isReplaced = try await store.replacePassword(
+                of: userID(1), at: version, with: hash("new"), revokingTokens: true,
+                recording: event(.credentialReset, "reset", time: 9))
+            #expect(isReplaced == (version == 1))
+        }
+        let revoked = try await store.tokens(of: userID(1)).map(\.revoked?.milliseconds)
+        #expect(revoked == [9, 9, 5])
+        #expect(try await store.token(digest: digest(4))?.revoked == nil)
+        let events = try await store.events(after: nil, limit: 100).map(\.event)
+        #expect(
+            Set(events.filter { $0.kind == .tokenRevoked }.map(\.subject))
+                == [tokenID(1).text, tokenID(2).text])
+    }
+
+    @Test(arguments: Engine.allCases)
     func ofConcurrentReplacementsAtOneVersionOneSucceeds(engine: Engine) async throws {
         let store = try await engine.open()
         #expect(try await store.insert(user(1)))

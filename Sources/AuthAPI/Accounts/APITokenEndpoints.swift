@@ -12,9 +12,9 @@ struct APITokenEndpoints: Sendable {
 
     var routes: [Route] {
         [
-            pipeline.route(.get, "/api/user/tokens", access.user, list),
-            pipeline.route(.post, "/api/user/tokens", body: .json, access.user, create),
-            pipeline.route(.delete, "/api/user/tokens/{token_id}", access.user, revoke),
+            pipeline.route(.get, "/api/user/tokens", access.user(.tokens), list),
+            pipeline.route(.post, "/api/user/tokens", body: .json, access.tokenHolder, create),
+            pipeline.route(.delete, "/api/user/tokens/{token_id}", access.user(.tokens), revoke),
         ]
     }
 
@@ -31,6 +31,7 @@ struct APITokenEndpoints: Sendable {
                         member.member("last_used_at", token.lastUsed?.rfc3339)
                         member.member("revoked_at", token.revoked?.rfc3339)
                         member.member("expires_at", token.expiry?.rfc3339)
+                        member.member("scopes", token.scopeNames)
                     }
                 }
             }
@@ -39,24 +40,38 @@ struct APITokenEndpoints: Sendable {
 
     /// POST /api/user/tokens
     ///
-    /// Needs no body, so a body that is not a JSON object is ignored. In an object, `name` and
-    /// `expires_in` (seconds until the token expires) are optional.
-    private func create(_ request: APIRequest<User>) async throws(AccountsError) -> Response {
-        let body = try? JSONBody<AccountsError>(request.http)
+    /// Needs no body. In a body `name`, `expires_in` (seconds until the token expires) and `scopes`
+    /// are optional.
+    private func create(
+        _ request: APIRequest<AccountsAccess.TokenHolder>
+    ) async throws(AccountsError) -> Response {
+        let body = try JSONBody<AccountsError>.optional(request.http)
         let name = try body?.string("name") ?? Self.defaultName
         guard (1...APIToken.maximumNameBytes).contains(name.utf8.count) else {
             throw .malformed("`name` must have 1 to \(APIToken.maximumNameBytes) bytes.")
         }
         let issued = try await tokens.create(
-            named: name, lifetime: try lifetime(in: body), for: request.principal,
-            by: request.caller)
+            named: name, lifetime: try lifetime(in: body), scopes: try scopes(in: body),
+            holding: request.principal.scopes, for: request.principal.user, by: request.caller)
         return .json(.created) { body in
             body.member("id", issued.token.id.text)
             body.member("name", issued.token.name)
             body.member("token", issued.secret)
             body.member("created_at", issued.token.created.rfc3339)
             body.member("expires_at", issued.token.expiry?.rfc3339)
+            body.member("scopes", issued.token.scopeNames)
         }
+    }
+
+    private func scopes(
+        in body: JSONBody<AccountsError>?
+    ) throws(AccountsError) -> Set<APIToken.Scope>? {
+        guard let value = body?.value("scopes") else { return nil }
+        let scopes = value.array?.map { $0.string.flatMap(APIToken.Scope.init) }
+        guard let scopes, !scopes.isEmpty, !scopes.contains(nil) else {
+            throw .malformed("`scopes` must be a list of `accounts`, `domains` and `tokens`.")
+        }
+        return Set(scopes.compactMap { $0 })
     }
 
     private func lifetime(
@@ -75,5 +90,12 @@ struct APITokenEndpoints: Sendable {
         let id = request.http.parameters["token_id"].flatMap(APITokenID.init)
         try await tokens.revoke(id, of: request.principal, by: request.caller)
         return Response(status: .noContent)
+    }
+}
+
+extension APIToken {
+    /// The scopes in the order in which they are documented.
+    fileprivate var scopeNames: [String] {
+        Scope.allCases.filter(scopes.contains).map(\.rawValue)
     }
 }

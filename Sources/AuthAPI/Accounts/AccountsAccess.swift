@@ -5,79 +5,91 @@ internal import HTTPEngine
 struct AccountsAccess: Sendable {
     typealias Access<Principal: Sendable> = Authentication<Principal, AccountsError>
 
+    /// A user, and the scopes of the token that the request came with.
+    struct TokenHolder: Sendable {
+        let user: User
+        let scopes: Set<APIToken.Scope>
+    }
+
     let authenticator: Authenticator
     let mailboxes: Mailboxes
 
-    /// Every caller. The handler decides when an invalid token is reported.
-    var anybody: Access<Result<Principal?, AccountsError>> {
+    /// Every caller, for something that needs `scope` of an API token. The handler decides when an
+    /// invalid token is reported.
+    func anybody(_ scope: APIToken.Scope) -> Access<Result<Principal?, AccountsError>> {
         Authentication { request, caller in
-            let result = await principal(of: request.presentedToken, at: caller.now)
-            return .init(limit: result.rateClass) { () async throws(AccountsError) in result }
+            let result = await grant(of: request.presentedToken, at: caller.now)
+            return .init(limit: result.rateClass) { () async throws(AccountsError) in
+                result.flatMap { grant in
+                    Result { () throws(AccountsError) in try grant?.principal(for: scope) }
+                }
+            }
         }
     }
 
     /// An account or a user that may act on the mailbox that the path names.
     var mailbox: Access<Mailboxes.Access> {
         Authentication { request, caller in
-            let result = await principal(of: request.presentedToken, at: caller.now)
+            let result = await grant(of: request.presentedToken, at: caller.now)
             return .init(limit: result.rateClass) { () async throws(AccountsError) in
-                guard let principal = try result.get() else { throw .missingToken }
-                return try await mailboxes.access(to: request.mailboxReference, as: principal)
+                guard let grant = try result.get() else { throw .missingToken }
+                return try await mailboxes.access(
+                    to: request.mailboxReference, as: try grant.principal(for: .accounts))
             }
         }
     }
 
     /// A Pro user, by token or by session cookie.
-    var user: Access<User> {
-        Authentication { request, caller in
-            let (token, isCookie) = request.userToken
-            let result = await principal(of: token, at: caller.now)
-            return .init(limit: result.rateClass) { () async throws(AccountsError) in
-                try user(result, of: request, isCookie: isCookie)
-            }
-        }
+    /// - Parameter scope: what an API token needs; `nil` where any will do.
+    func user(_ scope: APIToken.Scope? = nil) -> Access<User> {
+        user(needing: scope) { holder, _ in holder.user }
+    }
+
+    /// As ``user(_:)`` for API tokens, with the scopes that the caller can pass on.
+    var tokenHolder: Access<TokenHolder> {
+        user(needing: .tokens) { holder, _ in holder }
     }
 
     /// A Pro user who owns the mailbox that the path names.
     var ownedMailbox: Access<Mailboxes.Access> {
+        user(needing: .accounts) { holder, request throws(AccountsError) in
+            try await mailboxes.access(to: request.mailboxReference, as: .user(holder.user))
+        }
+    }
+
+    private func user<T: Sendable>(
+        needing scope: APIToken.Scope?,
+        _ body: @escaping @Sendable (TokenHolder, Request) async throws(AccountsError) -> T
+    ) -> Access<T> {
         Authentication { request, caller in
             let (token, isCookie) = request.userToken
-            let result = await principal(of: token, at: caller.now)
+            let result = await grant(of: token, at: caller.now)
             return .init(limit: result.rateClass) { () async throws(AccountsError) in
-                let user = try user(result, of: request, isCookie: isCookie)
-                return try await mailboxes.access(
-                    to: request.mailboxReference, as: .user(user))
+                // The browser sends the cookie whichever page caused the request.
+                if isCookie, request.isCrossOriginWrite { throw .forbidden }
+                guard let grant = try result.get() else { throw .missingToken }
+                guard case .user(let user) = grant.principal else { throw .forbidden }
+                if let scope { _ = try grant.principal(for: scope) }
+                return try await body(TokenHolder(user: user, scopes: grant.scopes), request)
             }
         }
     }
 
-    private func principal(
+    private func grant(
         of token: String?, at now: Instant
-    ) async -> Result<Principal?, AccountsError> {
+    ) async -> Result<Grant?, AccountsError> {
         do {
-            return .success(try await authenticator.principal(of: token, at: now))
+            return .success(try await authenticator.grant(of: token, at: now))
         } catch {
             return .failure(error)
         }
     }
-
-    private func user(
-        _ result: Result<Principal?, AccountsError>, of request: Request, isCookie: Bool
-    ) throws(AccountsError) -> User {
-        // The browser sends the cookie whichever page caused the request.
-        if isCookie, request.isCrossOriginWrite { throw .forbidden }
-        switch try result.get() {
-        case nil: throw .missingToken
-        case .account: throw .forbidden
-        case .user(let user): return user
-        }
-    }
 }
 
-extension Result where Success == Principal?, Failure == AccountsError {
+extension Result where Success == Grant?, Failure == AccountsError {
     /// The class that the request is limited with: users have a bucket of their own.
     fileprivate var rateClass: RateLimiter.Class {
-        if case .success(.user) = self { .pro } else { .general }
+        if case .success(let grant?) = self, case .user = grant.principal { .pro } else { .general }
     }
 }
 

@@ -12,10 +12,10 @@ struct DomainEndpoints: Sendable {
         let domain = "/api/user/domains/{domain_id}"
         return [
             pipeline.route(.get, "/api/domains", .none(), listSystem),
-            pipeline.route(.get, "/api/user/domains", access.user, list),
-            pipeline.route(.post, "/api/user/domains", body: .json, access.user, add),
-            pipeline.route(.post, domain + "/verify", access.user, verify),
-            pipeline.route(.delete, domain, access.user, remove),
+            pipeline.route(.get, "/api/user/domains", access.user(.domains), list),
+            pipeline.route(.post, "/api/user/domains", body: .json, access.user(.domains), add),
+            pipeline.route(.post, domain + "/verify", access.user(.domains), verify),
+            pipeline.route(.delete, domain, access.user(.domains), remove),
         ]
     }
 

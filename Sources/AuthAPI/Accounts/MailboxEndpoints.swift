@@ -13,13 +13,13 @@ struct MailboxEndpoints: Sendable {
         let owned = "/api/user/accounts/{account_id}"
         return [
             pipeline.route(.get, "/api/challenge", .none(), issueChallenge),
-            pipeline.route(.post, "/api/accounts", body: .json, access.anybody, create),
+            pipeline.route(.post, "/api/accounts", body: .json, access.anybody(.accounts), create),
             pipeline.route(.post, "/api/token", body: .json, .none(), logIn),
             pipeline.route(.get, mailbox, access.mailbox, show),
             pipeline.route(.delete, mailbox, access.mailbox, delete),
             pipeline.route(
                 .put, mailbox + "/reset-password", body: .json, access.mailbox, resetPassword),
-            pipeline.route(.get, "/api/user/accounts", access.user, list),
+            pipeline.route(.get, "/api/user/accounts", access.user(.accounts), list),
             pipeline.route(.delete, owned, access.ownedMailbox, delete),
             pipeline.route(
                 .put, owned + "/reset-password", body: .json, access.ownedMailbox, resetPassword),

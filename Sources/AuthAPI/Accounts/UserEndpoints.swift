@@ -12,9 +12,10 @@ struct UserEndpoints: Sendable {
         [
             pipeline.route(.post, "/api/user/register", body: .json, .none(), register),
             pipeline.route(.post, "/api/user/login", body: .json, .none(), logIn),
-            pipeline.route(.post, "/api/user/logout", access.user, logOut),
-            pipeline.route(.put, "/api/user/password", body: .json, access.user, changePassword),
-            pipeline.route(.get, "/api/user/me", access.user, show),
+            pipeline.route(.post, "/api/user/logout", access.user(.tokens), logOut),
+            pipeline.route(
+                .put, "/api/user/password", body: .json, access.user(.tokens), changePassword),
+            pipeline.route(.get, "/api/user/me", access.user(), show),
         ]
     }
 
@@ -49,7 +50,8 @@ struct UserEndpoints: Sendable {
         let body = try JSONBody<AccountsError>(request.http)
         try await users.changePassword(
             of: request.principal, from: try body.requiredPassword("current_password"),
-            to: try body.requiredPassword("password"), by: request.caller)
+            to: try body.requiredPassword("password"),
+            revokesAPITokens: try body.bool("revoke_api_tokens") ?? false, by: request.caller)
         return .json(.ok, headers: [("Set-Cookie", SessionCookie.cleared)]) {
             $0.member("message", "password_reset")
         }

@@ -24,6 +24,13 @@ struct JSONBody<Failure: FlowError> {
         self.members = members
     }
 
+    /// The body of an endpoint that needs none: `nil` without one.
+    /// - Throws: as ``init(_:)``. What could not be read may have been a restriction, so it is not
+    ///   taken for absent.
+    static func optional(_ request: Request) throws(Failure) -> JSONBody? {
+        request.body.isEmpty ? nil : try JSONBody(request)
+    }
+
     /// A nested object, or `nil` when the member is absent or `null`.
     func object(_ name: String) throws(Failure) -> JSONBody? {
         switch members.present(name) {
@@ -47,6 +54,15 @@ struct JSONBody<Failure: FlowError> {
             throw .malformed("`\(name)` is missing.")
         }
         return text
+    }
+
+    /// A Boolean, or `nil` when the member is absent or `null`.
+    func bool(_ name: String) throws(Failure) -> Bool? {
+        switch members.present(name) {
+        case nil: return nil
+        case .bool(let value): return value
+        default: throw .malformed("`\(name)` must be true or false.")
+        }
     }
 
     /// A member of any type, or `nil` when it is absent or `null`.

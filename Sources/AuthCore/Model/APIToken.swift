@@ -2,6 +2,16 @@ public typealias APITokenID = Identifier<APIToken>
 
 /// A Pro API token as it is stored: by digest, never the secret.
 public struct APIToken: Equatable, Sendable {
+    /// What a token may be used for. Reading the user (`/api/user/me`) needs no scope.
+    public enum Scope: String, CaseIterable, Sendable {
+        /// The user's mailboxes: create, list, show, reset, delete.
+        case accounts
+        /// The user's domains.
+        case domains
+        /// The user's own credentials: API tokens, password, logout.
+        case tokens
+    }
+
     /// API tokens begin with this text; no other token does.
     public static let prefix = "tm_pro_"
     /// Longer texts are not looked up.
@@ -12,6 +22,7 @@ public struct APIToken: Equatable, Sendable {
     public let owner: UserID
     public let name: String
     public let digest: APIKeyDigest
+    public let scopes: Set<Scope>
     public let created: Instant
     /// `nil` for a token without an expiry.
     public let expiry: Instant?
@@ -20,16 +31,22 @@ public struct APIToken: Equatable, Sendable {
     public var revoked: Instant?
 
     public init(
-        id: APITokenID, owner: UserID, name: String, digest: APIKeyDigest, created: Instant,
-        expiry: Instant? = nil, lastUsed: Instant? = nil, revoked: Instant? = nil
+        id: APITokenID, owner: UserID, name: String, digest: APIKeyDigest,
+        scopes: Set<Scope> = Scope.all, created: Instant, expiry: Instant? = nil,
+        lastUsed: Instant? = nil, revoked: Instant? = nil
     ) {
         self.id = id
         self.owner = owner
         self.name = name
         self.digest = digest
+        self.scopes = scopes
         self.created = created
         self.expiry = expiry
         self.lastUsed = lastUsed
         self.revoked = revoked
     }
+}
+
+extension APIToken.Scope {
+    public static let all = Set(allCases)
 }

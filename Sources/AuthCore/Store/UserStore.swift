@@ -9,8 +9,12 @@ public protocol UserStore: Sendable {
 
     /// Replaces the password and raises the credential version by one, if it is still `version` and
     /// the user is active. Of concurrent calls with one version exactly one returns `true`.
+    /// - Parameters:
+    ///   - revokingTokens: whether the user's API tokens are revoked in the same transaction, at
+    ///     the time of `event`, each with an event of its own.
     func replacePassword(
-        of id: UserID, at version: Int64, with password: PasswordHash, recording event: AuditEvent
+        of id: UserID, at version: Int64, with password: PasswordHash, revokingTokens: Bool,
+        recording event: AuditEvent
     ) async throws -> Bool
 
     /// As ``AccountStore/rehash(_:from:to:)``.

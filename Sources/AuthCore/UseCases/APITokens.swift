@@ -27,14 +27,20 @@ public struct APITokens: UseCases {
     /// - Parameters:
     ///   - name: 1 to ``APIToken/maximumNameBytes`` bytes.
     ///   - lifetime: `nil` for a token that does not expire.
-    /// - Throws: ``AccountsError/tokenLimitReached``.
+    ///   - scopes: what the token may be used for; all that the caller holds when `nil`.
+    ///   - held: the scopes of the caller.
+    /// - Throws: ``AccountsError/forbidden`` for a scope that the caller does not hold,
+    ///   ``AccountsError/tokenLimitReached``.
     public func create(
-        named name: String, lifetime: Duration?, for user: User, by caller: Caller
+        named name: String, lifetime: Duration?, scopes: Set<APIToken.Scope>? = nil,
+        holding held: Set<APIToken.Scope> = APIToken.Scope.all, for user: User, by caller: Caller
     ) async throws(AccountsError) -> Issued {
+        let scopes = scopes ?? held
+        guard scopes.isSubset(of: held) else { throw .forbidden }
         let secret = APIToken.prefix + Base64URL.encode(random(32))
         let token = APIToken(
             id: APITokenID(random: random(16)), owner: user.id, name: name,
-            digest: APIKeyDigest(of: secret), created: caller.now,
+            digest: APIKeyDigest(of: secret), scopes: scopes, created: caller.now,
             expiry: lifetime.map { caller.now.advanced(by: $0) })
         let isInserted = try await attempt(
             await tokens.insert(

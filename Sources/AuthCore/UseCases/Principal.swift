@@ -16,6 +16,20 @@ public enum Principal: Sendable {
     }
 }
 
+/// What a verified token of the accounts API allows.
+public struct Grant: Sendable {
+    public let principal: Principal
+    /// Every scope, unless the token is an API token that has fewer.
+    public let scopes: Set<APIToken.Scope>
+
+    /// The principal, for something that needs `scope`.
+    /// - Throws: ``AccountsError/forbidden`` for a token without the scope.
+    public func principal(for scope: APIToken.Scope) throws(AccountsError) -> Principal {
+        guard scopes.contains(scope) else { throw .forbidden }
+        return principal
+    }
+}
+
 /// Verifies the tokens of the accounts API.
 public struct Authenticator: UseCases {
     public typealias Failure = AccountsError
@@ -35,12 +49,10 @@ public struct Authenticator: UseCases {
     /// Verifies a token and reads its account or user.
     /// - Returns: `nil` when there is no token.
     /// - Throws: ``AccountsError/invalidToken``.
-    public func principal(
-        of token: String?, at now: Instant
-    ) async throws(AccountsError) -> Principal? {
+    public func grant(of token: String?, at now: Instant) async throws(AccountsError) -> Grant? {
         guard let token else { return nil }
         if token.utf8.starts(with: APIToken.prefix.utf8) {
-            return .user(try await user(apiToken: token, at: now))
+            return try await grant(ofAPIToken: token, at: now)
         }
         if let (email, _) = try await attempt(
             await tokens.verify(token, as: EmailToken.self, at: now))
@@ -49,21 +61,21 @@ public struct Authenticator: UseCases {
             guard let account, account.state == .active,
                 account.credentialVersion == email.credentialVersion
             else { throw .invalidToken }
-            return .account(account)
+            return Grant(principal: .account(account), scopes: APIToken.Scope.all)
         }
         if let (pro, _) = try await attempt(await tokens.verify(token, as: ProToken.self, at: now))
         {
             let user = try await attempt(await users.user(id: pro.userID))
             guard let user, user.state == .active, user.credentialVersion == pro.credentialVersion
             else { throw .invalidToken }
-            return .user(user)
+            return Grant(principal: .user(user), scopes: APIToken.Scope.all)
         }
         throw .invalidToken
     }
 
-    private func user(
-        apiToken secret: String, at now: Instant
-    ) async throws(AccountsError) -> User {
+    private func grant(
+        ofAPIToken secret: String, at now: Instant
+    ) async throws(AccountsError) -> Grant {
         guard secret.utf8.count <= APIToken.maximumSecretBytes,
             let (token, user) = try await attempt(
                 await apiTokens.holder(digest: APIKeyDigest(of: secret))),
@@ -74,6 +86,6 @@ public struct Authenticator: UseCases {
             try await attempt(
                 await apiTokens.noteUse(of: token.id, at: now, unlessSince: aMinuteAgo))
         }
-        return user
+        return Grant(principal: .user(user), scopes: token.scopes)
     }
 }

@@ -44,7 +44,8 @@ public struct UserRegistrar: UseCases {
         let hash = try await attempt(await hasher.hash(.bytes(password)))
         return try await attempt(
             await users.replacePassword(
-                of: user.id, at: user.credentialVersion, with: hash, recording: event))
+                of: user.id, at: user.credentialVersion, with: hash, revokingTokens: false,
+                recording: event))
     }
 
     static func checkLength(_ password: [UInt8]) throws(AccountsError) {

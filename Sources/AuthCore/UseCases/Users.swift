@@ -85,8 +85,10 @@ public struct Users: UseCases {
     }
 
     /// Replaces the user's password and ends every Pro JWT.
+    /// - Parameter revokesAPITokens: whether every API token ends, too.
     public func changePassword(
-        of user: User, from current: [UInt8], to password: [UInt8], by caller: Caller
+        of user: User, from current: [UInt8], to password: [UInt8],
+        revokesAPITokens: Bool = false, by caller: Caller
     ) async throws(AccountsError) {
         try UserRegistrar.checkLength(password)
         _ = try await passwords.check(
@@ -96,7 +98,8 @@ public struct Users: UseCases {
         let hash = try await attempt(await hasher.hash(.bytes(password)))
         let isReplaced = try await attempt(
             await users.replacePassword(
-                of: user.id, at: user.credentialVersion, with: hash, recording: event))
+                of: user.id, at: user.credentialVersion, with: hash,
+                revokingTokens: revokesAPITokens, recording: event))
         guard isReplaced else { throw .invalidToken }
     }
 

@@ -118,6 +118,7 @@ extension Migration {
         Migration(1, "accounts", PackageResources._001_accounts_sql),
         Migration(2, "users", PackageResources._002_users_sql),
         Migration(3, "hash_login", PackageResources._003_hash_login_sql),
+        Migration(4, "token_scopes", PackageResources._004_token_scopes_sql),
     ]
 }
 

@@ -48,26 +48,51 @@ extension SQLiteStore: APITokenStore {
     }
 }
 
+extension SQLiteConnection {
+    /// Revokes every token of the owner that is neither revoked nor expired.
+    /// - Parameter cause: its actor, time and request are those of the events.
+    func revokeTokens(of owner: UserID, as cause: AuditEvent) throws {
+        let revoked = try all(SQL.revokeTokens, .instant(cause.time), .id(owner)) {
+            try $0.text(0)
+        }
+        for id in revoked {
+            try record(
+                AuditEvent(
+                    .tokenRevoked, time: cause.time, actor: cause.actor, subject: id,
+                    client: cause.client, requestID: cause.requestID))
+        }
+    }
+}
+
 extension APIToken {
     /// How many of an owner's ended tokens are kept, and how many of the revoked ones are listed.
     fileprivate static let endedKept = 100
 
     fileprivate static let columns =
-        "id, owner, name, digest, created, expiry, last_used, revoked"
+        "id, owner, name, digest, created, expiry, last_used, revoked, scopes"
 
     fileprivate init(row: Row) throws {
         self.init(
             id: try row.parsed(0, APITokenID.init), owner: try row.parsed(1, UserID.init),
-            name: try row.text(2), digest: try row.digest(3), created: try row.instant(4),
+            name: try row.text(2), digest: try row.digest(3),
+            scopes: try row.parsed(8, Self.scopes), created: try row.instant(4),
             expiry: try row.optionalInstant(5), lastUsed: try row.optionalInstant(6),
             revoked: try row.optionalInstant(7))
+    }
+
+    /// The stored form is the names of the scopes with spaces between them.
+    private static func scopes(_ text: String) -> Set<Scope>? {
+        let names = text.split(separator: " ")
+        let scopes = names.compactMap { Scope(rawValue: String($0)) }
+        return scopes.count == names.count ? Set(scopes) : nil
     }
 
     /// - Returns: `false` when the id or the digest is there already.
     fileprivate func insert(into connection: SQLiteConnection) throws -> Bool {
         try connection.run(
             SQL.insertToken, .id(id), .id(owner), .text(name), .blob(digest.bytes),
-            .instant(created), SQLValue(expiry), SQLValue(lastUsed), SQLValue(revoked)) == 1
+            .instant(created), SQLValue(expiry), SQLValue(lastUsed), SQLValue(revoked),
+            .text(scopes.map(\.rawValue).sorted().joined(separator: " "))) == 1
     }
 }
 
@@ -76,7 +101,7 @@ private enum SQL {
     static let insertToken = Query(
         "insertToken",
         """
-        INSERT INTO api_token (\(APIToken.columns)) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)
+        INSERT INTO api_token (\(APIToken.columns)) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)
         ON CONFLICT DO NOTHING
         """)
 
@@ -126,6 +151,14 @@ private enum SQL {
     static let revokeToken = Query(
         "revokeToken",
         "UPDATE api_token SET revoked = ?1 WHERE id = ?2 AND owner = ?3 AND revoked IS NULL")
+
+    static let revokeTokens = Query(
+        "revokeTokens",
+        """
+        UPDATE api_token SET revoked = ?1
+        WHERE owner = ?2 AND revoked IS NULL AND (expiry IS NULL OR expiry > ?1)
+        RETURNING id
+        """)
 
     static let noteUse = Query(
         "noteUse",

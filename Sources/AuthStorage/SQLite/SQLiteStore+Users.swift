@@ -19,11 +19,16 @@ extension SQLiteStore: UserStore {
     }
 
     func replacePassword(
-        of id: UserID, at version: Int64, with password: PasswordHash, recording event: AuditEvent
+        of id: UserID, at version: Int64, with password: PasswordHash, revokingTokens: Bool,
+        recording event: AuditEvent
     ) async throws -> Bool {
         try await change(recording: event) { connection in
-            try connection.run(
-                SQL.replacePassword, .text(password.encoded), .id(id), .integer(version)) == 1
+            guard
+                try connection.run(
+                    SQL.replacePassword, .text(password.encoded), .id(id), .integer(version)) == 1
+            else { return false }
+            if revokingTokens { try connection.revokeTokens(of: id, as: event) }
+            return true
         }
     }
 

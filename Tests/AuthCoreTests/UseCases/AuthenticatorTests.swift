@@ -10,7 +10,7 @@ struct AuthenticatorTests {
     }
 
     private func principal(_ token: String?) async throws -> Principal? {
-        try await world.authenticator.principal(of: token, at: world.clock.now)
+        try await world.authenticator.grant(of: token, at: world.clock.now)?.principal
     }
 
     private func user(_ token: String) async throws -> UserID? {
@@ -175,11 +175,11 @@ struct AuthenticatorTests {
         let accounts = FailingAccounts(world.stores.accounts, BrokenStore())
         let broken = try AgentWorld(stores: world.stores, accounts: accounts)
         await #expect(throws: AccountsError.common(.failed(BrokenStore()))) {
-            try await broken.authenticator.principal(of: token, at: broken.clock.now)
+            try await broken.authenticator.grant(of: token, at: broken.clock.now)?.principal
         }
         accounts.error = StoreBusy()
         await #expect(throws: AccountsError.common(.busy(retryAfter: .seconds(1)))) {
-            try await broken.authenticator.principal(of: token, at: broken.clock.now)
+            try await broken.authenticator.grant(of: token, at: broken.clock.now)?.principal
         }
     }
 }

@@ -32,7 +32,7 @@ struct MailboxesTests {
 
     private func principal(_ token: String) async throws -> Principal {
         try #require(
-            try await world.authenticator.principal(of: token, at: world.clock.now))
+            try await world.authenticator.grant(of: token, at: world.clock.now)?.principal)
     }
 
     private func access(_ opened: Mailboxes.Opened) async throws -> Mailboxes.Access {

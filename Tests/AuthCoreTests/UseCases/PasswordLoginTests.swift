@@ -83,7 +83,8 @@ struct PasswordLoginTests {
 
         for token in [opened.token, user.token] {
             #expect(
-                try await after.authenticator.principal(of: token, at: after.clock.now) != nil)
+                try await after.authenticator.grant(of: token, at: after.clock.now)?.principal
+                    != nil)
         }
         // The new hash is one of the same password.
         _ = try await logIn(address, right, in: after)

@@ -70,7 +70,7 @@ struct UserRegistrarTests {
             of: user, to: Array("another one".utf8), recording: event(.credentialReset))
         #expect(isChanged)
         await #expect(throws: AccountsError.invalidToken) {
-            try await world.authenticator.principal(of: opened.token, at: world.clock.now)
+            try await world.authenticator.grant(of: opened.token, at: world.clock.now)?.principal
         }
         await #expect(throws: AccountsError.invalidCredentials) { try await logIn("propassword") }
         _ = try await logIn("another one")

@@ -32,7 +32,8 @@ struct UsersTests {
 
     private func isValid(_ token: String) async throws -> Bool {
         do throws(AccountsError) {
-            return try await world.authenticator.principal(of: token, at: world.clock.now) != nil
+            return try await world.authenticator.grant(of: token, at: world.clock.now)?.principal
+                != nil
         } catch .invalidToken {
             return false
         }
