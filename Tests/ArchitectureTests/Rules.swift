@@ -54,7 +54,8 @@ enum Rules {
             "separator: \"", "firstIndex(of: \"", "lastIndex(of: \"", "hasPrefix(", "hasSuffix(",
         ]
         return file.code.enumerated().flatMap { index, line in
-            forbidden.filter { contains(line, $0) }.map { violation(file, index, $0) }
+            let line = line.replacing("joined(separator:", with: "joined(")
+            return forbidden.filter { contains(line, $0) }.map { violation(file, index, $0) }
         }
     }
 

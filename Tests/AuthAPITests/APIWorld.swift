@@ -28,8 +28,8 @@ struct APIWorld {
             limiter: world.limiter, clock: clock)
         let accounts = AccountsAPI(
             mailboxes: world.mailboxes, users: world.users, apiTokens: world.apiTokens,
-            domains: world.domains, authenticator: world.authenticator, limiter: world.limiter,
-            clock: clock)
+            domains: world.domains, authenticator: world.authenticator,
+            publicURL: AgentWorld.issuer, limiter: world.limiter, clock: clock)
         let hashLogin = HashLoginAPI(
             logins: world.hashLogins, publicURL: AgentWorld.issuer, limiter: world.limiter,
             clock: clock)

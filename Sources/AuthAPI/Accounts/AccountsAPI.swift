@@ -11,17 +11,21 @@ public struct AccountsAPI: Sendable {
     private let apiTokens: APITokenEndpoints
     private let domains: DomainEndpoints
 
-    /// - Parameter limiter: shared by all APIs.
+    /// - Parameters:
+    ///   - publicURL: the URL that clients use for this server.
+    ///   - limiter: shared by all APIs.
     public init(
         mailboxes: Mailboxes, users: Users, apiTokens: APITokens, domains: Domains,
-        authenticator: Authenticator, limiter: RateLimiter,
+        authenticator: Authenticator, publicURL: String, limiter: RateLimiter,
         clock: @escaping @Sendable () -> Instant
     ) {
         let errors = errors
         let pipeline = Pipeline<AccountsError>(limiter: limiter, clock: clock) { error, _ in
             errors.response(error)
         }
-        let access = AccountsAccess(authenticator: authenticator, mailboxes: mailboxes)
+        let access = AccountsAccess(
+            authenticator: authenticator, mailboxes: mailboxes,
+            cookie: SessionCookie(publicURL: publicURL))
         self.mailboxes = MailboxEndpoints(
             mailboxes: mailboxes, pipeline: pipeline, access: access)
         self.users = UserEndpoints(users: users, pipeline: pipeline, access: access)

@@ -13,6 +13,7 @@ struct AccountsAccess: Sendable {
 
     let authenticator: Authenticator
     let mailboxes: Mailboxes
+    let cookie: SessionCookie
 
     /// Every caller, for something that needs `scope` of an API token. The handler decides when an
     /// invalid token is reported.
@@ -62,7 +63,7 @@ struct AccountsAccess: Sendable {
         _ body: @escaping @Sendable (TokenHolder, Request) async throws(AccountsError) -> T
     ) -> Access<T> {
         Authentication { request, caller in
-            let (token, isCookie) = request.userToken
+            let (token, isCookie) = cookie.token(of: request)
             let result = await grant(of: token, at: caller.now)
             return .init(limit: result.rateClass) { () async throws(AccountsError) in
                 // The browser sends the cookie whichever page caused the request.

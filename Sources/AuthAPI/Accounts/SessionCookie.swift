@@ -1,29 +1,45 @@
 internal import AuthCore
 internal import HTTPEngine
 
-/// The cookie in which a browser stores a Pro JWT. It is read only under `/api/user`, and only when
-/// the request has no `Authorization`.
-enum SessionCookie {
-    static let name = "postern_session"
+/// The cookie in which a browser stores a Pro JWT. It is read only under `/api/user`, only when the
+/// request has no `Authorization`, and only at the host of the public URL.
+struct SessionCookie: Sendable {
     private static let attributes = "HttpOnly; Secure; SameSite=Strict; Path=/api/user"
 
-    /// The value of `Set-Cookie` that stores `token`.
-    static func storing(_ token: String) -> String { "\(name)=\(token); \(attributes)" }
+    let name: String
+    private let host: PublicHost
 
-    /// The value of `Set-Cookie` that removes it.
-    static var cleared: String { "\(name)=; Max-Age=0; \(attributes)" }
-}
+    init(publicURL: String) {
+        // Browsers take a cookie with this prefix over https only (RFC 6265bis §4.1.3.1), so that
+        // nobody on the network can set one by http.
+        name = (SecurityFields.isHTTPS(publicURL) ? "__Secure-" : "") + "postern_session"
+        host = PublicHost(publicURL: publicURL)
+    }
 
-extension Request {
+    /// The field that stores `token`.
+    ///
+    /// A request from a page of another origin gets no cookie. Otherwise the page could log its
+    /// visitor in to an account of the attacker (login CSRF). `SameSite` does not prevent that for
+    /// a page on a sibling domain.
+    func storing(_ token: String, for request: Request) -> [(String, String)] {
+        guard !request.isCrossOrigin, host.isNamed(by: request) else { return [] }
+        return [("Set-Cookie", "\(name)=\(token); \(Self.attributes)")]
+    }
+
+    /// The field that removes it.
+    var cleared: [(String, String)] {
+        [("Set-Cookie", "\(name)=; Max-Age=0; \(Self.attributes)")]
+    }
+
     /// The token of a request under `/api/user`, and whether it came as a cookie.
-    var userToken: (token: String?, isCookie: Bool) {
-        guard hasNoToken else { return (presentedToken, false) }
-        let values = headers.values("cookie").flatMap { $0.parts(separatedBy: ";") }
-            .compactMap { $0.trimmed.dropping(prefix: "\(SessionCookie.name)=") }
+    func token(of request: Request) -> (token: String?, isCookie: Bool) {
+        guard request.hasNoToken else { return (request.presentedToken, false) }
+        let values = request.headers.values("cookie").flatMap { $0.parts(separatedBy: ";") }
+            .compactMap { $0.trimmed.dropping(prefix: "\(name)=") }
         // With two cookies of this name, another site may have set one of them. Neither is used.
-        guard values.count == 1, let value = values.first, !value.isEmpty else {
-            return (nil, false)
-        }
+        guard values.count == 1, let value = values.first, !value.isEmpty,
+            host.isNamed(by: request)
+        else { return (nil, false) }
         return (value.text, true)
     }
 }

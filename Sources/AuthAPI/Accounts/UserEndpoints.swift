@@ -40,7 +40,7 @@ struct UserEndpoints: Sendable {
     /// POST /api/user/logout
     private func logOut(_ request: APIRequest<User>) async throws(AccountsError) -> Response {
         try await users.logOut(request.principal, by: request.caller)
-        return Response(status: .noContent, headers: [("Set-Cookie", SessionCookie.cleared)])
+        return Response(status: .noContent, headers: access.cookie.cleared)
     }
 
     /// PUT /api/user/password
@@ -52,7 +52,7 @@ struct UserEndpoints: Sendable {
             of: request.principal, from: try body.requiredPassword("current_password"),
             to: try body.requiredPassword("password"),
             revokesAPITokens: try body.bool("revoke_api_tokens") ?? false, by: request.caller)
-        return .json(.ok, headers: [("Set-Cookie", SessionCookie.cleared)]) {
+        return .json(.ok, headers: access.cookie.cleared) {
             $0.member("message", "password_reset")
         }
     }
@@ -78,15 +78,11 @@ struct UserEndpoints: Sendable {
         }
     }
 
-    /// A request from a page of another origin gets no cookie. Otherwise the page could log its
-    /// visitor in to an account of the attacker (login CSRF). `SameSite` does not prevent that for
-    /// a page on a sibling domain.
     private func response(
         _ status: Status, _ opened: Users.Opened, to request: Request,
         _ more: (inout JSONWriter) -> Void
     ) -> Response {
-        let cookie = [("Set-Cookie", SessionCookie.storing(opened.token))]
-        return .json(status, headers: request.isCrossOrigin ? [] : cookie) { body in
+        .json(status, headers: access.cookie.storing(opened.token, for: request)) { body in
             body.member("user_id", opened.user.id.text)
             body.member("email", opened.user.email.text)
             body.member("plan", "pro")

@@ -28,7 +28,13 @@ public struct DiscoveryAPI: Sendable {
                 publicURL: publicURL
             ).text.utf8)
         openAPI = Array(
-            Template.fill(PackageResources.openapi_json, ["public_url": publicURL]).utf8)
+            Template.fill(
+                PackageResources.openapi_json,
+                [
+                    "public_url": publicURL,
+                    "session_cookie": SessionCookie(publicURL: publicURL).name,
+                ]
+            ).utf8)
     }
 
     public var routes: RouteGroup {
@@ -86,10 +92,7 @@ public struct DiscoveryAPI: Sendable {
     private func document(_ body: [UInt8], type: String) -> Response {
         Response(
             status: .ok,
-            headers: [
-                ("Content-Type", type), ("Cache-Control", "public, max-age=300"),
-                ("X-Content-Type-Options", "nosniff"),
-            ],
+            headers: [("Content-Type", type), ("Cache-Control", "public, max-age=300")],
             body: body)
     }
 }

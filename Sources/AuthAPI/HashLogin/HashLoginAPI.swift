@@ -8,6 +8,7 @@ public struct HashLoginAPI: Sendable {
     private let logins: HashLogins
     private let errors: HashLoginErrors
     private let pages: HashLoginPages
+    private let host: PublicHost
     private let pipeline: Pipeline<HashLoginError>
 
     /// - Parameter limiter: shared by all APIs.
@@ -19,6 +20,7 @@ public struct HashLoginAPI: Sendable {
         let pages = HashLoginPages(
             publicURL: publicURL, tokenLifetime: logins.settings.tokenLifetime)
         self.pages = pages
+        host = PublicHost(publicURL: publicURL)
         let errors = HashLoginErrors(pages: pages)
         self.errors = errors
         pipeline = Pipeline(limiter: limiter, clock: clock) { error, request in
@@ -59,12 +61,13 @@ public struct HashLoginAPI: Sendable {
 
     /// GET /
     private func showHome(_ request: APIRequest<Void>) async throws(HashLoginError) -> Response {
-        pages.home(publicKey: try await logins.publicKey(at: request.caller.now) ?? "")
+        guard host.isNamed(by: request.http) else { throw .foreignHost }
+        return pages.home(publicKey: try await logins.publicKey(at: request.caller.now) ?? "")
     }
 
     /// POST /register
     private func register(_ request: APIRequest<Void>) async throws(HashLoginError) -> Response {
-        let fields = try HashLoginFields(request.http)
+        let fields = try fields(of: request.http)
         let login = try await logins.register(
             email: fields["email"], url: fields["password_hash_url"], password: fields.password,
             by: request.caller)
@@ -77,7 +80,7 @@ public struct HashLoginAPI: Sendable {
 
     /// POST /login
     private func logIn(_ request: APIRequest<Void>) async throws(HashLoginError) -> Response {
-        let fields = try HashLoginFields(request.http)
+        let fields = try fields(of: request.http)
         let opened = try await logins.logIn(
             email: fields["email"], password: fields.password, by: request.caller)
         guard fields.responseFormat == .json else { return pages.loggedIn(opened) }
@@ -90,7 +93,7 @@ public struct HashLoginAPI: Sendable {
 
     /// POST /validate
     private func validate(_ request: APIRequest<Void>) async throws(HashLoginError) -> Response {
-        let fields = try HashLoginFields(request.http, isOptional: true)
+        let fields = try fields(of: request.http, isOptional: true)
         let valid = try await logins.validate(
             fields["token"] ?? request.http.bearerToken, at: request.caller.now)
         guard fields.responseFormat == .json else { return pages.valid(valid) }
@@ -109,7 +112,7 @@ public struct HashLoginAPI: Sendable {
 
     /// DELETE /logout, POST /logout
     private func logOut(_ request: APIRequest<Void>) async throws(HashLoginError) -> Response {
-        let fields = try HashLoginFields(request.http, isOptional: true)
+        let fields = try fields(of: request.http, isOptional: true)
         let email = try await logins.logOut(
             token: fields["token"] ?? request.http.bearerToken, email: fields["email"],
             password: fields.password, by: request.caller)
@@ -118,5 +121,16 @@ public struct HashLoginAPI: Sendable {
             body.member("success", true)
             body.member("email", email.text)
         }
+    }
+    /// - Throws: as ``HashLoginFields``; ``HashLoginError/foreignHost`` for a page under another
+    ///   host name than the server's.
+    private func fields(
+        of request: Request, isOptional: Bool = false
+    ) throws(HashLoginError) -> HashLoginFields {
+        let fields = try HashLoginFields(request, isOptional: isOptional)
+        guard fields.responseFormat == .json || host.isNamed(by: request) else {
+            throw .foreignHost
+        }
+        return fields
     }
 }

@@ -83,6 +83,8 @@ struct HashLoginErrorText {
             isAboutValidity = true
         case .logoutFailed: self.init(.unauthorized, "Invalid token or credentials.")
         case .foreignForm: self.init(.forbidden, "The form was sent by another site.")
+        case .foreignHost:
+            self.init(.misdirectedRequest, "The pages of this server have another host name.")
         case .common(let error): self.init(error)
         }
     }

@@ -31,7 +31,6 @@ struct HashLoginPages: Sendable {
             "default-src 'none'; style-src 'self'; form-action 'self'; base-uri 'none'; "
                 + "frame-ancestors 'none'"
         ),
-        ("X-Content-Type-Options", "nosniff"),
         // With `no-referrer`, browsers send `Origin: null` with the forms of these pages (Fetch,
         // "append a request Origin header"), as with a form of another site.
         ("Referrer-Policy", "same-origin"),
@@ -42,7 +41,7 @@ struct HashLoginPages: Sendable {
             status: .ok,
             headers: [
                 ("Content-Type", "text/css; charset=utf-8"),
-                ("Cache-Control", "public, max-age=3600"), ("X-Content-Type-Options", "nosniff"),
+                ("Cache-Control", "public, max-age=3600"),
             ],
             body: PackageResources.style_css)
     }

@@ -18,6 +18,8 @@ public enum HashLoginError: FlowError {
     case logoutFailed
     /// A page of another site sent the form.
     case foreignForm
+    /// A page under another host name than the server's.
+    case foreignHost
     case common(CommonError)
 
     public var common: CommonError? {

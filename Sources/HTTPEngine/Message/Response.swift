@@ -54,6 +54,7 @@ public struct Status: Hashable, Sendable {
     public static let uriTooLong = Status(code: 414)
     public static let unsupportedMediaType = Status(code: 415)
     public static let expectationFailed = Status(code: 417)
+    public static let misdirectedRequest = Status(code: 421)
     public static let unprocessableContent = Status(code: 422)
     public static let tooManyRequests = Status(code: 429)
     public static let requestHeaderFieldsTooLarge = Status(code: 431)

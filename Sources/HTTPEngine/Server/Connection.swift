@@ -351,7 +351,8 @@ extension Connection {
     ) -> (Status, Int) {
         let frame = ResponseEncoder.Frame(
             id: exchange.id, date: loop.date.bytes, isHead: exchange.head?.method == .head,
-            minorVersion: exchange.head?.minorVersion ?? 1, keepsAlive: keepsAlive)
+            minorVersion: exchange.head?.minorVersion ?? 1, keepsAlive: keepsAlive,
+            common: loop.context.commonFields)
         do throws(InvalidHeader) {
             return (response.status, try output.write(response, frame))
         } catch {

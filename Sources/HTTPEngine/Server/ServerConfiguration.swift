@@ -49,6 +49,9 @@ public struct ServerConfiguration: Sendable {
     public var lingerDeadline: Duration = .seconds(1)
     /// How long ``Server/drain()`` waits for requests in flight.
     public var drainDeadline: Duration = .seconds(30)
+    /// Header fields of every response, errors of the engine included, unless the response has one
+    /// of the same name.
+    public var headers: [(name: String, value: String)] = []
     /// The `Retry-After` of the 503 for too many connections, in seconds.
     public var retryAfter = 1
 

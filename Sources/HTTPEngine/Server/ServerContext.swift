@@ -8,6 +8,7 @@ struct ServerContext: Sendable {
     let parserLimits: ParserLimits
     let outputLimits: ConnectionOutput.Limits
     let phaseLimits: ConnectionPhase.Limits
+    let commonFields: [CommonField]
 
     init(configuration: ServerConfiguration, hooks: ServerHooks) {
         self.configuration = configuration
@@ -24,6 +25,7 @@ struct ServerContext: Sendable {
             head: .init(configuration.headDeadline), body: .init(configuration.bodyDeadline),
             idle: .init(configuration.idleDeadline), write: .init(configuration.writeDeadline),
             linger: .init(configuration.lingerDeadline))
+        commonFields = configuration.headers.map { CommonField($0.name, $0.value) }
     }
 
     /// How often deadlines are checked: an eighth of the shortest, 5 to 250 milliseconds.

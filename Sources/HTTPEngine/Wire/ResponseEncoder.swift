@@ -21,6 +21,8 @@ struct ResponseEncoder {
         let isHead: Bool
         let minorVersion: UInt8
         let keepsAlive: Bool
+        /// The header fields that every response has.
+        var common: [CommonField] = []
     }
 
     static let continueResponse = Array("HTTP/1.1 100 Continue\r\n\r\n".utf8)
@@ -38,6 +40,9 @@ struct ResponseEncoder {
             append(": ", to: &buffer)
             append(value, to: &buffer)
             append("\r\n", to: &buffer)
+        }
+        for field in frame.common where !field.isSet(in: response) {
+            buffer.append(contentsOf: field.line)
         }
         if !response.status.forbidsContent {
             append("Content-Length: ", to: &buffer)
@@ -65,7 +70,7 @@ struct ResponseEncoder {
         for (name, value) in response.headers { try check(name, value) }
     }
 
-    private static func check(_ name: String, _ value: String) throws(InvalidHeader) {
+    fileprivate static func check(_ name: String, _ value: String) throws(InvalidHeader) {
         guard !name.isEmpty, name.utf8.allSatisfy(ASCII.isToken) else {
             throw InvalidHeader(name: nil)
         }
@@ -110,5 +115,26 @@ struct ResponseEncoder {
             rest /= 10
         } while rest > 0
         buffer[start...].reverse()
+    }
+}
+
+/// A header field of every response that does not have a field of this name itself.
+struct CommonField: Sendable {
+    private let name: String
+    let line: [UInt8]
+
+    /// An invalid name or value is a mistake of this program, and traps.
+    init(_ name: String, _ value: String) {
+        do throws(InvalidHeader) {
+            try ResponseEncoder.check(name, value)
+        } catch {
+            preconditionFailure("\(error)")
+        }
+        self.name = name
+        line = Array("\(name): \(value)\r\n".utf8)
+    }
+
+    func isSet(in response: Response) -> Bool {
+        response.headers.contains { ASCII.equalIgnoringCase($0.0, name) }
     }
 }

@@ -48,7 +48,8 @@ struct Application: Sendable {
                 accounts: AccountsAPI(
                     mailboxes: useCases.mailboxes, users: useCases.users,
                     apiTokens: useCases.apiTokens, domains: useCases.domains,
-                    authenticator: useCases.authenticator, limiter: limiter, clock: clock),
+                    authenticator: useCases.authenticator, publicURL: publicURL, limiter: limiter,
+                    clock: clock),
                 hashLogin: HashLoginAPI(
                     logins: useCases.hashLogins, publicURL: publicURL, limiter: limiter,
                     clock: clock),

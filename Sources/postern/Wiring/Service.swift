@@ -1,3 +1,4 @@
+internal import AuthAPI
 internal import AuthCore
 internal import HTTPEngine
 internal import Logging
@@ -55,8 +56,10 @@ struct Service: Sendable {
                         metadata: ["domain": "\(name)", "cause": "\(cause)"])
                 }
             })
+        var engine = config.server.engine
+        engine.headers = SecurityFields.all(publicURL: publicURL)
         let server = Server(
-            configuration: config.server.engine,
+            configuration: engine,
             listeners: [
                 Listener(
                     address: .tcp(host: config.server.host, port: port),

@@ -104,7 +104,9 @@ struct AccountsAccessTests {
         let pro = try await api.pro()
         let cookie = await api.call(
             method, path, json: "{",
-            headers: [("Cookie", "postern_session=\(pro)"), ("Origin", "https://evil.test")])
+            headers: [
+                ("Cookie", "__Secure-postern_session=\(pro)"), ("Origin", "https://evil.test"),
+            ])
         #expect([401, 403].contains(cookie.status.code))
     }
 

@@ -33,7 +33,8 @@ struct UserEndpointsTests {
         let token = try #require(body.text("token"))
         #expect(
             response.header("Set-Cookie")
-                == "postern_session=\(token); HttpOnly; Secure; SameSite=Strict; Path=/api/user")
+                == "__Secure-postern_session=\(token); HttpOnly; Secure; SameSite=Strict; Path=/api/user"
+        )
         #expect(await api.call(.get, "/api/user/me", bearer: token).status == .ok)
     }
 
@@ -109,7 +110,7 @@ struct UserEndpointsTests {
 
     @Test func theCookieCountsUnderApiUserOnlyAndOnlyWithoutAuthorization() async throws {
         let pro = try await api.pro()
-        let cookie = [("Cookie", "theme=dark; postern_session=\(pro)")]
+        let cookie = [("Cookie", "theme=dark; __Secure-postern_session=\(pro)")]
         #expect(await api.call(.get, "/api/user/me", headers: cookie).status == .ok)
         try expectError(
             await api.call(.get, "/api/user/me", bearer: "invalid", headers: cookie), 401,
@@ -117,10 +118,29 @@ struct UserEndpointsTests {
         let id = "00000000-0000-4000-8000-000000000000"
         try expectError(
             await api.call(.get, "/api/accounts/\(id)", headers: cookie), 401, "unauthorized")
-        let two = [("Cookie", "postern_session=\(pro); postern_session=other")]
+        let two = [("Cookie", "__Secure-postern_session=\(pro); __Secure-postern_session=other")]
         try expectError(await api.call(.get, "/api/user/me", headers: two), 401, "unauthorized")
-        let empty = [("Cookie", "postern_session=\(pro)"), ("Authorization", "Bearer")]
+        let empty = [("Cookie", "__Secure-postern_session=\(pro)"), ("Authorization", "Bearer")]
         #expect(await api.call(.get, "/api/user/me", headers: empty).status == .ok)
+    }
+
+    /// DNS rebinding: a page of another site under its own name, which resolves to this server.
+    @Test(arguments: [
+        ("auth.mail.test", true), ("Auth.Mail.Test:8443", true), ("evil.test", false),
+        ("localhost", false), ("127.0.0.1:8080", false),
+    ])
+    func theCookieIsForTheHostOfThePublicURL(host: String, counts: Bool) async throws {
+        let pro = try await api.pro("owner@example.com")
+        let login = await api.call(
+            .post, "/api/user/login",
+            json: #"{"email":"owner@example.com","password":"propassword"}"#,
+            headers: [("Host", host)])
+        #expect((login.header("Set-Cookie") != nil) == counts)
+        let headers = [("Cookie", "__Secure-postern_session=\(pro)"), ("Host", host)]
+        let response = await api.call(.get, "/api/user/me", headers: headers)
+        #expect(response.status.code == (counts ? 200 : 401))
+        let bearer = await api.call(.get, "/api/user/me", bearer: pro, headers: [("Host", host)])
+        #expect(bearer.status == .ok)
     }
 
     @Test(arguments: [
@@ -150,7 +170,8 @@ struct UserEndpointsTests {
     ) async throws {
         let pro = try await api.pro()
         let headers = [
-            ("Cookie", "postern_session=\(pro)"), ("Host", "auth.mail.test"), (name, value),
+            ("Cookie", "__Secure-postern_session=\(pro)"), ("Host", "auth.mail.test"),
+            (name, value),
         ]
         let write = await api.call(.post, "/api/user/tokens", headers: headers)
         #expect(write.status.code == status)

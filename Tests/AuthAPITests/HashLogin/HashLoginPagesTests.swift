@@ -161,7 +161,6 @@ struct HashLoginPagesTests {
             ] {
                 #expect(policy.contains(rule))
             }
-            #expect(response.header("X-Content-Type-Options") == "nosniff")
             #expect(response.header("Referrer-Policy") == "same-origin")
             #expect(response.header("Cache-Control") == "no-store")
             #expect(!text(response).contains("<script"))
@@ -205,6 +204,24 @@ struct HashLoginPagesTests {
         let response = await post(
             "/login", "email=a&password=b", headers: [(name, value), ("Host", "auth.mail.test")])
         #expect(response.status.code == status)
+    }
+
+    /// DNS rebinding: a page of another site under its own name, which resolves to this server.
+    @Test func aPageUnderAnotherHostNameIsNotShown() async throws {
+        let hosts: [(String, Bool)] = [
+            ("auth.mail.test", true), ("AUTH.mail.test:8443", true), ("evil.test", false),
+            ("auth.mail.test.evil.test", false), ("127.0.0.1", false), ("[::1]:80", false),
+        ]
+        for (host, isShown) in hosts {
+            let header = [("Host", host)]
+            let home = await api.call(.get, "/", headers: header)
+            #expect(home.status == (isShown ? .ok : .misdirectedRequest), "\(host)")
+            let form = await post(
+                "/login", "email=a&password=b", headers: header + [("Origin", "http://\(host)")])
+            #expect(form.status == (isShown ? .unprocessableContent : .misdirectedRequest))
+            let json = await api.call(.post, "/login", json: #"{"email":"a"}"#, headers: header)
+            #expect(json.status == .unprocessableContent)
+        }
     }
 
     @Test func aFieldThatIsGivenTwiceOrNotUTF8IsUnreadable() async throws {

@@ -53,20 +53,6 @@ struct RequestCredentialsTests {
         }
     }
 
-    @Test(
-        arguments: [
-            (["postern_session=a"], "a"), (["theme=dark; postern_session=a"], "a"),
-            (["theme=\u{600}; postern_session=a"], "a"),
-            (["postern_session=a\u{600}; b=c"], "a\u{600}"),
-            (["b=c\u{37e}postern_session=a"], nil), (["Postern_session=a"], nil),
-            (["postern_session=a", "postern_session=b"], nil), (["postern_session="], nil),
-        ] as [([String], String?)])
-    func theCookieIsReadByBytes(cookies: [String], token: String?) {
-        let request = request(cookies.map { ("Cookie", $0) })
-        #expect(request.userToken.token == token)
-        #expect(request.userToken.isCookie == (token != nil))
-    }
-
     @Test func anOriginWithoutAHostIsAnother() {
         #expect(request([("Origin", "https://auth.mail.test")]).isCrossOrigin)
     }

@@ -22,6 +22,21 @@ extension Live {
             #expect(live.records.access.map(\.status) == [408])
         }
 
+        @Test(arguments: [
+            "GET /now HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n",
+            "GET /nothing HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n",
+            "OPTIONS /now HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n",
+            "nonsense\r\n\r\n", "GET /now HTTP/2.0\r\n\r\n",
+        ])
+        func theCommonFieldsAreInEveryResponse(request: String) async throws {
+            let live = try LiveServer { $0.headers = [("X-Common", "yes")] }
+            let client = live.client()
+            client.send(request)
+            let response = try #require(client.receiveToEnd())
+            #expect(response.ranges(of: "\r\nX-Common: yes\r\n").count == 1)
+            await live.server.drain()
+        }
+
         @Test func anIncompleteBodyIsAnswered408() async throws {
             let live = try LiveServer { $0.bodyDeadline = .milliseconds(100) }
             let client = live.client()

@@ -4,12 +4,13 @@ import Testing
 
 @Suite struct ResponseEncoderTests {
     private func encode(
-        _ response: Response, isHead: Bool = false, minorVersion: UInt8 = 1, keepsAlive: Bool = true
+        _ response: Response, isHead: Bool = false, minorVersion: UInt8 = 1,
+        keepsAlive: Bool = true, common: [CommonField] = []
     ) throws -> String {
         var buffer: [UInt8] = []
         let frame = ResponseEncoder.Frame(
             id: RequestID(prefix: 0xab, number: 18), date: Array("today".utf8), isHead: isHead,
-            minorVersion: minorVersion, keepsAlive: keepsAlive)
+            minorVersion: minorVersion, keepsAlive: keepsAlive, common: common)
         let bytes = try ResponseEncoder.encode(response, frame, into: &buffer)
         #expect(bytes == buffer.count)
         return String(decoding: buffer, as: UTF8.self)
@@ -20,6 +21,14 @@ import Testing
         #expect(
             text == "HTTP/1.1 200 OK\r\nA: b\r\nContent-Length: 2\r\nDate: today\r\n"
                 + "X-Request-Id: 000000ab-12\r\n\r\nhi")
+    }
+
+    @Test func aCommonFieldIsInEveryResponseThatDoesNotHaveIt() throws {
+        let common = [CommonField("X-A", "1"), CommonField("X-B", "2")]
+        let text = try encode(
+            Response(status: .noContent, headers: [("x-a", "own")]), common: common)
+        #expect(text.contains("x-a: own\r\n") && text.contains("X-B: 2\r\n"))
+        #expect(!text.contains("X-A: 1"))
     }
 
     @Test func theResponseToHEADHasTheLengthAndNotTheBody() throws {

@@ -1,0 +1,39 @@
+internal import HTTPEngine
+internal import Networking
+
+/// The host of the public URL. Pages and cookies are for requests to this host only.
+///
+/// A page of another site can make its own name resolve to this server (DNS rebinding), and is then
+/// of the same origin for the browser. The browser still names that host.
+struct PublicHost: Sendable {
+    private let name: String
+    /// Whether the public URL is on this machine. Then every numeric host and `localhost` is
+    /// allowed: no other site can have such a name.
+    private let isLocal: Bool
+
+    /// - Parameter publicURL: in lower case, `http` or `https`.
+    init(publicURL: String) {
+        let scheme = SecurityFields.isHTTPS(publicURL) ? "https://" : "http://"
+        let authority = publicURL.utf8.dropFirst(scheme.utf8.count)
+            .prefix { $0 != UInt8(ascii: "/") }
+        name = Self.host(String(Substring(authority)))
+        isLocal = name == "localhost" || IPAddress(name)?.isPrivateNetwork ?? false
+    }
+
+    /// Whether the request names this host. The port does not matter, as for cookies. A request
+    /// without `Host` is not from a browser.
+    func isNamed(by request: Request) -> Bool {
+        guard let value = request.headers.values("host").first else { return true }
+        let host = Self.host(value.lowercased)
+        return host == name || isLocal && (host == "localhost" || IPAddress(host) != nil)
+    }
+
+    /// `host[:port]` without the port, and an IPv6 address without its brackets.
+    private static func host(_ authority: String) -> String {
+        let bytes = authority.utf8
+        guard bytes.first == UInt8(ascii: "[") else {
+            return String(Substring(bytes.prefix { $0 != UInt8(ascii: ":") }))
+        }
+        return String(Substring(bytes.dropFirst().prefix { $0 != UInt8(ascii: "]") }))
+    }
+}
