@@ -121,7 +121,7 @@ let package = Package(
             name: "AuthAPITests",
             dependencies: [
                 "AuthAPI", "AuthCore", "AuthStorage", "Cryptography", "HTTPEngine", "Networking",
-                "StrictJSON", "TestSupport",
+                "StrictJSON", "TestPrimitives", "TestSupport",
             ],
             swiftSettings: settings),
         .testTarget(

@@ -36,7 +36,8 @@ struct APIWorld {
         let discovery = DiscoveryAPI(
             agent: agent, keys: world.keys, difficulty: 6, bodyLimit: 65_536, clock: clock)
         let operations = OperationsAPI(
-            agent: agent, isDraining: { isDraining }, pingDatabase: pingDatabase)
+            agent: agent, isDraining: { isDraining }, pingDatabase: pingDatabase,
+            clock: { world.clock.monotonic })
         groups = [
             agent.routes, accounts.routes, hashLogin.routes, discovery.routes, operations.routes,
         ]

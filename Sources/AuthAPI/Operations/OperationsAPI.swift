@@ -5,18 +5,23 @@ internal import StrictJSON
 public struct OperationsAPI: Sendable {
     private let errors: AgentErrors
     private let isDraining: @Sendable () -> Bool
-    private let pingDatabase: @Sendable () async throws -> Void
+    private let database: DatabaseProbe
+    private let clock: @Sendable () -> ContinuousClock.Instant
 
     /// - Parameters:
     ///   - isDraining: whether the server is shutting down.
-    ///   - pingDatabase: throws when the database does not answer in time.
+    ///   - pingDatabase: throws when the database does not answer in time. Called at most once a
+    ///     second.
+    ///   - clock: the monotonic clock.
     public init(
         agent: AgentAPI, isDraining: @escaping @Sendable () -> Bool,
-        pingDatabase: @escaping @Sendable () async throws -> Void
+        pingDatabase: @escaping @Sendable () async throws -> Void,
+        clock: @escaping @Sendable () -> ContinuousClock.Instant
     ) {
         errors = agent.errors
         self.isDraining = isDraining
-        self.pingDatabase = pingDatabase
+        database = DatabaseProbe(ping: pingDatabase)
+        self.clock = clock
     }
 
     public var routes: RouteGroup {
@@ -31,13 +36,8 @@ public struct OperationsAPI: Sendable {
     /// GET /readyz: 503 while draining or when the database does not answer.
     private func readiness(_ request: Request) async throws -> Response {
         guard !isDraining() else { return Self.status(.serviceUnavailable, "draining") }
-        do {
-            try await pingDatabase()
-        } catch {
-            // The cause does not matter to a load balancer.
-            return Self.status(.serviceUnavailable, "database unavailable")
-        }
-        return Self.status(.ok, "ok")
+        return await database.isAnswering(at: clock())
+            ? Self.status(.ok, "ok") : Self.status(.serviceUnavailable, "database unavailable")
     }
 
     private static func status(_ status: Status, _ text: String) -> Response {

@@ -57,7 +57,8 @@ struct Application: Sendable {
                     agent: agent, keys: keys, difficulty: config.pow.agentDifficulty,
                     bodyLimit: config.server.engine.bodyBytes, clock: clock),
                 operations: OperationsAPI(
-                    agent: agent, isDraining: isDraining, pingDatabase: stores.ping))
+                    agent: agent, isDraining: isDraining, pingDatabase: stores.ping,
+                    clock: { .now }))
             return Application(stores: stores, keys: keys, pools: pools, router: apis.router)
         } catch {
             await stores.close()

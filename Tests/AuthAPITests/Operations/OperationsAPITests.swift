@@ -1,5 +1,7 @@
 import AuthCore
 import HTTPEngine
+import Synchronization
+import TestPrimitives
 import TestSupport
 import Testing
 
@@ -27,6 +29,40 @@ struct OperationsAPITests {
         let api = try APIWorld(pingDatabase: { throw StoreBusy() })
         #expect(await api.call(.get, "/readyz").status == .serviceUnavailable)
         #expect(await api.call(.get, "/healthz").status == .ok)
+    }
+
+    @Test func theDatabaseIsAskedAtMostOnceASecond() async throws {
+        let pings = Mutex(0)
+        let fails = Mutex(false)
+        let api = try APIWorld(pingDatabase: {
+            pings.withLock { $0 += 1 }
+            if fails.withLock({ $0 }) { throw StoreBusy() }
+        })
+        for _ in 0..<50 { #expect(await api.call(.get, "/readyz").status == .ok) }
+        #expect(pings.withLock { $0 } == 1)
+        fails.withLock { $0 = true }
+        api.world.clock.advance(by: .milliseconds(999))
+        #expect(await api.call(.get, "/readyz").status == .ok)
+        api.world.clock.advance(by: .milliseconds(1))
+        for _ in 0..<50 {
+            #expect(await api.call(.get, "/readyz").status == .serviceUnavailable)
+        }
+        #expect(pings.withLock { $0 } == 2)
+    }
+
+    @Test func requestsThatComeWhileTheDatabaseIsAskedShareTheAnswer() async throws {
+        let pings = Mutex(0)
+        let gate = Latch()
+        let api = try APIWorld(pingDatabase: {
+            pings.withLock { $0 += 1 }
+            await gate.wait()
+        })
+        try await withThrowingTaskGroup(of: Response.self) { group in
+            for _ in 0..<20 { group.addImmediateTask { await api.call(.get, "/readyz") } }
+            gate.open()
+            for try await response in group { #expect(response.status == .ok) }
+        }
+        #expect(pings.withLock { $0 } == 1)
     }
 
     @Test func errorsHaveTheShapeOfTheAgentAPI() async throws {

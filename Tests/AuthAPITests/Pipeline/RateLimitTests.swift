@@ -35,6 +35,22 @@ struct RateLimitTests {
         #expect(await api.call(.post, "/api/v1/challenge").status == .ok)
     }
 
+    /// A 429 of the first bucket costs no more than an answer without a store.
+    @Test func beyondTheBucketOfTheClientNothingIsLookedUp() async throws {
+        let stores = try AgentWorld().stores
+        let accounts = FailingAccounts(stores.accounts)
+        let api = try APIWorld(AgentWorld(stores: stores, accounts: accounts, limits: true))
+        let (id, token) = try await api.account("free@mail.test")
+        api.world.clock.advance(by: .seconds(10))
+        for _ in 0..<20 { _ = await api.call(.get, "/api/accounts/\(id)", bearer: token) }
+        let before = accounts.calls
+        for bearer in [token, "tm_pro_unknown", nil] {
+            let response = await api.call(.get, "/api/accounts/\(id)", bearer: bearer)
+            try expectError(response, 429, "rate_limit_exceeded")
+        }
+        #expect(accounts.calls == before)
+    }
+
     @Test func failedRequestsCountAndHaveTheRateLimitFields() async throws {
         let response = await api.call(.post, "/api/token", json: "{")
         #expect(response.status == .badRequest)

@@ -1,0 +1,37 @@
+internal import Synchronization
+
+/// Whether the database answers, asked at most once a second: load balancers ask often, and anybody
+/// else may ask as often as they like.
+final class DatabaseProbe: Sendable {
+    private typealias Answer = (asked: ContinuousClock.Instant, result: Task<Bool, Never>)
+
+    static let interval: Duration = .seconds(1)
+
+    private let ping: @Sendable () async throws -> Void
+    private let last = Mutex<Answer?>(nil)
+
+    /// - Parameter ping: throws when the database does not answer in time.
+    init(ping: @escaping @Sendable () async throws -> Void) {
+        self.ping = ping
+    }
+
+    /// The result of the last time that it was asked, or a new one when that is a second ago.
+    /// Requests that come while it is being asked wait for the same answer.
+    func isAnswering(at now: ContinuousClock.Instant) async -> Bool {
+        let result = last.withLock { last in
+            if let last, now - last.asked < Self.interval { return last.result }
+            let result = Task { [ping] in
+                do {
+                    try await ping()
+                    return true
+                } catch {
+                    // The cause does not matter to a load balancer.
+                    return false
+                }
+            }
+            last = (now, result)
+            return result
+        }
+        return await result.value
+    }
+}
