@@ -71,6 +71,37 @@ import Testing
     }
 
     @Test(arguments: Engine.allCases)
+    func anEndedTokenHasNoAccountUntilItIsSwept(engine: Engine) async throws {
+        let store = try await engine.open()
+        #expect(try await store.insert(account(1)))
+        let id = accountID(1)
+        #expect(try await store.account(id: id, unlessEnded: "token") == account(1))
+        #expect(try await store.account(id: accountID(2), unlessEnded: "token") == nil)
+        for isFirst in [true, false] {
+            let isEnded = try await store.end(
+                "token", expiry: Instant(seconds: 5), recording: event(.sessionEnded, "ended"))
+            #expect(isEnded == isFirst)
+            #expect(try await store.subjects.filter { $0 == "ended" }.count == 1)
+        }
+        #expect(try await store.account(id: id, unlessEnded: "token") == nil)
+        #expect(try await store.account(id: id, unlessEnded: "Token") == account(1))
+        #expect(try await store.account(id: id) == account(1))
+        #expect(try await store.sweep(before: Instant(seconds: 5), limit: 9) == 0)
+        #expect(try await store.sweep(before: Instant(seconds: 6), limit: 9) == 1)
+        #expect(try await store.account(id: id, unlessEnded: "token") == account(1))
+    }
+
+    @Test(arguments: Engine.allCases)
+    func ofConcurrentEndsOfOneTokenOneSucceeds(engine: Engine) async throws {
+        let store = try await engine.open()
+        let won = try await winners(of: 50) { _ in
+            try await store.end(
+                "token", expiry: Instant(seconds: 5), recording: event(.sessionEnded))
+        }
+        #expect(won == 1)
+    }
+
+    @Test(arguments: Engine.allCases)
     func anExpiredChallengeStaysSpentUntilItIsSwept(engine: Engine) async throws {
         let store = try await engine.open()
         #expect(try await store.spend("old", expiry: Instant(milliseconds: .min)))

@@ -68,6 +68,11 @@ public final class FailingAccounts: AccountStore {
         return try await inner.account(id: id)
     }
 
+    public func account(id: AccountID, unlessEnded tokenID: String) async throws -> Account? {
+        try log.begin()
+        return try await inner.account(id: id, unlessEnded: tokenID)
+    }
+
     public func account(address: Address) async throws -> Account? {
         try log.begin()
         return try await inner.account(address: address)
@@ -148,6 +153,11 @@ public struct FailingChallenges: ChallengeLedger {
     }
 
     public func spend(_ id: String, expiry: Instant) async throws -> Bool { throw error }
+    public func end(
+        _ id: String, expiry: Instant, recording event: AuditEvent
+    ) async throws -> Bool {
+        throw error
+    }
     public func restore(_ id: String) async throws { throw error }
     public func sweep(before instant: Instant, limit: Int) async throws -> Int { throw error }
 }

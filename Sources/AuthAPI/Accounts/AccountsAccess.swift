@@ -11,6 +11,12 @@ struct AccountsAccess: Sendable {
         let scopes: Set<APIToken.Scope>
     }
 
+    /// The account of an Email JWT, and the token itself.
+    struct MailboxSession: Sendable {
+        let account: Account
+        let token: IssuedToken
+    }
+
     let authenticator: Authenticator
     let mailboxes: Mailboxes
     let cookie: SessionCookie
@@ -36,6 +42,19 @@ struct AccountsAccess: Sendable {
                 guard let grant = try result.get() else { throw .missingToken }
                 return try await mailboxes.access(
                     to: request.mailboxReference, as: try grant.principal(for: .accounts))
+            }
+        }
+    }
+
+    /// The holder of an Email JWT.
+    var emailToken: Access<MailboxSession> {
+        Authentication { request, caller in
+            let result = await grant(of: request.presentedToken, at: caller.now)
+            return .init(limit: result.rateClass) { () async throws(AccountsError) in
+                guard let grant = try result.get() else { throw .missingToken }
+                guard case .account(let account) = grant.principal, let token = grant.session
+                else { throw .forbidden }
+                return MailboxSession(account: account, token: token)
             }
         }
     }

@@ -15,6 +15,7 @@ struct MailboxEndpoints: Sendable {
             pipeline.route(.get, "/api/challenge", .none(), issueChallenge),
             pipeline.route(.post, "/api/accounts", body: .json, access.anybody(.accounts), create),
             pipeline.route(.post, "/api/token", body: .json, .none(), logIn),
+            pipeline.route(.delete, "/api/token", access.emailToken, logOut),
             pipeline.route(.get, mailbox, access.mailbox, show),
             pipeline.route(.delete, mailbox, access.mailbox, delete),
             pipeline.route(
@@ -70,6 +71,15 @@ struct MailboxEndpoints: Sendable {
             address: try body.requiredString("address"), secret: try body.mailboxSecret(),
             by: request.caller)
         return response(.ok, opened)
+    }
+
+    /// DELETE /api/token
+    private func logOut(
+        _ request: APIRequest<AccountsAccess.MailboxSession>
+    ) async throws(AccountsError) -> Response {
+        try await mailboxes.logOut(
+            request.principal.token, of: request.principal.account, by: request.caller)
+        return Response(status: .noContent)
     }
 
     /// GET /api/accounts/{account_id}

@@ -35,6 +35,7 @@ public struct AgentAPI: Sendable {
             routes: [
                 pipeline.route(.post, "/api/v1/challenge", .none(), issueChallenge),
                 pipeline.route(.post, "/api/v1/session", body: .json, challenge, openSession),
+                pipeline.route(.delete, "/api/v1/session", session, endSession),
                 pipeline.route(.post, "/api/v1/capability", session, issueCapability),
                 pipeline.route(.post, "/api/v1/api-key", session, renewAPIKey),
                 pipeline.route(.delete, "/api/v1/account", session, deleteAccount),
@@ -103,6 +104,14 @@ public struct AgentAPI: Sendable {
                 write(session.account, to: &body)
             }
         }
+    }
+
+    /// DELETE /api/v1/session
+    private func endSession(
+        _ request: APIRequest<Agents.Session>
+    ) async throws(AgentError) -> Response {
+        try await agents.end(request.principal, by: request.caller)
+        return Response(status: .noContent)
     }
 
     /// POST /api/v1/capability

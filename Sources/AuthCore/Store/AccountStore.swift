@@ -19,6 +19,11 @@ public protocol AccountStore: Sendable {
     ) async throws -> AccountInsertion
 
     func account(id: AccountID) async throws -> Account?
+
+    /// The account of a token, or `nil` when ``ChallengeLedger/end(_:expiry:recording:)`` has
+    /// ended the token with this `jti`. One query, because every request with such a token needs
+    /// it.
+    func account(id: AccountID, unlessEnded tokenID: String) async throws -> Account?
     func account(address: Address) async throws -> Account?
     func account(apiKey: APIKeyDigest) async throws -> Account?
 

@@ -1,11 +1,17 @@
-/// Stores which challenges have been spent, across restarts and for all servers that share a
-/// database.
+/// Stores which challenges have been spent and which tokens their holders have ended, across
+/// restarts and for all servers that share a database. Both are ids that do not count again until
+/// they expire.
 public protocol ChallengeLedger: Sendable {
     /// Marks `id` as spent. Of any number of concurrent calls with one `id`, on any number of
     /// servers, exactly one returns `true`, and only once the mark is durable.
     /// - Parameter expiry: when the challenge expires. The mark may be removed then, because the
     ///   token is invalid from then on.
     func spend(_ id: String, expiry: Instant) async throws -> Bool
+
+    /// Marks the `jti` of a token as ended, as ``spend(_:expiry:)`` does.
+    /// ``AccountStore/account(id:unlessEnded:)`` then finds no account for it.
+    /// - Returns: `false`, without an event, when the token has been ended before.
+    func end(_ id: String, expiry: Instant, recording event: AuditEvent) async throws -> Bool
 
     /// Removes a mark, for a request that failed after the spend because the store was busy.
     /// Nothing happens when there is no mark.

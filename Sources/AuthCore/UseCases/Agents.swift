@@ -46,6 +46,7 @@ public struct Agents: UseCases {
     private let governor: DifficultyGovernor
     private let tokens: TokenAuthority
     private let accounts: any AccountStore
+    private let ledger: any ChallengeLedger
     private let audit: any AuditLog
     private let limiter: RateLimiter
     private let random: @Sendable (Int) -> [UInt8]
@@ -69,6 +70,7 @@ public struct Agents: UseCases {
         self.governor = governor
         self.tokens = tokens
         self.accounts = accounts
+        ledger = challenges
         self.audit = audit
         self.limiter = limiter
         self.random = random
@@ -112,6 +114,7 @@ public struct Agents: UseCases {
     /// A session that a client presented, with its account as it is now.
     public struct Session: Sendable {
         let account: Account
+        let token: IssuedToken
     }
 
     /// Creates a mailbox for `username` and opens a session on it.
@@ -156,18 +159,29 @@ public struct Agents: UseCases {
         return try await openSession(on: account, at: caller.now)
     }
 
-    /// - Throws: ``AgentError/invalidSession``, also when the account is deleted, disabled or has
-    ///   got new credentials since the session was opened.
+    /// - Throws: ``AgentError/invalidSession``, also when the session was ended, or the account is
+    ///   deleted, disabled or has got new credentials since the session was opened.
     public func authenticate(
         session token: String?, at now: Instant
     ) async throws(AgentError) -> Session {
         guard let token,
-            let (session, _) = try await attempt(
+            let (session, expiry) = try await attempt(
                 await tokens.verify(token, as: SessionToken.self, at: now)),
-            let account = try await attempt(await accounts.account(id: session.accountID)),
+            let account = try await attempt(
+                await accounts.account(id: session.accountID, unlessEnded: session.id)),
             account.state == .active, account.credentialVersion == session.credentialVersion
         else { throw .invalidSession }
-        return Session(account: account)
+        return Session(account: account, token: IssuedToken(id: session.id, expiry: expiry))
+    }
+
+    /// Ends one session. Others of the account stay valid.
+    /// - Throws: ``AgentError/invalidSession`` when it was ended before.
+    public func end(_ session: Session, by caller: Caller) async throws(AgentError) {
+        let isEnded = try await attempt(
+            await ledger.end(
+                session.token.id, expiry: session.token.expiry,
+                recording: event(.sessionEnded, on: session.account, by: caller)))
+        guard isEnded else { throw .invalidSession }
     }
 
     // MARK: Capabilities

@@ -8,6 +8,7 @@ public struct Mailboxes: UseCases {
     private let policy: AddressPolicy
     private let tokens: TokenAuthority
     private let accounts: any AccountStore
+    private let ledger: any ChallengeLedger
     private let holdings: any HoldingStore
     private let registrar: MailboxRegistrar
     private let hasher: PasswordHasher
@@ -26,6 +27,7 @@ public struct Mailboxes: UseCases {
         self.policy = policy
         self.tokens = tokens
         accounts = stores.accounts
+        ledger = stores.challenges
         holdings = stores.holdings
         registrar = MailboxRegistrar(
             stores: stores, policy: policy, hasher: hasher, settings: settings, random: random)
@@ -197,6 +199,20 @@ public struct Mailboxes: UseCases {
             account: account,
             token: try await attempt(
                 await tokens.sign(token, lifetime: settings.tokenLifetime, at: now)))
+    }
+
+    /// Ends one Email JWT. Others of the mailbox stay valid.
+    /// - Throws: ``AccountsError/invalidToken`` when it was ended before.
+    public func logOut(
+        _ session: IssuedToken, of account: Account, by caller: Caller
+    ) async throws(AccountsError) {
+        let event = AuditEvent(
+            .sessionEnded, by: caller, actor: .account(account.id),
+            subject: account.address.description)
+        guard
+            try await attempt(
+                await ledger.end(session.id, expiry: session.expiry, recording: event))
+        else { throw .invalidToken }
     }
 
     // MARK: One mailbox

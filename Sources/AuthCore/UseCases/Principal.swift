@@ -16,9 +16,17 @@ public enum Principal: Sendable {
     }
 }
 
+/// A token that its holder can end: its `jti`, and when it expires.
+public struct IssuedToken: Equatable, Sendable {
+    let id: String
+    let expiry: Instant
+}
+
 /// What a verified token of the accounts API allows.
 public struct Grant: Sendable {
     public let principal: Principal
+    /// The token, where its holder can end it.
+    public let session: IssuedToken?
     /// Every scope, unless the token is an API token that has fewer.
     public let scopes: Set<APIToken.Scope>
 
@@ -54,21 +62,24 @@ public struct Authenticator: UseCases {
         if token.utf8.starts(with: APIToken.prefix.utf8) {
             return try await grant(ofAPIToken: token, at: now)
         }
-        if let (email, _) = try await attempt(
+        if let (email, expiry) = try await attempt(
             await tokens.verify(token, as: EmailToken.self, at: now))
         {
-            let account = try await attempt(await accounts.account(id: email.accountID))
+            let account = try await attempt(
+                await accounts.account(id: email.accountID, unlessEnded: email.id))
             guard let account, account.state == .active,
                 account.credentialVersion == email.credentialVersion
             else { throw .invalidToken }
-            return Grant(principal: .account(account), scopes: APIToken.Scope.all)
+            return Grant(
+                principal: .account(account), session: IssuedToken(id: email.id, expiry: expiry),
+                scopes: APIToken.Scope.all)
         }
         if let (pro, _) = try await attempt(await tokens.verify(token, as: ProToken.self, at: now))
         {
             let user = try await attempt(await users.user(id: pro.userID))
             guard let user, user.state == .active, user.credentialVersion == pro.credentialVersion
             else { throw .invalidToken }
-            return Grant(principal: .user(user), scopes: APIToken.Scope.all)
+            return Grant(principal: .user(user), session: nil, scopes: APIToken.Scope.all)
         }
         throw .invalidToken
     }
@@ -86,6 +97,6 @@ public struct Authenticator: UseCases {
             try await attempt(
                 await apiTokens.noteUse(of: token.id, at: now, unlessSince: aMinuteAgo))
         }
-        return Grant(principal: .user(user), scopes: token.scopes)
+        return Grant(principal: .user(user), session: nil, scopes: token.scopes)
     }
 }

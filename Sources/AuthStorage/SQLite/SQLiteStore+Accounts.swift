@@ -25,6 +25,13 @@ extension SQLiteStore: AccountStore {
         try await read { try $0.first(SQL.accountByID, .id(id), read: Account.init(row:)) }
     }
 
+    func account(id: AccountID, unlessEnded tokenID: String) async throws -> Account? {
+        try await read {
+            try $0.first(
+                SQL.accountOfToken, .id(id), .text(tokenID), read: Account.init(row:))
+        }
+    }
+
     func account(address: Address) async throws -> Account? {
         let text = address.description
         return try await read {
@@ -180,6 +187,13 @@ private enum SQL {
 
     static let accountByID = Query(
         "accountByID", "SELECT \(Account.columns) FROM account WHERE id = ?1")
+
+    static let accountOfToken = Query(
+        "accountOfToken",
+        """
+        SELECT \(Account.columns) FROM account
+        WHERE id = ?1 AND NOT EXISTS (SELECT 1 FROM spent_challenge WHERE id = ?2)
+        """)
 
     static let accountByAddress = Query(
         "accountByAddress", "SELECT \(Account.columns) FROM account WHERE address = ?1")

@@ -5,6 +5,12 @@ extension SQLiteStore: ChallengeLedger {
         try await write { try $0.run(SQL.spend, .text(id), .instant(expiry)) == 1 }
     }
 
+    func end(_ id: String, expiry: Instant, recording event: AuditEvent) async throws -> Bool {
+        try await change(recording: event) {
+            try $0.run(SQL.spend, .text(id), .instant(expiry)) == 1
+        }
+    }
+
     func restore(_ id: String) async throws {
         _ = try await write { try $0.run(SQL.restore, .text(id)) }
     }

@@ -250,4 +250,21 @@ struct MailboxEndpointsTests {
             return account.text("id")
         }
     }
+
+    @Test func anEmailJWTIsEndedAlone() async throws {
+        let (id, token) = try await api.account("free@mail.test")
+        let other = try #require(try await api.login("free@mail.test").json.text("token"))
+        #expect(await api.call(.delete, "/api/token", bearer: token).status == .noContent)
+        try expectError(
+            await api.call(.get, "/api/accounts/\(id)", bearer: token), 401,
+            "invalid_or_expired_token")
+        try expectError(
+            await api.call(.delete, "/api/token", bearer: token), 401, "invalid_or_expired_token")
+        #expect(await api.call(.get, "/api/accounts/\(id)", bearer: other).status == .ok)
+        try expectError(await api.call(.delete, "/api/token"), 401, "unauthorized")
+        let pro = try await api.pro()
+        try expectError(await api.call(.delete, "/api/token", bearer: pro), 403, "forbidden")
+        #expect(await api.call(.get, "/api/user/me", bearer: pro).status == .ok)
+        #expect(try await api.world.events.filter { $0.kind == .sessionEnded }.count == 1)
+    }
 }

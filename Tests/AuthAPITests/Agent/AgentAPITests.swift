@@ -55,6 +55,29 @@ struct AgentAPITests {
         #expect(session.split(separator: ".").count == 3)
     }
 
+    @Test func aSessionIsEndedAlone() async throws {
+        let (session, account) = try await api.signUp("myagent")
+        let key = try #require(account.text("apiKey"))
+        let (challenge, proof) = try await api.solvedChallenge()
+        let other = try await api.call(
+            .post, "/api/v1/session", bearer: challenge, json: proof.json(#""apiKey":"\#(key)""#)
+        ).bearer
+        let ended = await api.call(.delete, "/api/v1/session", bearer: session)
+        #expect(ended.status == .noContent && ended.body.isEmpty)
+        for (method, path) in [
+            (.post, "/api/v1/capability"), (.delete, "/api/v1/session"), (.post, "/api/v1/api-key"),
+            (.delete, "/api/v1/account"),
+        ] as [(HTTPEngine.Method, String)] {
+            let response = await api.call(method, path, bearer: session)
+            #expect(response.status == .unauthorized, "\(path)")
+        }
+        #expect(await api.call(.delete, "/api/v1/session").status == .unauthorized)
+        #expect(await api.call(.post, "/api/v1/capability", bearer: other).status == .ok)
+        let event = try #require(
+            try await api.world.events.last { $0.kind == .sessionEnded })
+        #expect(event.subject == "myagent@mail.test" && event.requestID.isEmpty == false)
+    }
+
     @Test func aLoginDoesNotShowTheAPIKey() async throws {
         let (_, account) = try await api.signUp("myagent")
         let key = try #require(account.text("apiKey"))
