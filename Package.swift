@@ -104,7 +104,7 @@ let package = Package(
             name: "AuthCoreTests",
             dependencies: [
                 "AuthCore", "AuthStorage", "Cryptography", "Networking", "Scheduling", "StrictJSON",
-                "TestSupport",
+                "TestPrimitives", "TestSupport",
             ],
             swiftSettings: settings),
         .testTarget(

@@ -22,7 +22,9 @@ struct Module {
                 "TOMLKit",
             ],
             system: ["Dispatch", "Glibc", "SwiftOverlayShims", "Synchronization"]),
-        Module("AuthAPI", ["AuthCore", "Cryptography", "HTTPEngine", "Networking", "StrictJSON"]),
+        Module(
+            "AuthAPI", ["AuthCore", "Cryptography", "HTTPEngine", "Networking", "StrictJSON"],
+            system: ["Synchronization"]),
         Module(
             "Fetching", ["Networking", "Scheduling", "CCurl", "CResolver"], system: ["Glibc"]),
         Module(

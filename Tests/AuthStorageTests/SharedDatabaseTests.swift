@@ -13,6 +13,18 @@ import Testing
     }
 
     @Test(arguments: Engine.shared)
+    func aWriteOfAnotherStoreIsCounted(engine: Engine) async throws {
+        let stores = try await engine.openShared(count: 2)
+        let before = try await stores[0].changeCount()
+        #expect(try await stores[0].insert(account(1)))
+        #expect(try await stores[0].changeCount() == before)
+        #expect(try await stores[1].insertFirst(key("k")))
+        let after = try await stores[0].changeCount()
+        #expect(after != before)
+        #expect(try await stores[0].changeCount() == after)
+    }
+
+    @Test(arguments: Engine.shared)
     func ofConcurrentWritesOfTwoStoresOneSucceeds(engine: Engine) async throws {
         let stores = try await engine.openShared(count: 2)
         let spends = try await winners(of: 60) { number in

@@ -49,4 +49,28 @@ struct SharedDatabaseTests {
         #expect(try other.login(signup.member("apiKey")).status == 401)
         #expect(try other.signup("fleeting").status == 409)
     }
+
+    /// The command is a third process on the database.
+    @Test func aLeakedKeyIsRejectedEverywhereWithinTwoSeconds() throws {
+        let directory = try TestDirectory()
+        let (one, other, _) = try pair(in: directory)
+        let session = try Agent.token(in: one.signup("leaked"))
+        for server in [one, other] {
+            let granted = try server.call("POST", "/api/v1/capability", bearer: session)
+            #expect(granted.status == 200)
+        }
+        let rotation = try Program(
+            [
+                "key", "rotate", "--use", "agent", "--leaked", "--data", directory.file("data"),
+            ], in: directory)
+        #expect(try rotation.awaitEnd() == .exited(0))
+        let start = ContinuousClock.now
+        for server in [one, other] {
+            while try server.call("POST", "/api/v1/capability", bearer: session).status == 200,
+                .now - start < .seconds(10)
+            {}
+        }
+        #expect(.now - start < .seconds(2))
+        #expect(try other.login(one.signup("later").member("apiKey")).status == 200)
+    }
 }

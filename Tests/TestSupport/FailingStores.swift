@@ -129,6 +129,8 @@ public final class FailingKeys: SigningKeyStore {
         return try await inner.keys()
     }
 
+    public func changeCount() async throws -> Int64 { try await inner.changeCount() }
+
     public func insertFirst(_ key: SealedKey) async throws -> Bool {
         try await inner.insertFirst(key)
     }

@@ -39,6 +39,10 @@ public protocol SigningKeyStore: Sendable {
     /// All keys, signing and retired, newest first within a use.
     func keys() async throws -> [SealedKey]
 
+    /// A number that has changed when another process has written to the database since the last
+    /// call, whatever it wrote. Costs less than reading the keys.
+    func changeCount() async throws -> Int64
+
     /// Adds `key` as the current key of its use, if that use has none. Of concurrent calls on
     /// several servers exactly one returns `true`; the other servers then read the key that was
     /// stored.

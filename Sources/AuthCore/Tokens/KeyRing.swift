@@ -9,7 +9,7 @@ internal import Synchronization
 /// it. Servers on one database share keys: when several generate one at the same time, the first
 /// that is stored is used by all. A token with an unknown key id makes the ring read the stored
 /// keys again, at most every few seconds. The program calls ``start()`` once, and ``refresh()``
-/// regularly.
+/// when another process may have changed the keys.
 public final class KeyRing: Sendable {
     private struct UseKeys: Sendable {
         let current: SigningKey
@@ -28,14 +28,18 @@ public final class KeyRing: Sendable {
     }
 
     /// How long a new key is published before it signs. It must be longer than caches keep the key
-    /// set (five minutes) plus the time in which other servers on the database read the key (one
-    /// minute).
+    /// set (five minutes) plus the time in which other servers on the database read the key.
     public static let publicationLead: Duration = .seconds(360)
 
     private struct State {
         var ready: [KeyUse: UseKeys] = [:]
         var loading: [KeyUse: Task<UseKeys, any Error>] = [:]
         var refreshed: Instant?
+        /// The stored keys that `ready` was made from.
+        var stored: [SealedKey] = []
+        /// How often reading the stored keys has begun, and which of these reads `ready` is from.
+        var reads = 0
+        var applied = 0
     }
 
     private static let refreshInterval: Duration = .seconds(5)
@@ -75,11 +79,21 @@ public final class KeyRing: Sendable {
 
     /// Reads the stored keys again, so that a rotation by another server takes effect here.
     public func refresh() async throws {
+        let read = state.withLock { state in
+            state.reads += 1
+            return state.reads
+        }
         let stored = try await store.keys()
-        let opened = try Self.open(stored, with: sealer)
+        let isKnown = state.withLock { $0.stored == stored }
+        let opened = isKnown ? [:] : try Self.open(stored, with: sealer)
         state.withLock { state in
-            for (use, keys) in opened { state.ready[use] = keys }
             state.refreshed = clock()
+            // A read that began earlier may end later. It must not bring back a key that has
+            // been retired meanwhile.
+            guard !isKnown, read > state.applied else { return }
+            for (use, keys) in opened { state.ready[use] = keys }
+            state.stored = stored
+            state.applied = read
         }
     }
 

@@ -8,6 +8,11 @@ extension SQLiteStore: SigningKeyStore {
             .sorted(by: SealedKey.isListedBefore)
     }
 
+    /// On the writer, whose own commits do not count (sqlite.org/pragma.html#pragma_data_version).
+    func changeCount() async throws -> Int64 {
+        try await writer.run { try $0.first(SQL.dataVersion) { try $0.integer(0) } ?? 0 }
+    }
+
     func insertFirst(_ key: SealedKey) async throws -> Bool {
         try await write { try key.insert(into: $0) }
     }
@@ -58,6 +63,8 @@ extension SealedKey {
 private enum SQL {
     static let keys = Query(
         "keys", "SELECT id, use, sealed, created, retired FROM signing_key")
+
+    static let dataVersion = Query("dataVersion", "PRAGMA data_version")
 
     /// Does nothing when the use has a signing key or the id is taken.
     static let insertKey = Query(

@@ -10,6 +10,7 @@ internal import Synchronization
 /// `StoreBusy` and a full disk `StoreFull`, never an absence.
 final class SQLiteStore: Sendable {
     private let writes: WriteQueue
+    let writer: ConnectionQueue
     /// Reads take turns over them. For a database in memory it is the writer's.
     private let readers: [ConnectionQueue]
     /// The writer's first.
@@ -49,6 +50,7 @@ final class SQLiteStore: Sendable {
         observers: StoreObservers
     ) {
         writes = WriteQueue(writer, depth: settings.depth, observers: observers)
+        self.writer = writer
         self.readers = readers.isEmpty ? [writer] : readers
         connections = [writer] + readers
         pingTimeout = settings.pingTimeout

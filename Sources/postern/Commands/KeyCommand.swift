@@ -37,7 +37,8 @@ struct KeyCommand: AsyncParsableCommand {
                 expired.
 
                 If a key has leaked, use --leaked: the old key and all tokens that it has signed \
-                are rejected at once.
+                are rejected at once, by running servers within \
+                \(BackgroundTasks.keyRefresh.withUnit).
 
                 Examples:
                   postern key rotate --use capability
@@ -77,7 +78,8 @@ struct KeyCommand: AsyncParsableCommand {
 
 extension Config {
     /// How long a retired key must still verify: the longest lifetime of the tokens that it signs,
-    /// and the time after which every server has stopped signing with it.
+    /// and two minutes, after which every server has stopped signing with it, also one that could
+    /// not read the database for a while.
     func longestLifetime(of use: KeyUse) -> Duration {
         let lifetime =
             switch use {
@@ -86,6 +88,6 @@ extension Config {
             case .capability: tokens.capabilityLifetime
             case .login: HashLogins.Settings(hashLogin).tokenLifetime
             }
-        return lifetime + BackgroundTasks.keyRefresh * 2
+        return lifetime + .seconds(120)
     }
 }

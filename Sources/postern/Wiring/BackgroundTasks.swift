@@ -15,8 +15,13 @@ struct BackgroundTasks: Sendable {
     /// again.
     static let clockDifference: Duration = .seconds(600)
 
-    /// The time within which every server on a database uses a new signing key.
-    static let keyRefresh = Duration.seconds(60)
+    /// How often the database is asked whether another process has changed it.
+    static let keyWatch = Duration.milliseconds(500)
+    /// The time within which every server on a database uses a new signing key, and accepts no
+    /// token of one that has leaked.
+    static let keyRefresh = Duration.seconds(2)
+    /// An error that repeats is logged once in this time.
+    private static let repeatedError = Duration.seconds(60)
 
     let ledger: any ChallengeLedger
     let signingKeys: any SigningKeyStore
@@ -31,7 +36,11 @@ struct BackgroundTasks: Sendable {
     func run() async {
         await withDiscardingTaskGroup { group in
             group.addTask { await repeatedly("sweep spent challenges", .seconds(60), sweep) }
-            group.addTask { await repeatedly("refresh keys", Self.keyRefresh, refreshKeys) }
+            group.addTask { await repeatedly("remove keys", .seconds(60), removeKeys) }
+            group.addTask {
+                var seen: Int64?
+                await repeatedly("read keys", Self.keyWatch) { seen = try await readKeys(seen) }
+            }
             group.addTask {
                 await repeatedly("release memory", .seconds(60)) { Process.releaseFreeHeap() }
             }
@@ -47,9 +56,17 @@ struct BackgroundTasks: Sendable {
         }
     }
 
-    func refreshKeys() async throws {
+    func removeKeys() async throws {
         _ = try await signingKeys.removeRetired(before: clock())
-        try await keys.refresh()
+    }
+
+    /// Reads the keys when another process has written to the database.
+    /// - Parameter seen: what the last call that succeeded has returned; `nil` for the first.
+    /// - Returns: the database's count of changes.
+    func readKeys(_ seen: Int64?) async throws -> Int64 {
+        let count = try await signingKeys.changeCount()
+        if count != seen { try await keys.refresh() }
+        return count
     }
 
     /// Removes all audit events that are older than the retention, a limited number at a time.
@@ -64,6 +81,7 @@ struct BackgroundTasks: Sendable {
     private func repeatedly(
         _ name: String, _ interval: Duration, _ task: () async throws -> Void
     ) async {
+        var logged: (text: String, at: ContinuousClock.Instant)?
         while !Task.isCancelled {
             do {
                 try await Task.sleep(for: interval)
@@ -71,6 +89,11 @@ struct BackgroundTasks: Sendable {
             } catch is CancellationError {
                 return
             } catch {
+                let text = "\(error)"
+                if let logged, logged.text == text, .now - logged.at < Self.repeatedError {
+                    continue
+                }
+                logged = (text, .now)
                 logger.error(
                     "a background task failed", error: error, metadata: ["task": "\(name)"])
             }

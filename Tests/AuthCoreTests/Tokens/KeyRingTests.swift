@@ -1,5 +1,7 @@
 import AuthStorage
 import Cryptography
+import Synchronization
+import TestPrimitives
 import TestSupport
 import Testing
 
@@ -108,6 +110,23 @@ struct KeyRingTests {
         #expect(counting.reads == before + 1)
     }
 
+    /// A read that began before the rotation ends after another one that has seen it.
+    @Test func aReadThatIsOvertakenDoesNotBringBackALeakedKey() async throws {
+        let slow = SlowKeys(store)
+        let ring = try ring(seed: 1, store: slow)
+        let old = try await ring.signingKey(for: .agent, at: clock.now).id
+        let late = slow.delayNextRead()
+        let overtaken = Task { try await ring.refresh() }
+        await late.began.wait()
+        let other = try self.ring(seed: 2)
+        _ = try await other.rotate(.agent, grace: .zero)
+        try await ring.refresh()
+        #expect(try await ring.verificationKey(id: old, for: .agent, at: clock.now) == nil)
+        late.ends.open()
+        try await overtaken.value
+        #expect(try await ring.verificationKey(id: old, for: .agent, at: clock.now) == nil)
+    }
+
     @Test func aFailedReadIsTriedAgain() async throws {
         let failing = FailingKeys(store, StoreBusy())
         let ring = try ring(seed: 1, store: failing)
@@ -117,6 +136,55 @@ struct KeyRingTests {
         failing.error = nil
         let key = try await ring.signingKey(for: .agent, at: clock.now)
         #expect(try await store.keys().contains { $0.id == key.id })
+    }
+
+    /// Signing keys of which one read can be held up after it has read.
+    private final class SlowKeys: SigningKeyStore {
+        private let inner: any SigningKeyStore
+        private let delay = Mutex<(began: Latch, ends: Latch)?>(nil)
+
+        init(_ inner: any SigningKeyStore) { self.inner = inner }
+
+        func delayNextRead() -> (began: Latch, ends: Latch) {
+            let latches = (began: Latch(), ends: Latch())
+            delay.withLock { $0 = latches }
+            return latches
+        }
+
+        func keys() async throws -> [SealedKey] {
+            let delay = delay.withLock { delay in
+                defer { delay = nil }
+                return delay
+            }
+            let keys = try await inner.keys()
+            if let delay {
+                delay.began.open()
+                await delay.ends.wait()
+            }
+            return keys
+        }
+
+        func changeCount() async throws -> Int64 { try await inner.changeCount() }
+
+        func insertFirst(_ key: SealedKey) async throws -> Bool {
+            try await inner.insertFirst(key)
+        }
+
+        func rotate(
+            to key: SealedKey, retiring: Instant, recording event: AuditEvent
+        ) async throws {
+            try await inner.rotate(to: key, retiring: retiring, recording: event)
+        }
+
+        func removeRetired(before instant: Instant) async throws -> Int {
+            try await inner.removeRetired(before: instant)
+        }
+
+        func reseal(
+            recording event: AuditEvent, _ seal: @escaping @Sendable (SealedKey) throws -> [UInt8]
+        ) async throws -> Int {
+            try await inner.reseal(recording: event, seal)
+        }
     }
 
     private func published(_ ring: KeyRing) async throws -> [String] {
