@@ -31,6 +31,32 @@ import Testing
     }
 
     @Test(arguments: Engine.allCases)
+    func aResealReplacesEverySealedFormOrNone(engine: Engine) async throws {
+        struct Unreadable: Error {}
+        let store = try await engine.open()
+        #expect(try await store.insertFirst(key("a", .agent, created: 1)))
+        #expect(try await store.insertFirst(key("c", .capability, created: 1)))
+        try await store.rotate(to: key("b", .agent, created: 2), retiring: .epoch)
+        let before = try await store.keys()
+        await #expect(throws: Unreadable.self) {
+            try await store.reseal(recording: event(.keysResealed, "failed")) { key in
+                if key.id == "c" { throw Unreadable() }
+                return [1]
+            }
+        }
+        #expect(try await store.keys() == before)
+        let count = try await store.reseal(recording: event(.keysResealed, "done")) {
+            [0xff] + $0.sealed
+        }
+        #expect(count == 3)
+        let after = try await store.keys()
+        #expect(after.map(\.sealed) == before.map { [0xff] + $0.sealed })
+        #expect(after.map(\.id) == before.map(\.id))
+        #expect(after.map(\.retired) == before.map(\.retired))
+        #expect(try await store.subjects.filter { $0 == "failed" || $0 == "done" } == ["done"])
+    }
+
+    @Test(arguments: Engine.allCases)
     func ofServersThatStartTogetherOneInsertsTheKey(engine: Engine) async throws {
         let store = try await engine.open()
         let won = try await winners(of: 50) { try await store.insertFirst(key("\($0)")) }

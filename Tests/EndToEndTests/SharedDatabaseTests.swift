@@ -1,3 +1,4 @@
+internal import Glibc
 internal import Testing
 
 @ProgramQueue
@@ -72,5 +73,40 @@ struct SharedDatabaseTests {
         }
         #expect(.now - start < .seconds(2))
         #expect(try other.login(one.signup("later").member("apiKey")).status == 200)
+    }
+
+    @Test func serversGoOnWhileTheMasterSecretIsReplaced() throws {
+        let directory = try TestDirectory()
+        let (one, other, programs) = try pair(in: directory)
+        let session = try Agent.token(in: one.signup("sealed"))
+        let secret = directory.file("new.secret")
+        try directory.write(String(repeating: "0f", count: 32), to: "new.secret")
+        #expect(chmod(secret, 0o600) == 0)
+        let data = directory.file("data")
+        let reseal = try Program(
+            ["key", "reseal", "--new-secret-file", secret, "--data", data], in: directory)
+        #expect(try reseal.awaitEnd() == .exited(0))
+        for server in [one, other] {
+            #expect(
+                try server.call("POST", "/api/v1/capability", bearer: session).status == 200)
+        }
+        // The old secret is still in place: a start fails, and so does a rotation.
+        let early = try Program(
+            ["key", "rotate", "--use", "agent", "--data", data], in: directory)
+        #expect(try early.awaitEnd() != .exited(0))
+        #expect(rename(secret, "\(data)/master.secret") == 0)
+        let rotate = try Program(
+            ["key", "rotate", "--use", "agent", "--leaked", "--data", data], in: directory)
+        #expect(try rotate.awaitEnd() == .exited(0))
+        let start = ContinuousClock.now
+        for server in [one, other] {
+            while try server.call("POST", "/api/v1/capability", bearer: session).status == 200,
+                .now - start < .seconds(10)
+            {}
+        }
+        #expect(.now - start < .seconds(2))
+        for program in programs { #expect(try program.stop() == .exited(0)) }
+        let restarted = Agent(try Program.serveData(in: directory))
+        #expect(try restarted.signup("later").status == 201)
     }
 }

@@ -141,6 +141,12 @@ public final class FailingKeys: SigningKeyStore {
         try await inner.rotate(to: key, retiring: retiring, recording: event)
     }
 
+    public func reseal(
+        recording event: AuditEvent, _ seal: @escaping @Sendable (SealedKey) throws -> [UInt8]
+    ) async throws -> Int {
+        try await inner.reseal(recording: event, seal)
+    }
+
     public func removeRetired(before instant: Instant) async throws -> Int {
         try await inner.removeRetired(before: instant)
     }

@@ -23,6 +23,7 @@ public struct AuditEvent: Equatable, Sendable {
         case domainVerified = "domain_verified"
         case domainRemoved = "domain_removed"
         case keyRotated = "key_rotated"
+        case keysResealed = "keys_resealed"
         case hashLoginCreated = "hash_login_created"
         case hashLoginEnded = "hash_login_ended"
     }

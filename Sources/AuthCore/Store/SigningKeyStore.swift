@@ -52,6 +52,14 @@ public protocol SigningKeyStore: Sendable {
     /// `retiring`. Atomic.
     func rotate(to key: SealedKey, retiring: Instant, recording event: AuditEvent) async throws
 
+    /// Replaces the sealed form of every key by what `seal` returns for it: all or none. Keys that
+    /// other servers store meanwhile come before or after it.
+    /// - Returns: how many keys there are.
+    /// - Throws: what `seal` throws, and an error when there is a key of an unknown use.
+    func reseal(
+        recording event: AuditEvent, _ seal: @escaping @Sendable (SealedKey) throws -> [UInt8]
+    ) async throws -> Int
+
     /// Removes keys that no longer verify at `instant`.
     /// - Returns: how many were removed.
     func removeRetired(before instant: Instant) async throws -> Int

@@ -32,6 +32,7 @@ public final class KeyRing: Sendable {
     public static let publicationLead: Duration = .seconds(360)
 
     private struct State {
+        var sealer: KeySealer
         var ready: [KeyUse: UseKeys] = [:]
         var loading: [KeyUse: Task<UseKeys, any Error>] = [:]
         var refreshed: Instant?
@@ -45,26 +46,30 @@ public final class KeyRing: Sendable {
     private static let refreshInterval: Duration = .seconds(5)
 
     private let store: any SigningKeyStore
-    private let sealer: KeySealer
+    private let rereadSealer: (@Sendable () throws -> KeySealer)?
     private let pool: WorkerPool
     private let random: @Sendable (Int) -> [UInt8]
     private let clock: @Sendable () -> Instant
-    private let state = Mutex(State())
+    private let state: Mutex<State>
 
     /// - Parameters:
+    ///   - rereadSealer: called when `sealer` does not open the stored keys, because the operator
+    ///     may have replaced the master secret.
     ///   - pool: where RSA keys are generated.
     ///   - random: returns that many random bytes, fit for keys.
     ///   - clock: the wall clock. A parameter because keys are also generated in the background,
     ///     where no caller passes the time.
     public init(
-        store: any SigningKeyStore, sealer: KeySealer, pool: WorkerPool,
+        store: any SigningKeyStore, sealer: KeySealer,
+        rereadSealer: (@Sendable () throws -> KeySealer)? = nil, pool: WorkerPool,
         random: @escaping @Sendable (Int) -> [UInt8], clock: @escaping @Sendable () -> Instant
     ) {
         self.store = store
-        self.sealer = sealer
+        self.rereadSealer = rereadSealer
         self.pool = pool
         self.random = random
         self.clock = clock
+        state = Mutex(State(sealer: sealer))
     }
 
     /// Decrypts every stored key and begins to generate the missing ones.
@@ -85,7 +90,7 @@ public final class KeyRing: Sendable {
         }
         let stored = try await store.keys()
         let isKnown = state.withLock { $0.stored == stored }
-        let opened = isKnown ? [:] : try Self.open(stored, with: sealer)
+        let opened = isKnown ? [:] : try open(stored)
         state.withLock { state in
             state.refreshed = clock()
             // A read that began earlier may end later. It must not bring back a key that has
@@ -204,7 +209,21 @@ public final class KeyRing: Sendable {
             }
         let id = Base64URL.encode(random(12))
         return SealedKey(
-            id: id, use: use, sealed: try sealer.seal(bytes, id: id, use: use), created: clock())
+            id: id, use: use,
+            sealed: try state.withLock { $0.sealer }.seal(bytes, id: id, use: use),
+            created: clock())
+    }
+
+    /// Decrypts the keys, with the master secret as it is now when the known one does not fit.
+    private func open(_ stored: [SealedKey]) throws -> [KeyUse: UseKeys] {
+        do {
+            return try Self.open(stored, with: state.withLock { $0.sealer })
+        } catch let error as UnreadableKey {
+            guard let sealer = try rereadSealer?() else { throw error }
+            let opened = try Self.open(stored, with: sealer)
+            state.withLock { $0.sealer = sealer }
+            return opened
+        }
     }
 
     private static func open(

@@ -32,6 +32,20 @@ public struct KeySealer: Sendable {
         }
     }
 
+    /// Encrypts every stored key under another master secret: all or none.
+    /// - Parameter old: the sealer of the present secret.
+    /// - Returns: how many keys there are.
+    /// - Throws: ``UnreadableKey`` when `old` has not sealed them.
+    public func resealAll(
+        in store: any SigningKeyStore, from old: KeySealer, at now: Instant
+    ) async throws -> Int {
+        let event = AuditEvent(
+            .keysResealed, time: now, actor: .operator, subject: "signing keys")
+        return try await store.reseal(recording: event) { key in
+            try seal(old.open(key), id: key.id, use: key.use)
+        }
+    }
+
     private static func binding(id: String, use: KeyUse) -> [UInt8] {
         Array("\(use.rawValue)/\(id)".utf8)
     }

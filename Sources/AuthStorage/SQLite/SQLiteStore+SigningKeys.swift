@@ -29,6 +29,22 @@ extension SQLiteStore: SigningKeyStore {
         }
     }
 
+    func reseal(
+        recording event: AuditEvent, _ seal: @escaping @Sendable (SealedKey) throws -> [UInt8]
+    ) async throws -> Int {
+        try await write { connection in
+            let keys = try connection.all(SQL.keys) { row in
+                guard let key = try SealedKey.read(row) else { throw row.unreadable(1) }
+                return key
+            }
+            for key in keys {
+                try connection.run(SQL.resealKey, .blob(try seal(key)), .text(key.id))
+            }
+            try connection.record(event)
+            return keys.count
+        }
+    }
+
     func removeRetired(before instant: Instant) async throws -> Int {
         try await write { try $0.run(SQL.removeRetired, .instant(instant)) }
     }
@@ -76,6 +92,9 @@ private enum SQL {
 
     static let retireKey = Query(
         "retireKey", "UPDATE signing_key SET retired = ?1 WHERE use = ?2 AND retired IS NULL")
+
+    static let resealKey = Query(
+        "resealKey", "UPDATE signing_key SET sealed = ?1 WHERE id = ?2")
 
     static let removeRetired = Query(
         "removeRetired", "DELETE FROM signing_key WHERE retired < ?1")

@@ -4,8 +4,8 @@ internal import AuthCore
 /// `postern key`: manages the signing keys.
 struct KeyCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "key", abstract: "List or rotate the signing keys.",
-        subcommands: [List.self, Rotate.self])
+        commandName: "key", abstract: "List, rotate or reseal the signing keys.",
+        subcommands: [List.self, Rotate.self, Reseal.self])
 
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
@@ -71,6 +71,47 @@ struct KeyCommand: AsyncParsableCommand {
                 let grace = leaked ? .zero : config.longestLifetime(of: use)
                 let id = try await keys.rotate(use, grace: grace)
                 Output.print("\(use.rawValue)  \(id)")
+            }
+        }
+    }
+}
+
+extension KeyCommand {
+    struct Reseal: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Encrypt the stored signing keys under another master secret.",
+            discussion: """
+                Encrypts every key in one transaction: after an error or a crash all of them are \
+                sealed either under the old secret or under the new one. The keys themselves, and \
+                the tokens that they have signed, stay valid. Afterwards put the new file in the \
+                place of the old one. Running servers go on with the keys that they have, and \
+                read the new secret there as soon as it is in place; a server that starts before \
+                that ends with an error.
+
+                The new file holds 32 random bytes or 64 hex digits and may be read by its owner \
+                only (mode 0600).
+
+                Example:
+                  head -c 32 /dev/urandom > new.secret && chmod 600 new.secret
+                  postern key reseal --new-secret-file new.secret
+                  mv new.secret data/master.secret
+                """)
+
+        @OptionGroup var options: ConfigOptions
+
+        @Option(
+            help: ArgumentHelp("The file with the new master secret.", valueName: "file"))
+        var newSecretFile: String
+
+        func run() async throws {
+            try await options.withStore { stores, config in
+                let old = try KeySealer(try MasterSecret.reread(for: config))
+                let new = try KeySealer(try MasterSecret.read(newSecretFile, isOurs: true))
+                let count = try await new.resealAll(
+                    in: stores.signingKeys, from: old, at: SystemClock.now())
+                Output.print(
+                    "\(count) keys are sealed under the secret in \(newSecretFile); now put it in"
+                        + " the place of \(MasterSecret.path(for: config))")
             }
         }
     }

@@ -32,7 +32,10 @@ struct Application: Sendable {
         let stores = try await config.database.open(observers: observers, at: SystemClock.now())
         do {
             let pools = Pools()
-            let keys = try KeyRing(stores, secret: secret, pool: pools.signing)
+            var reread: (@Sendable () throws -> SecretBytes)?
+            if !config.database.isInMemory { reread = { try MasterSecret.reread(for: config) } }
+            let keys = try KeyRing(
+                stores, secret: secret, rereading: reread, pool: pools.signing)
             try await keys.start()
             let tokens = TokenAuthority(
                 realm: Realm(config, publicURL: publicURL), keys: keys, signers: pools.signing)
@@ -88,11 +91,22 @@ struct Pools: Sendable {
 
 extension KeyRing {
     /// The keys of a store, to be opened with the master secret.
-    convenience init(_ stores: Stores, secret: SecretBytes, pool: WorkerPool) throws {
+    /// - Parameter reread: reads the secret again, as the operator may have replaced it.
+    convenience init(
+        _ stores: Stores, secret: SecretBytes,
+        rereading reread: (@Sendable () throws -> SecretBytes)? = nil, pool: WorkerPool
+    ) throws {
+        var rereadSealer: (@Sendable () throws -> KeySealer)?
+        if let reread { rereadSealer = { try KeySealer(try reread()) } }
         self.init(
-            store: stores.signingKeys,
-            sealer: try KeySealer(masterSecret: secret.bytes, random: RandomBytes.make),
+            store: stores.signingKeys, sealer: try KeySealer(secret), rereadSealer: rereadSealer,
             pool: pool, random: RandomBytes.make, clock: SystemClock.now)
+    }
+}
+
+extension KeySealer {
+    init(_ secret: SecretBytes) throws {
+        try self.init(masterSecret: secret.bytes, random: RandomBytes.make)
     }
 }
 

@@ -21,6 +21,26 @@ enum MasterSecret {
         return try inDirectory(config.storage.directory)
     }
 
+    /// The secret as it is in its file now; never creates one. A server reads it again when the
+    /// operator has replaced it.
+    static func reread(for config: Config) throws(MasterSecretError) -> SecretBytes {
+        try read(
+            path(for: config), isOurs: Process.environment[Environment.masterSecretFile] == nil)
+    }
+
+    /// What the operator should know about the file of a secret that can be used; `nil` if nothing.
+    static func warning(for config: Config) -> String? {
+        guard let path = Process.environment[Environment.masterSecretFile] else { return nil }
+        return warning(aboutMounted: path)
+    }
+
+    static func warning(aboutMounted path: String) -> String? {
+        var status = stat()
+        guard stat(path, &status) == 0, status.st_mode & 0o044 != 0 else { return nil }
+        return "the master secret \(path) can be read by others"
+            + " (mode 0\(String(status.st_mode & 0o777, radix: 8)))"
+    }
+
     /// The path of the file, whether or not it exists.
     static func path(for config: Config) -> String {
         Process.environment[Environment.masterSecretFile]
@@ -40,9 +60,10 @@ enum MasterSecret {
     }
 
     /// - Parameter isOurs: whether this program creates the file, which then only its owner may
-    ///   read. A mounted secret has the mode that its orchestrator gave it.
+    ///   read. A mounted secret has the mode that its orchestrator gave it, often readable by all
+    ///   in the container; but nobody else may write to it.
     static func read(_ path: String, isOurs: Bool) throws(MasterSecretError) -> SecretBytes {
-        if isOurs { try checkMode(of: path) }
+        try checkMode(of: path, isOurs: isOurs)
         let content: [UInt8]
         do throws(FileError) {
             content = try File.bytes(at: path, atMost: 4096)
@@ -70,12 +91,12 @@ enum MasterSecret {
         }
     }
 
-    private static func checkMode(of path: String) throws(MasterSecretError) {
+    private static func checkMode(of path: String, isOurs: Bool) throws(MasterSecretError) {
         var status = stat()
         guard stat(path, &status) == 0 else {
-            throw MasterSecretError(path: path, cause: .file(.last))
+            throw MasterSecretError(path: path, cause: isOurs ? .file(.last) : .mounted(.last))
         }
-        guard status.st_mode & 0o077 == 0 else {
+        guard status.st_mode & (isOurs ? 0o077 : 0o022) == 0 else {
             throw MasterSecretError(path: path, cause: .mode(status.st_mode & 0o777))
         }
     }
@@ -107,8 +128,8 @@ struct MasterSecretError: Error, Equatable, CustomStringConvertible {
         case .length(let count):
             "the master secret \(path) has \(count) bytes; it must have 32 bytes or 64 hex digits"
         case .mode(let mode):
-            "the master secret \(path) can be read by others (mode 0\(String(mode, radix: 8)));"
-                + " run: chmod 600 \(path)"
+            "the master secret \(path) can be read or replaced by others"
+                + " (mode 0\(String(mode, radix: 8))); run: chmod 600 \(path)"
         }
     }
 }

@@ -30,6 +30,7 @@ struct Service: Sendable {
         guard let publicURL = config.publicURL(port: port)?.text else {
             throw ServiceError.noPort(host: config.server.host)
         }
+        if let warning = MasterSecret.warning(for: config) { logger.warning("\(warning)") }
         let draining = AtomicFlag()
         let application = try await Application.open(
             config, publicURL: publicURL, secret: try MasterSecret.find(for: config),

@@ -127,6 +127,34 @@ struct KeyRingTests {
         #expect(try await ring.verificationKey(id: old, for: .agent, at: clock.now) == nil)
     }
 
+    @Test func aRunningRingGoesOnAfterAResealAndTakesTheNewSecretWhenItIsThere() async throws {
+        let random = SeededBytes(seed: 9)
+        let newSecret = [UInt8](repeating: 3, count: 32)
+        let old = try KeySealer(masterSecret: AgentWorld.masterSecret, random: random.make)
+        let new = try KeySealer(masterSecret: newSecret, random: random.make)
+        let file = Mutex(old)
+        let clock = self.clock
+        let ring = KeyRing(
+            store: store, sealer: old, rereadSealer: { file.withLock { $0 } }, pool: .forTests(),
+            random: random.make, clock: { clock.now })
+        let id = try await ring.signingKey(for: .agent, at: clock.now).id
+        _ = try await ring.signingKey(for: .capability, at: clock.now)
+        #expect(try await new.resealAll(in: store, from: old, at: clock.now) >= 2)
+        await #expect(throws: UnreadableKey.self) {
+            _ = try await new.resealAll(in: store, from: old, at: clock.now)
+        }
+
+        await #expect(throws: UnreadableKey.self) { try await ring.refresh() }
+        #expect(try await ring.signingKey(for: .agent, at: clock.now).id == id)
+        file.withLock { $0 = new }
+        try await ring.refresh()
+        let rotated = try await ring.rotate(.agent, grace: .seconds(60))
+        let restarted = try self.ring(seed: 2, secret: newSecret)
+        #expect(try await restarted.signingKey(for: .agent, at: clock.now).id == rotated)
+        #expect(
+            try await restarted.verificationKey(id: id, for: .agent, at: clock.now)?.id == id)
+    }
+
     @Test func aFailedReadIsTriedAgain() async throws {
         let failing = FailingKeys(store, StoreBusy())
         let ring = try ring(seed: 1, store: failing)

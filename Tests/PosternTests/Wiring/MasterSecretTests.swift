@@ -72,6 +72,22 @@ import Testing
         #expect(try MasterSecret.read(path, isOurs: false).count == 32)
     }
 
+    @Test(arguments: [(0o600, false), (0o400, false), (0o640, true), (0o604, true), (0o444, true)])
+    func aMountedSecretThatOthersCanReadIsReported(mode: Int, isReported: Bool) throws {
+        let scratch = Scratch()
+        let path = scratch.write("s", [UInt8](repeating: 7, count: 32), mode: mode_t(mode))
+        #expect((MasterSecret.warning(aboutMounted: path) != nil) == isReported)
+        #expect(try MasterSecret.read(path, isOurs: false).count == 32)
+    }
+
+    @Test(arguments: [0o620, 0o602, 0o666])
+    func aMountedSecretThatOthersCanReplaceIsAnError(mode: Int) {
+        let scratch = Scratch()
+        let path = scratch.write("s", [UInt8](repeating: 7, count: 32), mode: mode_t(mode))
+        let cause = fault { _ = try MasterSecret.read(path, isOurs: false) }
+        #expect(cause == .mode(UInt32(mode)))
+    }
+
     @Test func aFileThatCannotBeCreatedIsAnError() {
         let cause = fault { _ = try MasterSecret.inDirectory("/proc/none") }
         #expect(cause == .notCreated(.missing))
