@@ -7,7 +7,8 @@ struct CheckConfigCommand: ParsableCommand {
         abstract: "Print the effective settings, or all faults of the configuration.",
         discussion: """
             Each setting is printed as TOML with its source: a line of the file, a variable, a \
-            option, or "default". The exit code is 0 for a valid configuration and 78 otherwise.
+            option, or "default". Warnings go to standard error. The exit code is 0 for a valid \
+            configuration and 78 otherwise.
 
             Examples:
               postern check-config
@@ -18,9 +19,10 @@ struct CheckConfigCommand: ParsableCommand {
     @OptionGroup var options: ConfigOptions
 
     func run() throws {
-        let listing = try options.load().listing
+        let loaded = try options.load()
+        for warning in loaded.startWarnings { Output.message("warning: \(warning)") }
         do {
-            try Output.deliver(listing)
+            try Output.deliver(loaded.listing)
         } catch {
             Output.message("\(error)")
             throw Exit.code(for: error)

@@ -32,9 +32,9 @@ struct ServeCommand: AsyncParsableCommand {
         var flags: [ConfigLoader.Flag] = []
         if let host { flags.append(.init(key: "server.host", name: "--host", value: host)) }
         if let port { flags.append(.init(key: "server.port", name: "--port", value: port)) }
-        let config = try options.load(flags).config
+        let loaded = try options.load(flags)
         let log = Log.toStandardError()
-        let error = await Service(config: config, log: log).run()
+        let error = await Service(loaded, log: log).run()
         await log.writer.drain()
         // Not exit(3): OpenSSL would free its locks while another thread creates a key.
         _exit(error.map { Exit.code(for: $0).rawValue } ?? 0)

@@ -21,6 +21,20 @@ struct BaseURL: Equatable, Sendable {
         self.text = "\(scheme)\(authority.lowercased())\(path)"
     }
 
+    var isHTTPS: Bool { text.hasPrefix("https://") }
+
+    /// Whether its host is this machine, by number or as `localhost`.
+    var isLoopback: Bool {
+        let authority = text.dropFirst(isHTTPS ? 8 : 7).prefix { $0 != "/" }
+        let host =
+            authority.hasPrefix("[")
+            ? authority.dropFirst().prefix { $0 != "]" } : authority.prefix { $0 != ":" }
+        guard let address = IPAddress(host) else { return host == "localhost" }
+        return Self.loopback.contains { $0.contains(address) }
+    }
+
+    private static let loopback = ["127.0.0.0/8", "::1"].compactMap { IPBlock($0) }
+
     static let syntax = Syntax<BaseURL>.string(
         "an http or https URL without query, such as \"https://auth.example.com\"",
         read: { BaseURL($0) }, write: \.text)

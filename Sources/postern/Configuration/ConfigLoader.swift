@@ -91,6 +91,9 @@ struct LoadedConfig: Sendable {
     let config: Config
     let sources: [String: ConfigSource]
 
+    /// What is allowed, but an operator should know.
+    var warnings: [ConfigFault] { ConfigRules.warnings(in: config, sources: sources) }
+
     /// Every setting as TOML with its source as a comment. The value from a `…_FILE` variable is
     /// not shown. The text can be used as a configuration file.
     var listing: String {

@@ -17,6 +17,19 @@ struct ConfigRules {
         return rules.faults
     }
 
+    /// - Returns: what the configuration allows, but an operator should know.
+    static func warnings(
+        in config: Config, sources: [String: ConfigSource]
+    ) -> [ConfigFault] {
+        var rules = ConfigRules(config: config, sources: sources)
+        if config.profile == .production, !config.limits.enabled {
+            rules.add(
+                "limits.enabled", "is off in the production profile",
+                "without limits one client can use up the server, and passwords can be guessed")
+        }
+        return rules.faults
+    }
+
     private init(config: Config, sources: [String: ConfigSource]) {
         self.config = config
         self.sources = sources
@@ -35,6 +48,13 @@ struct ConfigRules {
                 "set it to the URL that clients use for this server, such as"
                     + " \"https://auth.example.com\"")
         }
+        if let url = config.server.publicURL, !url.isHTTPS, !url.isLoopback {
+            add(
+                "server.public_url", "is http, so tokens and passwords can be read on the way",
+                "use https, with a proxy that terminates TLS")
+        }
+        checkPasswordCost()
+        checkLifetimes()
         if config.hashLogin.issuer == nil {
             add(
                 "hash_login.issuer", "is required in the production profile",
@@ -47,6 +67,40 @@ struct ConfigRules {
             add(
                 key, "is not allowed in the production profile",
                 "remove it, or use the development profile for tests")
+        }
+    }
+
+    /// The least costs of Argon2id that resist guessing alike: memory in KiB and passes (OWASP,
+    /// Password Storage Cheat Sheet).
+    private static let leastCosts = [(47_104, 1), (19_456, 2), (12_288, 3), (9_216, 4), (7_168, 5)]
+
+    private mutating func checkPasswordCost() {
+        let cost = config.passwords
+        let isEnough = Self.leastCosts.contains { memory, passes in
+            cost.memoryKiB >= memory && cost.iterations >= passes
+        }
+        guard !isEnough else { return }
+        let key =
+            sources["passwords.memory_kib"] == nil ? "passwords.iterations" : "passwords.memory_kib"
+        add(
+            key,
+            "Argon2id with \(cost.memoryKiB) KiB and \(cost.iterations) passes is too cheap for the"
+                + " production profile",
+            "use at least "
+                + Self.leastCosts.map { "\($0) KiB and \($1)" }.joined(separator: ", or "))
+    }
+
+    private static let longestLifetime = Duration.seconds(30 * 86_400)
+
+    private mutating func checkLifetimes() {
+        for (key, lifetime) in [
+            ("tokens.capability_lifetime", config.tokens.capabilityLifetime),
+            ("tokens.session_lifetime", config.tokens.sessionLifetime),
+            ("tokens.account_lifetime", config.tokens.accountLifetime),
+        ] where lifetime > Self.longestLifetime {
+            add(
+                key, "is longer than 30 days, which the production profile does not allow",
+                "lower it: a stolen token is valid until then")
         }
     }
 

@@ -6,7 +6,15 @@ internal import Logging
 /// One run of the server, from its configuration to its graceful stop.
 struct Service: Sendable {
     let config: Config
+    /// Logged before the start.
+    let warnings: [String]
     let log: Log
+
+    init(_ loaded: LoadedConfig, log: Log) {
+        config = loaded.config
+        warnings = loaded.startWarnings
+        self.log = log
+    }
 
     /// Serves until a signal stops it.
     /// - Returns: why it could not serve, after it has been logged; `nil` after a graceful stop.
@@ -14,6 +22,7 @@ struct Service: Sendable {
         let signals = StopSignals()
         Process.raiseDescriptorLimit()
         let logger = log.logger
+        for warning in warnings { logger.warning("\(warning)") }
         do {
             try await serve(until: signals, logger)
             return nil
@@ -30,7 +39,6 @@ struct Service: Sendable {
         guard let publicURL = config.publicURL(port: port)?.text else {
             throw ServiceError.noPort(host: config.server.host)
         }
-        if let warning = MasterSecret.warning(for: config) { logger.warning("\(warning)") }
         let draining = AtomicFlag()
         let application = try await Application.open(
             config, publicURL: publicURL, secret: try MasterSecret.find(for: config),
@@ -117,6 +125,13 @@ struct Service: Sendable {
     private func reservePort() -> PortReservation? {
         guard config.server.port == 0, config.server.publicURL == nil else { return nil }
         return PortReservation(host: config.server.host)
+    }
+}
+
+extension LoadedConfig {
+    /// What an operator should know before a start: `serve` logs it, `check-config` prints it.
+    var startWarnings: [String] {
+        warnings.map(\.shown) + [MasterSecret.warning(for: config)].compactMap { $0 }
     }
 }
 
