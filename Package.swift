@@ -35,7 +35,7 @@ let package = Package(
             name: "postern",
             dependencies: [
                 "AuthAPI", "AuthStorage", "Fetching", "AuthCore", "HTTPEngine", "Cryptography",
-                "Networking", "Scheduling", "StrictJSON", "CAllocator",
+                "Networking", "Scheduling", "StrictJSON", "CAllocator", "CProcess",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "TOMLKit", package: "TOMLKit"),
@@ -149,6 +149,7 @@ let package = Package(
         .systemLibrary(name: "CCurl", providers: [.apt(["libcurl4-openssl-dev"])]),
         .systemLibrary(name: "CResolver", providers: [.apt(["libc6-dev"])]),
         .systemLibrary(name: "CAllocator"),
+        .systemLibrary(name: "CProcess"),
     ]
 )
 

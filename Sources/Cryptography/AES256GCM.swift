@@ -42,7 +42,8 @@ public struct AES256GCM: Sendable {
         var rest = [UInt8](repeating: 0, count: Self.tagBytes)
         var count: Int32 = 0
         guard
-            EVP_EncryptInit_ex2(context, Self.algorithm.pointer, key.bytes, nonce, nil) == 1,
+            key.withKey({ EVP_EncryptInit_ex2(context, Self.algorithm.pointer, $0, nonce, nil) })
+                == 1,
             EVP_EncryptUpdate(context, nil, &count, binding, Int32(binding.count)) == 1,
             EVP_EncryptUpdate(context, &sealed, &count, plaintext, Int32(plaintext.count)) == 1,
             EVP_EncryptFinal_ex(context, &rest, &count) == 1,
@@ -67,7 +68,8 @@ public struct AES256GCM: Sendable {
         var rest = [UInt8](repeating: 0, count: Self.tagBytes)
         var count: Int32 = 0
         guard
-            EVP_DecryptInit_ex2(context, Self.algorithm.pointer, key.bytes, nonce, nil) == 1,
+            key.withKey({ EVP_DecryptInit_ex2(context, Self.algorithm.pointer, $0, nonce, nil) })
+                == 1,
             EVP_DecryptUpdate(context, nil, &count, binding, Int32(binding.count)) == 1,
             EVP_DecryptUpdate(context, &plaintext, &count, sealed, Int32(sealed.count)) == 1,
             EVP_CIPHER_CTX_ctrl(
@@ -87,5 +89,12 @@ public struct AES256GCM: Sendable {
         guard binding.count <= Self.maximumPlaintextBytes else {
             throw .parameterOutOfBounds("binding")
         }
+    }
+}
+
+extension SecretBytes {
+    /// Calls `body` with the bytes as OpenSSL takes a key.
+    fileprivate func withKey(_ body: (UnsafePointer<UInt8>?) -> Int32) -> Int32 {
+        withUnsafeBytes { body($0.assumingMemoryBound(to: UInt8.self).baseAddress) }
     }
 }

@@ -16,6 +16,13 @@ public struct SecretBytes: Sendable, Equatable {
 
     public var bytes: [UInt8] { storage.bytes }
 
+    /// Calls `body` with the bytes, without a copy of them.
+    public func withUnsafeBytes<Result, Failure: Error>(
+        _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        try storage.withUnsafeBytes(body)
+    }
+
     public static func == (one: SecretBytes, other: SecretBytes) -> Bool {
         ConstantTime.equal(one.bytes, other.bytes)
     }
@@ -46,11 +53,23 @@ private final class WipedStorage: Sendable {
         memory.deallocate()
     }
 
-    var bytes: [UInt8] {
-        withExtendedLifetime(self) {
-            Array(
-                UnsafeRawBufferPointer(start: UnsafeRawPointer(bitPattern: address), count: count))
-        }
+    var bytes: [UInt8] { withUnsafeBytes { Array($0) } }
+
+    func withUnsafeBytes<Result, Failure: Error>(
+        _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        defer { withExtendedLifetime(self) {} }
+        return try body(
+            UnsafeRawBufferPointer(start: UnsafeRawPointer(bitPattern: address), count: count))
+    }
+}
+
+extension [UInt8] {
+    /// Overwrites the bytes with zeros, in a way that the optimiser does not remove.
+    ///
+    /// Call it on the only reference to the array: another one keeps the bytes.
+    public mutating func wipe() {
+        withUnsafeMutableBytes { OPENSSL_cleanse($0.baseAddress, $0.count) }
     }
 }
 

@@ -18,8 +18,9 @@ struct Module {
             "postern",
             [
                 "AuthAPI", "AuthStorage", "AuthCore", "Cryptography", "Fetching", "HTTPEngine",
-                "Networking", "Scheduling", "StrictJSON", "CAllocator", "ArgumentParser", "Logging",
-                "TOMLKit",
+                "Networking", "Scheduling", "StrictJSON", "CAllocator", "CProcess",
+                "ArgumentParser",
+                "Logging", "TOMLKit",
             ],
             system: ["Dispatch", "Glibc", "SwiftOverlayShims", "Synchronization"]),
         Module(

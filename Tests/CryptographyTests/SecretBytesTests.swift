@@ -42,4 +42,22 @@ import Testing
         #expect(!ConstantTime.equal([1, 2, 3], [1, 2]))
         #expect(!ConstantTime.equal([], [0]))
     }
+
+    @Test func aWipedArrayHasZerosInItsOwnMemory() {
+        var bytes: [UInt8] = (1...64).map { $0 }
+        let before = bytes.withUnsafeBytes { $0.baseAddress }
+        bytes.wipe()
+        #expect(bytes == [UInt8](repeating: 0, count: 64))
+        #expect(bytes.withUnsafeBytes { $0.baseAddress } == before)
+        var empty: [UInt8] = []
+        empty.wipe()
+        #expect(empty.isEmpty)
+    }
+
+    @Test func theBytesAreLentWithoutACopy() {
+        let secret = SecretBytes([1, 2, 3])
+        let first = secret.withUnsafeBytes { $0.baseAddress }
+        #expect(secret.withUnsafeBytes { $0.baseAddress } == first)
+        #expect(secret.withUnsafeBytes { Array($0) } == [1, 2, 3])
+    }
 }

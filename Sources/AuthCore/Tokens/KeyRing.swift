@@ -201,12 +201,13 @@ public final class KeyRing: Sendable {
 
     private func makeKey(_ use: KeyUse) async throws -> SealedKey {
         let random = self.random
-        let bytes =
+        var bytes =
             switch use {
             case .agent, .accounts: try SigningKey.makeBytes(for: use, random: random)
             case .capability, .login:
                 try await pool.run { try SigningKey.makeBytes(for: use, random: random) }
             }
+        defer { bytes.wipe() }
         let id = Base64URL.encode(random(12))
         return SealedKey(
             id: id, use: use,
@@ -236,8 +237,9 @@ public final class KeyRing: Sendable {
             var verifying: [VerificationKey] = []
             // The store returns the newest first, so the first retired key is the previous one.
             for sealed in stored where sealed.use == use {
-                let key = try SigningKey(
-                    id: sealed.id, use: use, bytes: try sealer.open(sealed))
+                var bytes = try sealer.open(sealed)
+                defer { bytes.wipe() }
+                let key = try SigningKey(id: sealed.id, use: use, bytes: bytes)
                 if let retired = sealed.retired {
                     previous = previous ?? (key, retired)
                 } else {

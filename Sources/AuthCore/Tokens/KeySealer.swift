@@ -14,7 +14,8 @@ public struct KeySealer: Sendable {
     public init(masterSecret: [UInt8], random: @escaping @Sendable (Int) -> [UInt8]) throws {
         precondition(masterSecret.count == 32)
         // One derived key for each purpose, so that the master secret can have other uses later.
-        let derived = HMACKey(secret: masterSecret).authenticate(Array("signing-key/1".utf8))
+        var derived = HMACKey(secret: masterSecret).authenticate(Array("signing-key/1".utf8))
+        defer { derived.wipe() }
         cipher = try AES256GCM(key: derived)
         self.random = random
     }
@@ -42,7 +43,9 @@ public struct KeySealer: Sendable {
         let event = AuditEvent(
             .keysResealed, time: now, actor: .operator, subject: "signing keys")
         return try await store.reseal(recording: event) { key in
-            try seal(old.open(key), id: key.id, use: key.use)
+            var bytes = try old.open(key)
+            defer { bytes.wipe() }
+            return try seal(bytes, id: key.id, use: key.use)
         }
     }
 

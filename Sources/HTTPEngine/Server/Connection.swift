@@ -185,6 +185,7 @@ extension Connection {
             case .bytes(let count):
                 receiveWaits = .readable
                 take(UnsafeRawBufferPointer(rebasing: buffer[..<count]), on: loop)
+                wipe(UnsafeMutableRawBufferPointer(rebasing: buffer[..<count]))
             case .wouldBlock(let readiness): receiveWaits = readiness
             case .end: end(on: loop)
             case .failed: perform(phase.close(), on: loop)

@@ -113,6 +113,10 @@ struct RequestParser {
     private mutating func readBody(_ reader: consuming BodyReader) -> Event {
         var position = start
         let progress = reader.advance(buffer, from: &position)
+        // A body may hold a password.
+        buffer.withUnsafeMutableBytes {
+            wipe(UnsafeMutableRawBufferPointer(rebasing: $0[start..<position]))
+        }
         consume(position - start)
         switch progress {
         case .needMore:

@@ -37,7 +37,10 @@ struct ConfigOptions: ParsableArguments {
             loader.flags.append(.init(key: "storage.directory", name: "--data", value: data))
         }
         do {
-            return try loader.load()
+            let loaded = try loader.load()
+            // Before any secret is read.
+            if loaded.config.profile == .production { Process.forbidCoreDumps() }
+            return loaded
         } catch {
             Output.message(error.description)
             throw Exit.misconfigured

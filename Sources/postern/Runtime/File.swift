@@ -52,6 +52,8 @@ enum File {
     static func bytes(from descriptor: Int32, atMost limit: Int) throws(FileError) -> [UInt8] {
         var content: [UInt8] = []
         var chunk = [UInt8](repeating: 0, count: 16_384)
+        // The file may be a secret.
+        defer { chunk.wipe() }
         while true {
             let count = read(descriptor, &chunk, chunk.count)
             if count < 0 && errno == EINTR { continue }

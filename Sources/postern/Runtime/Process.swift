@@ -1,4 +1,5 @@
 internal import CAllocator
+internal import CProcess
 internal import Glibc
 
 /// The process of this program: its version, its environment, and what the kernel and the allocator
@@ -40,6 +41,15 @@ enum Process {
             setrlimit(resource, &limit)
         }
         return UInt(limit.rlim_cur)
+    }
+
+    /// Forbids that the kernel writes the memory of this process, with its keys, to a file after a
+    /// crash, and that other processes of the same user read it (PR_SET_DUMPABLE(2const)).
+    static func forbidCoreDumps() {
+        _ = cprocess_forbid_dumps()
+        // A pipe as core_pattern does not look at the limit, but other patterns do.
+        var none = rlimit(rlim_cur: 0, rlim_max: 0)
+        setrlimit(__rlimit_resource_t(RLIMIT_CORE.rawValue), &none)
     }
 
     /// Returns the free pages of the heap to the kernel.

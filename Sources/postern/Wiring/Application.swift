@@ -106,7 +106,9 @@ extension KeyRing {
 
 extension KeySealer {
     init(_ secret: SecretBytes) throws {
-        try self.init(masterSecret: secret.bytes, random: RandomBytes.make)
+        var bytes = secret.bytes
+        defer { bytes.wipe() }
+        try self.init(masterSecret: bytes, random: RandomBytes.make)
     }
 }
 

@@ -64,17 +64,19 @@ enum MasterSecret {
     ///   in the container; but nobody else may write to it.
     static func read(_ path: String, isOurs: Bool) throws(MasterSecretError) -> SecretBytes {
         try checkMode(of: path, isOurs: isOurs)
-        let content: [UInt8]
+        var content: [UInt8]
         do throws(FileError) {
             content = try File.bytes(at: path, atMost: 4096)
         } catch {
             throw MasterSecretError(path: path, cause: isOurs ? .file(error) : .mounted(error))
         }
+        defer { content.wipe() }
         if content.count == byteCount { return SecretBytes(content) }
         let text = content.last == 0x0a ? content.dropLast() : content[...]
-        guard text.count == 2 * byteCount, let decoded = Hex.decode(text) else {
+        guard text.count == 2 * byteCount, var decoded = Hex.decode(text) else {
             throw MasterSecretError(path: path, cause: .length(content.count))
         }
+        defer { decoded.wipe() }
         return SecretBytes(decoded)
     }
 
@@ -83,7 +85,9 @@ enum MasterSecret {
     ) throws(MasterSecretError) {
         do throws(FileError) {
             try File.makeDirectory(directory)
-            try File.create(path, content: RandomBytes.make(byteCount))
+            var content = RandomBytes.make(byteCount)
+            defer { content.wipe() }
+            try File.create(path, content: content)
         } catch .exists {
             // Another server was first, and its secret is used.
         } catch {

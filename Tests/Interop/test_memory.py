@@ -1,0 +1,91 @@
+"""Secrets in the memory of the server: what another process of the machine could read or dump."""
+
+import os
+import pathlib
+import re
+import secrets
+import shutil
+import subprocess
+import tempfile
+
+import pytest
+import requests
+
+from program import BINARY, READY, Postern, environment
+
+# The first bytes of every RSA key of 2048 bits as PKCS #8 (RFC 5208, RFC 8017 appendix A.1.2).
+PKCS8 = re.compile(
+    rb"\x30\x82\x04.\x02\x01\x00\x30\x0d\x06\x09\x2a\x86\x48\x86\xf7\x0d\x01\x01\x01\x05\x00\x04\x82",
+    re.DOTALL)
+
+
+def memory(process):
+    """Every writable region of the process."""
+    try:
+        with open(f"/proc/{process}/mem", "rb", 0) as content:
+            for line in pathlib.Path(f"/proc/{process}/maps").read_text().splitlines():
+                span, mode = line.split()[:2]
+                if not mode.startswith("rw"):
+                    continue
+                start, end = (int(number, 16) for number in span.split("-"))
+                try:
+                    content.seek(start)
+                    yield content.read(end - start)
+                except OSError:
+                    pass
+    except PermissionError:
+        pytest.skip("the memory of another process cannot be read here")
+
+
+def test_keys_and_bodies_are_wiped_after_their_use(tmp_path):
+    server = Postern(tmp_path, "--data", tmp_path / "data")
+    try:
+        for path in ["jwks.json", "login-jwks.json"]:
+            assert requests.get(f"{server.url}/.well-known/{path}", timeout=30).json()["keys"]
+        marker = secrets.token_hex(24)
+        with requests.Session() as session:
+            for _ in range(4):
+                answer = session.post(
+                    server.url + "/api/token", timeout=30,
+                    data=f'{{"address":"a@localhost","password":"{marker}"}}',
+                    headers={"Content-Type": "application/json"})
+                assert answer.status_code == 401
+            assert session.get(server.url + "/healthz", timeout=30).status_code == 200
+        body = f'"password":"{marker}"'.encode()
+        master = (tmp_path / "data/master.secret").read_bytes()
+        assert len(master) == 32
+        regions = list(memory(server.process.pid))
+        assert sum(map(len, regions)) > 1_000_000
+        assert not any(body in region for region in regions), "a body was not wiped"
+        assert not any(master in region for region in regions), "the master secret was not wiped"
+        found = sum(len(PKCS8.findall(region)) for region in regions)
+        assert found == 0, f"{found} private keys were not wiped"
+    finally:
+        server.stop()
+
+
+@pytest.mark.parametrize("profile, isDumpable", [("production", False), ("development", True)])
+def test_a_server_in_production_cannot_be_dumped(profile, isDumpable):
+    # Files in /proc of a process that is not dumpable belong to root (proc_pid(5)).
+    user = 65534 if os.geteuid() == 0 else os.geteuid()
+    folder = pathlib.Path(tempfile.mkdtemp())
+    folder.chmod(0o777)
+    settings = {
+        "POSTERN_SERVER_PUBLIC_URL": "http://127.0.0.1:1", "JWT_ISSUER": "a",
+        "POSTERN_SERVER_DRAIN_DELAY": "0s"}
+    process = subprocess.Popen(
+        [str(BINARY), "serve", "--profile", profile, "--port", "0", "--data", str(folder / "d")],
+        cwd=folder, env=environment(**settings), stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL, stdin=subprocess.DEVNULL, user=user)
+    try:
+        assert READY.fullmatch(process.stdout.readline().decode())
+        owner = os.stat(f"/proc/{process.pid}/maps").st_uid
+        assert owner == (user if isDumpable else 0)
+        limit = re.search(
+            r"Max core file size +(\S+)", pathlib.Path(f"/proc/{process.pid}/limits").read_text())
+        assert isDumpable or limit[1] == "0"
+    finally:
+        process.terminate()
+        assert process.wait(40) == 0
+        process.stdout.close()
+        shutil.rmtree(folder)
