@@ -3,6 +3,7 @@ import AuthCore
 import Cryptography
 import HTTPEngine
 import StrictJSON
+import TestPrimitives
 import TestSupport
 import Testing
 
@@ -12,6 +13,9 @@ struct APIWorld {
     let router: Router
     let agent: AgentAPI
     let groups: [RouteGroup]
+    /// The security events that have been passed on, with their number.
+    let events = Record<(SecurityEvent, Int)>()
+    let folder: SecurityEvents
 
     init(
         _ world: AgentWorld? = nil, mailStoreURL: String? = nil, isDraining: Bool = false,
@@ -20,19 +24,20 @@ struct APIWorld {
         let world = try world ?? AgentWorld()
         let clock: @Sendable () -> Instant = { world.clock.now }
         self.world = world
+        folder = SecurityEvents { [events] in events.add(($0, $1)) }
         agent = AgentAPI(
             agents: world.agents, publicURL: AgentWorld.issuer,
             jmap: JMAPDirectory(
                 mailStoreURL: mailStoreURL, publicURL: AgentWorld.issuer,
                 paths: JMAPDirectory.Paths()),
-            limiter: world.limiter, clock: clock)
+            limiter: world.limiter, events: folder, clock: clock)
         let accounts = AccountsAPI(
             mailboxes: world.mailboxes, users: world.users, apiTokens: world.apiTokens,
             domains: world.domains, authenticator: world.authenticator,
-            publicURL: AgentWorld.issuer, limiter: world.limiter, clock: clock)
+            publicURL: AgentWorld.issuer, limiter: world.limiter, events: folder, clock: clock)
         let hashLogin = HashLoginAPI(
             logins: world.hashLogins, publicURL: AgentWorld.issuer, limiter: world.limiter,
-            clock: clock)
+            events: folder, clock: clock)
         let discovery = DiscoveryAPI(
             agent: agent, keys: world.keys, difficulty: 6, bodyLimit: 65_536, clock: clock)
         let operations = OperationsAPI(

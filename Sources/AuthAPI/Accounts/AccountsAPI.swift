@@ -13,14 +13,16 @@ public struct AccountsAPI: Sendable {
 
     /// - Parameters:
     ///   - publicURL: the URL that clients use for this server.
-    ///   - limiter: shared by all APIs.
+    ///   - limiter: shared by all APIs, as `events`.
     public init(
         mailboxes: Mailboxes, users: Users, apiTokens: APITokens, domains: Domains,
         authenticator: Authenticator, publicURL: String, limiter: RateLimiter,
+        events: SecurityEvents,
         clock: @escaping @Sendable () -> Instant
     ) {
         let errors = errors
-        let pipeline = Pipeline<AccountsError>(limiter: limiter, clock: clock) { error, _ in
+        let pipeline = Pipeline<AccountsError>(limiter: limiter, clock: clock, events: events) {
+            error, _ in
             errors.response(error)
         }
         let access = AccountsAccess(

@@ -13,16 +13,18 @@ public struct AgentAPI: Sendable {
     /// - Parameters:
     ///   - publicURL: this server as its clients see it, without a slash at the end.
     ///   - jmap: where the mail store is.
-    ///   - limiter: shared by all APIs.
+    ///   - limiter: shared by all APIs, as `events`.
     public init(
         agents: Agents, publicURL: String, jmap: JMAPDirectory, limiter: RateLimiter,
-        clock: @escaping @Sendable () -> Instant
+        events: SecurityEvents, clock: @escaping @Sendable () -> Instant
     ) {
         self.agents = agents
         self.jmap = jmap
         let errors = AgentErrors(publicURL: publicURL)
         self.errors = errors
-        pipeline = Pipeline(limiter: limiter, clock: clock) { error, _ in errors.response(error) }
+        pipeline = Pipeline(limiter: limiter, clock: clock, events: events) { error, _ in
+            errors.response(error)
+        }
     }
 
     var publicURL: String { errors.publicURL }

@@ -20,7 +20,9 @@ public struct DiscoveryAPI: Sendable {
         self.keys = keys
         let errors = agent.errors
         self.errors = errors
-        pipeline = Pipeline(limiter: nil, clock: clock) { error, _ in errors.response(error) }
+        pipeline = Pipeline(limiter: nil, clock: clock, events: nil) { error, _ in
+            errors.response(error)
+        }
         let publicURL = agent.errors.publicURL
         llmsText = Array(
             LLMsText(

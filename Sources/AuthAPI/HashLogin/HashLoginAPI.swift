@@ -11,9 +11,9 @@ public struct HashLoginAPI: Sendable {
     private let host: PublicHost
     private let pipeline: Pipeline<HashLoginError>
 
-    /// - Parameter limiter: shared by all APIs.
+    /// - Parameter limiter: shared by all APIs, as `events`.
     public init(
-        logins: HashLogins, publicURL: String, limiter: RateLimiter,
+        logins: HashLogins, publicURL: String, limiter: RateLimiter, events: SecurityEvents,
         clock: @escaping @Sendable () -> Instant
     ) {
         self.logins = logins
@@ -23,7 +23,7 @@ public struct HashLoginAPI: Sendable {
         host = PublicHost(publicURL: publicURL)
         let errors = HashLoginErrors(pages: pages)
         self.errors = errors
-        pipeline = Pipeline(limiter: limiter, clock: clock) { error, request in
+        pipeline = Pipeline(limiter: limiter, clock: clock, events: events) { error, request in
             errors.response(error, to: request)
         }
     }
@@ -68,9 +68,11 @@ public struct HashLoginAPI: Sendable {
     /// POST /register
     private func register(_ request: APIRequest<Void>) async throws(HashLoginError) -> Response {
         let fields = try fields(of: request.http)
-        let login = try await logins.register(
-            email: fields["email"], url: fields["password_hash_url"], password: fields.password,
-            by: request.caller)
+        let login = try await naming(request.caller) { () async throws(HashLoginError) in
+            try await logins.register(
+                email: fields["email"], url: fields["password_hash_url"],
+                password: fields.password, by: request.caller)
+        }
         guard fields.responseFormat == .json else { return pages.registered(login) }
         return .json(.created) { body in
             body.member("email", login.email.text)
@@ -81,8 +83,10 @@ public struct HashLoginAPI: Sendable {
     /// POST /login
     private func logIn(_ request: APIRequest<Void>) async throws(HashLoginError) -> Response {
         let fields = try fields(of: request.http)
-        let opened = try await logins.logIn(
-            email: fields["email"], password: fields.password, by: request.caller)
+        let opened = try await naming(request.caller) { () async throws(HashLoginError) in
+            try await logins.logIn(
+                email: fields["email"], password: fields.password, by: request.caller)
+        }
         guard fields.responseFormat == .json else { return pages.loggedIn(opened) }
         return .json(.ok) { body in
             body.member("token", opened.token)
@@ -113,15 +117,33 @@ public struct HashLoginAPI: Sendable {
     /// DELETE /logout, POST /logout
     private func logOut(_ request: APIRequest<Void>) async throws(HashLoginError) -> Response {
         let fields = try fields(of: request.http, isOptional: true)
-        let email = try await logins.logOut(
-            token: fields["token"] ?? request.http.bearerToken, email: fields["email"],
-            password: fields.password, by: request.caller)
+        let email = try await naming(request.caller) { () async throws(HashLoginError) in
+            try await logins.logOut(
+                token: fields["token"] ?? request.http.bearerToken, email: fields["email"],
+                password: fields.password, by: request.caller)
+        }
         guard fields.responseFormat == .json else { return pages.loggedOut(email) }
         return .json(.ok) { body in
             body.member("success", true)
             body.member("email", email.text)
         }
     }
+    /// Runs `body` with the caller as ``AuthCore/Caller/current``, so that a report about a hash URL
+    /// can name the request.
+    private func naming<T: Sendable>(
+        _ caller: Caller, _ body: () async throws(HashLoginError) -> T
+    ) async throws(HashLoginError) -> T {
+        let result = await Caller.$current.withValue(caller) {
+            () async -> Result<T, HashLoginError> in
+            do throws(HashLoginError) {
+                return .success(try await body())
+            } catch {
+                return .failure(error)
+            }
+        }
+        return try result.get()
+    }
+
     /// - Throws: as ``HashLoginFields``; ``HashLoginError/foreignHost`` for a page under another
     ///   host name than the server's.
     private func fields(

@@ -20,6 +20,9 @@ struct Pipeline<Failure: FlowError>: Sendable {
     /// `nil` for endpoints without limits: health and discovery.
     let limiter: RateLimiter?
     let clock: @Sendable () -> Instant
+    /// Told of rejected tokens, and of attempts that a use case has throttled; `nil` for endpoints
+    /// that have neither.
+    let events: SecurityEvents?
     let render: @Sendable (Failure, Request) -> Response
 
     /// A route whose requests go through the pipeline.
@@ -37,6 +40,7 @@ struct Pipeline<Failure: FlowError>: Sendable {
                 now: clock(), arrival: .now)
             var status: RateLimitStatus?
             var response: Response
+            var isHandling = false
             do throws(Failure) {
                 status = try take(.client, for: caller)
                 if let limit = authentication.limit { status = try take(limit, for: caller) }
@@ -45,10 +49,13 @@ struct Pipeline<Failure: FlowError>: Sendable {
                 }
                 let identity = await authentication.identify(request, caller)
                 if let limit = identity.limit { status = try take(limit, for: caller) }
+                let principal = try await identity.principal()
+                isHandling = true
                 response = try await handler(
-                    APIRequest(
-                        http: request, principal: try await identity.principal(), caller: caller))
+                    APIRequest(http: request, principal: principal, caller: caller))
             } catch {
+                let kind = kind(of: error, of: request, isHandling: isHandling)
+                if let kind { events?.record(SecurityEvent(kind, subject: path, by: caller)) }
                 switch error.common {
                 case .failed(let cause): throw cause
                 // The fields describe the limit that was exceeded.
@@ -60,6 +67,17 @@ struct Pipeline<Failure: FlowError>: Sendable {
             response.add(status)
             return response
         }
+    }
+
+    /// The security event that an error is; `nil` for one that is not.
+    private func kind(
+        of error: Failure, of request: Request, isHandling: Bool
+    ) -> SecurityEvent.Kind? {
+        // Without a token there is nothing that was rejected.
+        if error.isRejectedToken, isHandling || request.hasCredentials { return .tokenRejected }
+        // The limits of requests are not attempts at anything.
+        if isHandling, case .rateLimited? = error.common { return .attemptThrottled }
+        return nil
     }
 
     private func take(

@@ -22,6 +22,9 @@ extension Request {
         headers.values("authorization").allSatisfy { $0.trimmed.equalsIgnoringCase("bearer") }
     }
 
+    /// Whether anything was sent that could be a credential.
+    var hasCredentials: Bool { !hasNoToken || headers.contains("cookie") }
+
     /// As ``bearerToken``, but a header that holds no bearer token gives an empty one, which is
     /// invalid, not absent.
     var presentedToken: String? { hasNoToken ? nil : bearerToken ?? "" }

@@ -34,6 +34,8 @@ public enum AccountsError: FlowError {
     case domainInUse
     case common(CommonError)
 
+    public var isRejectedToken: Bool { if case .invalidToken = self { true } else { false } }
+
     public var common: CommonError? {
         if case .common(let error) = self { error } else { nil }
     }

@@ -24,6 +24,13 @@ public enum AgentError: FlowError {
     case mailStoreMissing
     case common(CommonError)
 
+    public var isRejectedToken: Bool {
+        switch self {
+        case .invalidChallenge, .invalidSession, .invalidCapability: true
+        default: false
+        }
+    }
+
     public var common: CommonError? {
         if case .common(let error) = self { error } else { nil }
     }

@@ -7,6 +7,9 @@ public protocol FlowError: Error, Sendable {
 
     /// The common error that this is, if it is one.
     var common: CommonError? { get }
+
+    /// Whether a token that was presented is not valid.
+    var isRejectedToken: Bool { get }
 }
 
 extension FlowError {

@@ -22,6 +22,8 @@ public enum HashLoginError: FlowError {
     case foreignHost
     case common(CommonError)
 
+    public var isRejectedToken: Bool { if case .invalidToken = self { true } else { false } }
+
     public var common: CommonError? {
         if case .common(let error) = self { error } else { nil }
     }

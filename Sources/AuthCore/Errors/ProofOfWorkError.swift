@@ -8,6 +8,9 @@ public enum ProofOfWorkError: FlowError {
     case wrongSolution
     case common(CommonError)
 
+    /// Its flow's error says so.
+    public var isRejectedToken: Bool { false }
+
     public var common: CommonError? {
         if case .common(let error) = self { error } else { nil }
     }

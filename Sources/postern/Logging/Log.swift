@@ -57,7 +57,20 @@ struct Log: Sendable {
         line.add("subject", event.subject)
         if !event.client.isEmpty { line.add("client", event.client) }
         if !event.requestID.isEmpty { line.add("id", event.requestID) }
-        writer.append(line.finish())
+        writer.append(line.finish(), isEvent: true)
+    }
+
+    /// Logs one line for security events that were folded into one.
+    /// - Parameter count: how many.
+    func security(_ event: SecurityEvent, count: Int) {
+        var line = LogLine(
+            format, time: SystemClock.now(), level: "notice", message: "security event")
+        line.add("kind", event.kind.rawValue)
+        line.add("subject", event.subject)
+        line.add("client", event.client.description)
+        line.add("id", event.requestID)
+        line.add("count", count)
+        writer.append(line.finish(), isEvent: true)
     }
 }
 

@@ -5,8 +5,10 @@ internal import Synchronization
 /// Accepts log lines from any thread and writes them to a descriptor on its own queue.
 ///
 /// `append` neither blocks nor makes a system call, whatever the reader of the log does. At most
-/// `capacity` bytes wait. Further lines are dropped, and a line with their number follows as soon
-/// as there is space. A line waits at most ``delay``, so a crash can lose the lines of that time.
+/// `capacity` bytes wait, and as many of events. Further lines are dropped, and a line with their
+/// number follows as soon as there is space. Events are kept when other lines have to be dropped: a
+/// flood of requests cannot hide them. A line waits at most ``delay``, so a crash can lose the
+/// lines of that time.
 final class LogWriter: Sendable {
     static let delay = DispatchTimeInterval.milliseconds(50)
     /// How long, in milliseconds, the reader may leave the pipe full before waiting lines are
@@ -20,6 +22,7 @@ final class LogWriter: Sendable {
     private static let keptBytes = 65_536
 
     private struct State {
+        var events: [UInt8] = []
         var waiting: [UInt8] = []
         /// The empty buffer that is used next, so that steady logging does not allocate.
         var spare: [UInt8] = []
@@ -42,14 +45,17 @@ final class LogWriter: Sendable {
         self.report = report
     }
 
-    /// - Parameter line: with its newline.
-    func append(_ line: [UInt8]) {
+    /// - Parameters:
+    ///   - line: with its newline.
+    ///   - isEvent: whether it is kept when other lines have to be dropped.
+    func append(_ line: [UInt8], isEvent: Bool = false) {
         let schedules = state.withLock { state in
-            guard state.waiting.count + line.count <= capacity else {
+            let lines = isEvent ? \State.events : \State.waiting
+            guard state[keyPath: lines].count + line.count <= capacity else {
                 state.dropped += 1
                 return false
             }
-            state.waiting += line
+            state[keyPath: lines] += line
             guard !state.isScheduled else { return false }
             state.isScheduled = true
             return true
@@ -57,7 +63,8 @@ final class LogWriter: Sendable {
         if schedules { queue.asyncAfter(deadline: .now() + Self.delay) { self.flush() } }
     }
 
-    /// Returns after all lines that were appended before are written or dropped.
+    /// Returns after all lines that were appended before are written or dropped. Events are kept
+    /// while the reader does not read.
     func drain() async {
         await withCheckedContinuation { continuation in
             queue.async {
@@ -69,8 +76,9 @@ final class LogWriter: Sendable {
 
     private func flush() {
         dispatchPrecondition(condition: .onQueue(queue))
-        var (batch, dropped) = state.withLock { state in
-            let taken = (state.waiting, state.dropped)
+        var (events, batch, dropped) = state.withLock { state in
+            let taken = (state.events, state.waiting, state.dropped)
+            state.events = []
             state.waiting = state.spare
             state.spare = []
             state.dropped = 0
@@ -78,29 +86,33 @@ final class LogWriter: Sendable {
             return taken
         }
         if dropped > 0 { batch += report(dropped) }
-        let lost = write(batch) ? 0 : batch.count { $0 == 0x0a }
+        events.removeFirst(write(events))
+        // What is left may begin within a line, so nothing is written before it.
+        let isWritten = events.isEmpty && write(batch) == batch.count
+        let lost = isWritten ? 0 : batch.count { $0 == 0x0a }
         batch.removeAll(keepingCapacity: batch.capacity <= Self.keptBytes)
         state.withLock { state in
+            state.events = events + state.events
             state.dropped += lost
             state.spare = batch
         }
     }
 
-    /// - Returns: whether everything was written.
-    private func write(_ bytes: [UInt8]) -> Bool {
+    /// - Returns: how many of the bytes were written.
+    private func write(_ bytes: [UInt8]) -> Int {
         var rest = bytes[...]
         while !rest.isEmpty {
             var poll = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
             let ready = Glibc.poll(&poll, 1, Self.writeTimeout)
             if ready < 0 && errno == EINTR { continue }
-            guard ready > 0 else { return false }
+            guard ready > 0 else { break }
             let count = rest.prefix(Self.pipeBytes).withUnsafeBytes {
                 Glibc.write(descriptor, $0.baseAddress, $0.count)
             }
             if count < 0 && (errno == EINTR || errno == EAGAIN) { continue }
-            guard count > 0 else { return false }
+            guard count > 0 else { break }
             rest = rest.dropFirst(count)
         }
-        return true
+        return bytes.count - rest.count
     }
 }

@@ -26,6 +26,7 @@ struct Application: Sendable {
     static func open(
         _ config: Config, publicURL: String, secret: SecretBytes,
         observers: StoreObservers = StoreObservers(),
+        events: SecurityEvents = SecurityEvents { _, _ in },
         isDraining: @escaping @Sendable () -> Bool,
         report: @escaping @Sendable (RemoteFailure) -> Void = { _ in }
     ) async throws -> Application {
@@ -45,17 +46,17 @@ struct Application: Sendable {
             let agent = AgentAPI(
                 agents: useCases.agents, publicURL: publicURL,
                 jmap: JMAPDirectory(config.mail, publicURL: publicURL), limiter: limiter,
-                clock: clock)
+                events: events, clock: clock)
             let apis = APIs(
                 agent: agent,
                 accounts: AccountsAPI(
                     mailboxes: useCases.mailboxes, users: useCases.users,
                     apiTokens: useCases.apiTokens, domains: useCases.domains,
                     authenticator: useCases.authenticator, publicURL: publicURL, limiter: limiter,
-                    clock: clock),
+                    events: events, clock: clock),
                 hashLogin: HashLoginAPI(
                     logins: useCases.hashLogins, publicURL: publicURL, limiter: limiter,
-                    clock: clock),
+                    events: events, clock: clock),
                 discovery: DiscoveryAPI(
                     agent: agent, keys: keys, difficulty: config.pow.agentDifficulty,
                     bodyLimit: config.server.engine.bodyBytes, clock: clock),
@@ -127,6 +128,8 @@ enum RemoteFailure: Sendable {
     /// A hash URL could not be fetched. Only scheme, host and port are named: the path may be
     /// private.
     case fetch(origin: String, cause: String)
+    /// A hash URL leads to an address that may not be connected to.
+    case forbiddenAddress(origin: String, cause: String)
     /// A domain could not be looked up in the DNS.
     case lookUp(name: String, cause: String)
 }

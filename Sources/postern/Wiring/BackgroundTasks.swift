@@ -29,6 +29,7 @@ struct BackgroundTasks: Sendable {
     let audit: any AuditLog
     /// How long audit events are kept; zero keeps them without end.
     let retention: Duration
+    let events: SecurityEvents
     let logger: Logger
     let clock: @Sendable () -> Instant
 
@@ -43,6 +44,9 @@ struct BackgroundTasks: Sendable {
             }
             group.addTask {
                 await repeatedly("release memory", .seconds(60)) { Process.releaseFreeHeap() }
+            }
+            group.addTask {
+                await repeatedly("report security events", .seconds(60)) { events.flush() }
             }
             group.addTask { await repeatedly("trim audit events", .seconds(600), trimAudit) }
         }

@@ -44,12 +44,22 @@ struct GuardedHashFetcher: HashFetcher {
             do {
                 return try await fetcher.fetch(target, by: deadline)
             } catch let error as FetchError {
-                report(.fetch(origin: target.origin, cause: error.description))
+                report(RemoteFailure(error, at: target.origin))
                 throw HashFetchFailure(cause: error.description)
             } catch let error as TooManyFetches {
                 report(.fetch(origin: target.origin, cause: error.description))
                 throw GuardedHashFetcher.busy
             }
+        }
+    }
+}
+
+extension RemoteFailure {
+    fileprivate init(_ error: FetchError, at origin: String) {
+        if case .forbiddenAddress = error.cause {
+            self = .forbiddenAddress(origin: origin, cause: error.description)
+        } else {
+            self = .fetch(origin: origin, cause: error.description)
         }
     }
 }

@@ -40,6 +40,7 @@ struct Service: Sendable {
             throw ServiceError.noPort(host: config.server.host)
         }
         let draining = AtomicFlag()
+        let events = SecurityEvents { [log] in log.security($0, count: $1) }
         let application = try await Application.open(
             config, publicURL: publicURL, secret: try MasterSecret.find(for: config),
             observers: StoreObservers(
@@ -52,13 +53,19 @@ struct Service: Sendable {
                         logger.notice("the disk is no longer full")
                     }
                 }),
-            isDraining: { draining.isSet },
+            events: events, isDraining: { draining.isSet },
             report: { failure in
                 switch failure {
                 case .fetch(let origin, let cause):
                     logger.info(
                         "a hash URL could not be fetched",
                         metadata: ["origin": "\(origin)", "cause": "\(cause)"])
+                case .forbiddenAddress(let origin, let cause):
+                    logger.info(
+                        "a hash URL leads to an address that is not allowed",
+                        metadata: ["origin": "\(origin)", "cause": "\(cause)"])
+                    guard let caller = Caller.current else { return }
+                    events.record(SecurityEvent(.addressRefused, subject: origin, by: caller))
                 case .lookUp(let name, let cause):
                     logger.info(
                         "a domain could not be looked up",
@@ -86,8 +93,8 @@ struct Service: Sendable {
             await BackgroundTasks(
                 ledger: application.stores.challenges,
                 signingKeys: application.stores.signingKeys, keys: application.keys,
-                audit: application.stores.audit, retention: config.audit.retention, logger: logger,
-                clock: SystemClock.now
+                audit: application.stores.audit, retention: config.audit.retention,
+                events: events, logger: logger, clock: SystemClock.now
             ).run()
         }
         let signal = await signals.wait()
@@ -95,6 +102,7 @@ struct Service: Sendable {
         background.cancel()
         await stop(server, draining)
         await background.value
+        events.flush()
         await application.close()
         logger.info("stopped")
     }

@@ -28,7 +28,8 @@ struct PipelineTests {
         let clock = clock
         let errors = AccountsErrors()
         return Pipeline(
-            limiter: RateLimiter(settings: .init(rates: rates)), clock: { clock.now }
+            limiter: RateLimiter(settings: .init(rates: rates)), clock: { clock.now },
+            events: nil
         ) { error, _ in errors.response(error) }
     }
 
@@ -127,7 +128,9 @@ struct PipelineTests {
         let errors = AccountsErrors()
         let clock = clock
         let route = route(
-            Pipeline(limiter: nil, clock: { clock.now }) { error, _ in errors.response(error) })
+            Pipeline(limiter: nil, clock: { clock.now }, events: nil) { error, _ in
+                errors.response(error)
+            })
         for _ in 0..<50 {
             let response = try await send(route)
             #expect(response.status == .noContent)

@@ -69,6 +69,22 @@ import Testing
         #expect(!lines[1].contains("client"))
     }
 
+    @Test func aSecurityEventIsOneLineWithItsClientItsRequestAndItsNumber() async throws {
+        let pipe = Pipe()
+        let log = Log(descriptor: pipe.writer, format: .json)
+        let caller = Caller(
+            address: .loopback, requestID: "00000001-2", now: Instant(seconds: 0), arrival: .now)
+        log.security(SecurityEvent(.tokenRejected, subject: "/api/token", by: caller), count: 3)
+        await log.writer.drain()
+        let object = try #require(try JSONValue.parse(Array(pipe.drained().utf8)).object)
+        #expect(object["message"] == .string("security event"))
+        #expect(object["kind"] == .string("token_rejected"))
+        #expect(object["subject"] == .string("/api/token"))
+        #expect(object["client"] == .string("127.0.0.1"))
+        #expect(object["id"] == .string("00000001-2"))
+        #expect(object["count"] == .integer(3))
+    }
+
     @Test func messagesCarryTheirMetadataAndErrors() async {
         let pipe = Pipe()
         let log = Log(descriptor: pipe.writer, format: .text)
@@ -100,6 +116,30 @@ import Testing
         writer.append(Array("after\n".utf8))
         await writer.drain()
         #expect(pipe.drained() == "12345\nlost 4\nafter\n")
+    }
+
+    @Test func eventsAreKeptWhenOtherLinesHaveToBeDropped() async {
+        let pipe = Pipe()
+        let writer = LogWriter(descriptor: pipe.writer, capacity: 20) { Array("lost \($0)\n".utf8) }
+        for _ in 0..<100 { writer.append(Array("request\n".utf8)) }
+        for number in 0..<3 { writer.append(Array("event\(number)\n".utf8), isEvent: true) }
+        await writer.drain()
+        #expect(pipe.drained() == "event0\nevent1\nrequest\nrequest\nlost 99\n")
+    }
+
+    /// A reader that is stuck for a while: requests are lost, events are written afterwards.
+    @Test func eventsWaitForAReaderThatDoesNotRead() async throws {
+        let pipe = Pipe()
+        let writer = LogWriter(descriptor: pipe.writer) { Array("lost \($0)\n".utf8) }
+        let full = [UInt8](repeating: 0x2e, count: 65_536)
+        #expect(full.withUnsafeBytes { write(pipe.writer, $0.baseAddress, $0.count) } == 65_536)
+        writer.append(Array("event\n".utf8), isEvent: true)
+        writer.append(Array("request\n".utf8))
+        await writer.drain()
+        var chunk = [UInt8](repeating: 0, count: 65_536)
+        #expect(read(pipe.reader, &chunk, chunk.count) == 65_536)
+        await writer.drain()
+        #expect(pipe.drained() == "event\nlost 1\n")
     }
 
     @Test func aClosedReaderLosesOnlyTheLines() async {

@@ -20,7 +20,7 @@ import Testing
                 store: stores.signingKeys, sealer: sealer, pool: pool,
                 random: RandomBytes.make,
                 clock: clock),
-            audit: stores.audit, retention: retention,
+            audit: stores.audit, retention: retention, events: SecurityEvents { _, _ in },
             logger: Logger(label: "t") { _ in SwiftLogNoOpLogHandler() }, clock: clock)
     }
 

@@ -41,7 +41,8 @@ import Testing
         await #expect(throws: HashFetchFailure.self) {
             try await source.fetch(before: .now + .seconds(300))
         }
-        guard case .fetch(let origin, let cause)? = failures.withLock({ $0.first }) else {
+        guard case .forbiddenAddress(let origin, let cause)? = failures.withLock({ $0.first })
+        else {
             Issue.record("nothing was reported")
             return
         }

@@ -1,0 +1,83 @@
+public import Networking
+internal import Synchronization
+
+/// Something that was refused and may be an attack, for the operator's log. Contains no secret.
+public struct SecurityEvent: Equatable, Sendable {
+    public enum Kind: String, CaseIterable, Sendable {
+        /// A token, cookie or challenge that was sent is not valid, or not valid any more.
+        case tokenRejected = "token_rejected"
+        /// A login or another costly attempt came before its wait was over.
+        case attemptThrottled = "attempt_throttled"
+        /// A URL that a user gave leads to an address that may not be connected to.
+        case addressRefused = "address_refused"
+    }
+
+    public let kind: Kind
+    /// The template of the route, or the origin of the URL.
+    public let subject: String
+    public let client: IPAddress
+    public let requestID: String
+
+    public init(_ kind: Kind, subject: String, by caller: Caller) {
+        self.kind = kind
+        self.subject = subject
+        client = caller.address
+        requestID = caller.requestID
+    }
+}
+
+/// Passes security events on, folded, so that an attack cannot flood the log: the first one of a
+/// kind, a subject and a client at once, and those that follow as one with their number, when
+/// ``flush()`` is called.
+public final class SecurityEvents: Sendable {
+    private struct Key: Hashable {
+        let kind: SecurityEvent.Kind
+        let subject: String
+        /// `nil` for the clients beyond the capacity.
+        let client: IPBlock?
+    }
+
+    private struct Entry {
+        var last: SecurityEvent
+        /// How many came after the one that was passed on.
+        var repeats = 0
+    }
+
+    /// Clients and subjects that are told apart between two flushes.
+    static let capacity = 4096
+
+    private let report: @Sendable (SecurityEvent, Int) -> Void
+    private let entries = Mutex([Key: Entry]())
+
+    /// - Parameter report: called with an event and the number of events that it stands for. It
+    ///   must return at once.
+    public init(_ report: @escaping @Sendable (SecurityEvent, Int) -> Void) {
+        self.report = report
+    }
+
+    public func record(_ event: SecurityEvent) {
+        let isFirst = entries.withLock { entries in
+            var key = Key(kind: event.kind, subject: event.subject, client: event.client.client)
+            if entries[key] == nil, entries.count >= Self.capacity {
+                key = Key(kind: event.kind, subject: "", client: nil)
+            }
+            guard entries[key] != nil else {
+                entries[key] = Entry(last: event)
+                return true
+            }
+            entries[key]?.last = event
+            entries[key]?.repeats += 1
+            return false
+        }
+        if isFirst { report(event, 1) }
+    }
+
+    /// Passes on what has been folded since the last call. Call it once a minute.
+    public func flush() {
+        let ended = entries.withLock { entries in
+            defer { entries = [:] }
+            return entries.values.filter { $0.repeats > 0 }
+        }
+        for entry in ended { report(entry.last, entry.repeats) }
+    }
+}
