@@ -335,6 +335,29 @@ def test_production_does_not_start_without_its_public_url(tmp_path):
     assert "server.public_url" in result.stderr and "listening" not in result.stdout
 
 
+def test_check_config_says_what_production_refuses_and_warns_about(tmp_path):
+    production = {
+        "POSTERN_PROFILE": "production", "JWT_ISSUER": "https://auth.example",
+        "POSTERN_SERVER_PUBLIC_URL": "https://auth.example"}
+    unsafe = run("check-config", directory=tmp_path, **{
+        **production, "POSTERN_SERVER_PUBLIC_URL": "http://auth.example",
+        "POSTERN_PASSWORDS_MEMORY_KIB": "8192", "POSTERN_TOKENS_ACCOUNT_LIFETIME": "31d"})
+    assert unsafe.returncode == 78
+    for key in ["server.public_url", "passwords.memory_kib", "tokens.account_lifetime"]:
+        assert key in unsafe.stderr
+    secret = tmp_path / "secret"
+    secret.write_bytes(bytes(32))
+    secret.chmod(0o644)
+    warned = run("check-config", directory=tmp_path, **{
+        **production, "POSTERN_LIMITS_ENABLED": "false",
+        "POSTERN_MASTER_SECRET_FILE": str(secret)})
+    assert warned.returncode == 0 and "enabled = false" in warned.stdout
+    first, second = warned.stderr.splitlines()
+    assert first.startswith("warning: ") and "limits.enabled" in first
+    assert second.startswith("warning: ") and str(secret) in second
+    assert run("check-config", directory=tmp_path, **production).stderr == ""
+
+
 def test_every_command_has_help_with_an_example(tmp_path):
     listed = run("--help", directory=tmp_path).stdout
     commands = re.findall(r"^  ([a-z-]+)(?: \(default\))? {2,}\S", listed, re.M)

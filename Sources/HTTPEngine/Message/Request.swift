@@ -24,7 +24,7 @@ public struct Method: Hashable, Sendable, CustomStringConvertible {
 /// computed at each call.
 public struct Request: Sendable {
     let head: RequestHead
-    private let content: RequestBody
+    private let content: RequestBody?
     /// The client: the peer of the connection or, behind a trusted proxy, the address that it
     /// names.
     public let peer: IPAddress
@@ -39,7 +39,7 @@ public struct Request: Sendable {
         parameters: PathParameters = PathParameters(), route: String? = nil
     ) {
         self.head = head
-        content = RequestBody(body)
+        content = body.isEmpty ? nil : RequestBody(body)
         self.peer = peer
         self.requestID = requestID
         self.parameters = parameters
@@ -59,7 +59,7 @@ public struct Request: Sendable {
 
     public var method: Method { head.method }
 
-    public var body: [UInt8] { content.bytes }
+    public var body: [UInt8] { content?.bytes ?? [] }
 
     /// The path as it was sent, without the query.
     public var path: String { head.path }
