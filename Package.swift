@@ -69,7 +69,7 @@ let package = Package(
             name: "Cryptography", dependencies: ["COpenSSL", "CArgon2", "CScrypt"],
             swiftSettings: settings),
         .target(name: "StrictJSON", swiftSettings: settings),
-        .target(name: "Scheduling", swiftSettings: settings),
+        .target(name: "Scheduling", dependencies: ["Networking"], swiftSettings: settings),
         .target(name: "Networking", swiftSettings: settings),
 
         // Synchronization and random numbers for the tests of every module. Depends on no module.
@@ -83,7 +83,7 @@ let package = Package(
             ],
             path: "Tests/TestSupport", swiftSettings: settings),
         .testTarget(
-            name: "SchedulingTests", dependencies: ["Scheduling", "TestPrimitives"],
+            name: "SchedulingTests", dependencies: ["Networking", "Scheduling", "TestPrimitives"],
             swiftSettings: settings),
         .testTarget(
             name: "NetworkingTests", dependencies: ["Networking", "TestPrimitives"],

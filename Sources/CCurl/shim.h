@@ -34,6 +34,10 @@ static inline CURLcode postern_curl_get_long(CURL *handle, CURLINFO what, long *
     return curl_easy_getinfo(handle, what, value);
 }
 
+static inline CURLcode postern_curl_get_size(CURL *handle, CURLINFO what, curl_off_t *value) {
+    return curl_easy_getinfo(handle, what, value);
+}
+
 static inline CURLcode postern_curl_get_text(CURL *handle, CURLINFO what, const char **value) {
     return curl_easy_getinfo(handle, what, value);
 }

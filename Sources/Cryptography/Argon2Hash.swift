@@ -52,16 +52,19 @@ extension Argon2Hash {
         public var memoryKiB: Int
         public var iterations: Int
         public var parallelism: Int
+        /// KiB times iterations, which is what the computing time is proportional to.
+        public var memoryPasses: Int
         public var saltBytes: ClosedRange<Int>
         public var tagBytes: ClosedRange<Int>
 
         public init(
-            memoryKiB: Int, iterations: Int, parallelism: Int,
+            memoryKiB: Int, iterations: Int, parallelism: Int, memoryPasses: Int = .max,
             saltBytes: ClosedRange<Int> = 8...64, tagBytes: ClosedRange<Int> = 16...64
         ) {
             self.memoryKiB = memoryKiB
             self.iterations = iterations
             self.parallelism = parallelism
+            self.memoryPasses = memoryPasses
             self.saltBytes = saltBytes
             self.tagBytes = tagBytes
         }
@@ -136,6 +139,8 @@ extension Argon2Hash.Cost {
     fileprivate func isWithin(_ bounds: Argon2Hash.Bounds) -> Bool {
         iterations <= bounds.iterations && parallelism <= bounds.parallelism
             && memoryKiB <= bounds.memoryKiB && memoryKiB >= 8 * parallelism
+            // No overflow: each has at most nine digits.
+            && memoryKiB * iterations <= bounds.memoryPasses
     }
 
     /// One to nine digits: no bound is above 999,999,999.

@@ -51,15 +51,19 @@ final class ResponseCollector {
         return Unmanaged<ResponseCollector>.fromOpaque(context).takeUnretainedValue()
     }
 
-    /// Makes libcurl deliver to this object and end after `time`, which is taken for at least one
-    /// millisecond and at most 24 days.
-    func options(_ handle: UnsafeMutableRawPointer, within time: Duration) -> [CURLcode] {
-        // Bounded first: a long time does not fit into an integer.
-        let milliseconds = Int(min(max(1, time / .milliseconds(1)), Double(Int32.max)))
-        return [
+    /// Makes libcurl deliver to this object and end after `time`. Both times are taken for at least
+    /// one millisecond and at most 24 days.
+    /// - Parameter connecting: the part of it in which connection and TLS must be established; all
+    ///   of it when `nil`.
+    func options(
+        _ handle: UnsafeMutableRawPointer, within time: Duration, connecting: Duration? = nil
+    ) -> [CURLcode] {
+        [
+            postern_curl_set_long(
+                handle, CURLOPT_CONNECTTIMEOUT_MS, Self.milliseconds(connecting ?? time)),
             // Without it libcurl's timeouts use signals, which are not safe with threads.
             postern_curl_set_long(handle, CURLOPT_NOSIGNAL, 1),
-            postern_curl_set_long(handle, CURLOPT_TIMEOUT_MS, milliseconds),
+            postern_curl_set_long(handle, CURLOPT_TIMEOUT_MS, Self.milliseconds(time)),
             postern_curl_set_sink(handle, CURLOPT_HEADERFUNCTION) { data, size, count, context in
                 ResponseCollector.from(context).takeHeader(data, size * count)
             },
@@ -69,6 +73,11 @@ final class ResponseCollector {
             },
             postern_curl_set_context(handle, CURLOPT_WRITEDATA, context),
         ]
+    }
+
+    private static func milliseconds(_ time: Duration) -> Int {
+        // Bounded first: a long time does not fit into an integer.
+        Int(min(max(1, time / .milliseconds(1)), Double(Int32.max)))
     }
 
     /// - Returns: how many bytes were taken; with fewer than `count` libcurl ends the transfer.

@@ -15,7 +15,7 @@ public final class Fetcher: Sendable {
     /// - Throws: ``OutboundError``, or `CancellationError` when cancelled before it began.
     public func send(_ request: OutboundRequest) async throws -> FetchedResponse {
         do {
-            return try await pool.run { try Self.perform(request) }
+            return try await pool.run(for: nil) { try Self.perform(request) }
         } catch is WorkerPool.Full {
             throw OutboundError.busy
         }

@@ -1,14 +1,34 @@
 internal import Dispatch
+public import Networking
 internal import Synchronization
 
-/// A fixed number of serial lanes for work that uses the CPU or blocks, fed from one bounded queue.
+/// A fixed number of serial lanes for work that uses the CPU or blocks, fed from one bounded queue
+/// that is fair between clients.
 ///
 /// Guarantees: at most `lanes` jobs run at once, which bounds the memory that they use; at most
-/// `depth` more wait, in order; a caller beyond that gets ``Full``, and nothing of its job has run.
-/// A caller that is cancelled while its job waits takes the job out of the queue. Two pools share
-/// nothing, so a slow one cannot delay the other.
+/// `depth` more wait. Sites and clients are taken in turn (``FairQueue``), and none of them holds
+/// more places than its share (``Shares``). A caller beyond either bound gets ``Full``, and nothing
+/// of its job has run. A caller that is cancelled while its job waits takes the job out of the
+/// queue. Two pools share nothing, so a slow one cannot delay the other.
 public final class WorkerPool: Sendable {
-    /// Every lane is busy and the queue is full. Nothing of the job has run.
+    /// The places that clients and sites may hold, running jobs included.
+    ///
+    /// A client may hold a third as many places as it leaves free, and a site as many as it leaves
+    /// free, but each at least one. Alone, a client thus holds at most a quarter and a site half.
+    /// Where many hold places the share of each is smaller, so that one that holds none finds a
+    /// place.
+    public enum Shares: Sendable {
+        /// Shares of `depth`: for work that keeps a lane busy for a short time. A client alone may
+        /// use every lane.
+        case ofQueue
+        /// Shares of `lanes`: for work that waits for other servers. A site must not hold every
+        /// lane with servers that do not answer.
+        case ofLanes
+        case unlimited
+    }
+
+    /// Every lane is busy and the queue is full, or the client or its site holds its share. Nothing
+    /// of the job has run.
     public struct Full: Error, Equatable, CustomStringConvertible {
         public let pool: String
         /// When a place is likely to be free again.
@@ -19,7 +39,7 @@ public final class WorkerPool: Sendable {
             self.retryAfter = retryAfter
         }
 
-        public var description: String { "the \(pool) queue is full" }
+        public var description: String { "no place in the \(pool) queue" }
     }
 
     /// What the pool is doing now, and how many callers it has rejected since it was made.
@@ -42,13 +62,15 @@ public final class WorkerPool: Sendable {
     /// rejected.
     public struct Place: ~Copyable, Sendable {
         private let pool: WorkerPool
+        private let client: IPAddress?
 
-        fileprivate init(in pool: WorkerPool) {
+        fileprivate init(in pool: WorkerPool, for client: IPAddress?) {
             self.pool = pool
+            self.client = client
         }
 
         deinit {
-            pool.giveBack()
+            pool.giveBack(client)
         }
 
         /// Runs `work` on a lane. A place is for one job at a time: await it before the next.
@@ -56,12 +78,11 @@ public final class WorkerPool: Sendable {
         /// - Throws: `CancellationError` when the caller was cancelled before the job began, or
         ///   what `work` throws. A job that has begun is finished.
         public func run<T: Sendable>(_ work: @escaping @Sendable () throws -> T) async throws -> T {
-            try await pool.enqueue(work)
+            try await pool.enqueue(work, of: client)
         }
     }
 
     private struct Job: Sendable {
-        let ticket: UInt64
         let run: @Sendable () -> Void
         let cancel: @Sendable () -> Void
     }
@@ -69,7 +90,9 @@ public final class WorkerPool: Sendable {
     private struct State {
         var reserved = 0
         var rejected = 0
-        var waiting: [Job] = []
+        /// The places that clients hold, where there are shares.
+        var held = NetworkCounts()
+        var waiting = FairQueue<Job>()
         var idle: [Int]
         var nextTicket: UInt64 = 0
     }
@@ -79,18 +102,29 @@ public final class WorkerPool: Sendable {
     public let retryAfter: Duration
     private let lanes: [DispatchQueue]
     private let capacity: Int
+    /// The places that shares are parts of; `nil` where there are none.
+    private let shared: Int?
     private let state: Mutex<State>
 
     /// - Parameters:
     ///   - name: for logs and thread names.
     ///   - lanes: jobs at once, at least one.
     ///   - depth: jobs that may wait beyond those running.
-    public init(name: String, lanes: Int, depth: Int, retryAfter: Duration = .seconds(1)) {
+    public init(
+        name: String, lanes: Int, depth: Int, shares: Shares = .ofQueue,
+        retryAfter: Duration = .seconds(1)
+    ) {
         precondition(lanes > 0 && depth >= 0)
         self.name = name
         self.retryAfter = retryAfter
         self.lanes = (0..<lanes).map { DispatchQueue(label: "\(name).\($0)") }
         capacity = lanes + depth
+        shared =
+            switch shares {
+            case .ofQueue: depth
+            case .ofLanes: lanes
+            case .unlimited: nil
+            }
         state = Mutex(State(idle: Array(0..<lanes)))
     }
 
@@ -104,35 +138,56 @@ public final class WorkerPool: Sendable {
     }
 
     /// Whether a caller that came now would be rejected.
-    public var isFull: Bool { state.withLock { $0.reserved == capacity } }
+    /// - Parameter client: as in ``reserve(for:)``.
+    public func isFull(for client: IPAddress?) -> Bool {
+        state.withLock { !hasPlace(for: client, $0) }
+    }
 
     /// Takes a place without waiting. For work that must not be rejected half-way: what cannot be
     /// undone is done only while the place is held.
-    public func reserve() throws(Full) -> Place {
+    /// - Parameter client: the address of the client that asked for the work; `nil` for the
+    ///   server's own work, which has no share.
+    public func reserve(for client: IPAddress?) throws(Full) -> Place {
         let isReserved = state.withLock { state in
-            guard state.reserved < capacity else {
+            guard hasPlace(for: client, state) else {
                 state.rejected += 1
                 return false
             }
             state.reserved += 1
+            if let client, shared != nil { state.held.add(client) }
             return true
         }
         guard isReserved else { throw Full(pool: name, retryAfter: retryAfter) }
-        return Place(in: self)
+        return Place(in: self, for: client)
     }
 
-    /// Runs one job: ``reserve()`` and ``Place/run(_:)`` in one call.
+    /// Runs one job: ``reserve(for:)`` and ``Place/run(_:)`` in one call.
     /// - Throws: ``Full`` before anything has run, and what ``Place/run(_:)`` throws.
-    public func run<T: Sendable>(_ work: @escaping @Sendable () throws -> T) async throws -> T {
-        try await reserve().run(work)
+    public func run<T: Sendable>(
+        for client: IPAddress?, _ work: @escaping @Sendable () throws -> T
+    ) async throws -> T {
+        try await reserve(for: client).run(work)
     }
 
-    private func giveBack() {
-        state.withLock { $0.reserved -= 1 }
+    private func giveBack(_ client: IPAddress?) {
+        state.withLock { state in
+            state.reserved -= 1
+            if let client, shared != nil { state.held.remove(client) }
+        }
+    }
+
+    private func hasPlace(for client: IPAddress?, _ state: borrowing State) -> Bool {
+        guard state.reserved < capacity else { return false }
+        guard let client, let shared else { return true }
+        let held = state.held.count(of: client)
+        let rest = shared - state.reserved - 1
+        return (held.client == 0 || 3 * (held.client + 1) <= rest)
+            && (held.site == 0 || held.site + 1 <= rest)
     }
 
     private func enqueue<T: Sendable>(
-        _ work: @escaping @Sendable () throws -> T, from caller: isolated (any Actor)? = #isolation
+        _ work: @escaping @Sendable () throws -> T, of client: IPAddress?,
+        from caller: isolated (any Actor)? = #isolation
     ) async throws -> T {
         // With a free lane the job would begin at once, although its caller was cancelled.
         try Task.checkCancellation()
@@ -146,21 +201,21 @@ public final class WorkerPool: Sendable {
             try await withCheckedThrowingContinuation(isolation: caller) { continuation in
                 submit(
                     Job(
-                        ticket: ticket,
                         run: { continuation.resume(with: Result { try work() }) },
-                        cancel: { continuation.resume(throwing: CancellationError()) }))
+                        cancel: { continuation.resume(throwing: CancellationError()) }),
+                    ticket: ticket, of: client)
                 // A caller cancelled before this point was told so when there was no job yet.
-                if Task.isCancelled { withdraw(ticket) }
+                if Task.isCancelled { withdraw(ticket, of: client) }
             }
         } onCancel: {
-            withdraw(ticket)
+            withdraw(ticket, of: client)
         }
     }
 
-    private func submit(_ job: Job) {
+    private func submit(_ job: Job, ticket: UInt64, of client: IPAddress?) {
         let lane: Int? = state.withLock { state in
             let lane = state.idle.popLast()
-            if lane == nil { state.waiting.append(job) }
+            if lane == nil { state.waiting.append(job, ticket: ticket, of: client) }
             return lane
         }
         if let lane { lanes[lane].async { self.drain(lane, first: job) } }
@@ -171,20 +226,15 @@ public final class WorkerPool: Sendable {
         while let job = next {
             job.run()
             next = state.withLock { state in
-                guard state.waiting.isEmpty else { return state.waiting.removeFirst() }
+                if let job = state.waiting.popFirst() { return job }
                 state.idle.append(lane)
                 return nil
             }
         }
     }
 
-    private func withdraw(_ ticket: UInt64) {
-        let job: Job? = state.withLock { state in
-            guard let index = state.waiting.firstIndex(where: { $0.ticket == ticket }) else {
-                return nil
-            }
-            return state.waiting.remove(at: index)
-        }
+    private func withdraw(_ ticket: UInt64, of client: IPAddress?) {
+        let job: Job? = state.withLock { $0.waiting.remove(ticket, of: client) }
         job?.cancel()
     }
 }

@@ -39,7 +39,7 @@ struct Module {
             system: ["Dispatch", "Glibc", "Synchronization"]),
         Module("Cryptography", ["COpenSSL", "CArgon2", "CScrypt"], system: ["Glibc"]),
         Module("StrictJSON", []),
-        Module("Scheduling", [], system: ["Dispatch", "Synchronization"]),
+        Module("Scheduling", ["Networking"], system: ["Dispatch", "Synchronization"]),
         Module("Networking", [], system: ["Glibc"]),
     ]
 

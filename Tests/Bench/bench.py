@@ -22,6 +22,7 @@ import time
 
 from accounts import Accounts
 from client import Client, log_in_all, proven_challenges
+from fairness import Fairness
 from hashlogins import HashLogins
 from processes import Nginx, Postern, load
 from table import Row, print_table
@@ -131,6 +132,9 @@ class Bench:
     def hash_logins(self):
         return HashLogins(self.binary, self.fresh, self.seconds, self.quick).rows()
 
+    def fairness(self):
+        return Fairness(self.binary, self.fresh, self.quick).rows()
+
     def start(self):
         """The time from starting the process to the first 200, with a new database and new keys."""
         times = []
@@ -148,7 +152,9 @@ class Bench:
         connection.close()
 
     def memory(self):
-        many = {"POSTERN_SERVER_MAX_CONNECTIONS_PER_CLIENT": "10000"}
+        # One client makes all the connections.
+        many = {"POSTERN_SERVER_MAX_CONNECTIONS_PER_CLIENT": "10000",
+                "POSTERN_LIMITS_ENABLED": "false"}
         with Postern(self.binary, self.fresh(), "development", many) as server:
             Client(server.port).post("/api/v1/challenge")
             time.sleep(2)
@@ -172,7 +178,7 @@ class Bench:
     def rows(self):
         with self.stack:
             for part in [self.constant, self.challenge, self.capability, self.sessions_per_second,
-                         self.accounts, self.hash_logins, self.start,
+                         self.accounts, self.hash_logins, self.fairness, self.start,
                          self.memory, self.size]:
                 yield from part()
 

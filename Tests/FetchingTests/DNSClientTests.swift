@@ -16,7 +16,7 @@ import Testing
         _ client: DNSClient, _ name: String = "name.test"
     ) async -> DNSError.Cause? {
         do {
-            _ = try await client.texts(at: name)
+            _ = try await client.texts(at: name, for: nil)
             return nil
         } catch {
             return (error as? DNSError)?.cause
@@ -32,7 +32,8 @@ import Testing
                     [alias, Message.text("first, ", "joined"), Message.text(""), Message.text("c")])
             ]
         }
-        #expect(try await client(server).texts(at: "name.test") == ["first, joined", "", "c"])
+        #expect(
+            try await client(server).texts(at: "name.test", for: nil) == ["first, joined", "", "c"])
     }
 
     @Test func mailExchangersAreInOrderOfPreferenceInLowerCaseAndWithoutADot() async throws {
@@ -47,15 +48,15 @@ import Testing
                     ])
             ]
         }
-        let hosts = try await client(server).mailExchangers(of: "name.test")
+        let hosts = try await client(server).mailExchangers(of: "name.test", for: nil)
         #expect(hosts == ["mx1.mail.test", "mx2.mail.test", ""])
     }
 
     @Test(arguments: [UInt8(0), 3]) func whatIsNotPublishedIsAnEmptyAnswer(code: UInt8) async throws
     {
         let server = Responder { [Message.answer(to: $0, code: code)] }
-        #expect(try await client(server).texts(at: "name.test").isEmpty)
-        #expect(try await client(server).mailExchangers(of: "name.test").isEmpty)
+        #expect(try await client(server).texts(at: "name.test", for: nil).isEmpty)
+        #expect(try await client(server).mailExchangers(of: "name.test", for: nil).isEmpty)
     }
 
     @Test(arguments: [UInt8(1), 2, 5]) func anErrorOfTheServerIsNotAnEmptyAnswer(
@@ -68,7 +69,7 @@ import Testing
     @Test func theNextServerIsAskedAfterAnError() async throws {
         let broken = Responder { [Message.answer(to: $0, code: 2)] }
         let good = Responder { [Message.answer(to: $0, [Message.text("good")])] }
-        #expect(try await client(broken, good).texts(at: "name.test") == ["good"])
+        #expect(try await client(broken, good).texts(at: "name.test", for: nil) == ["good"])
     }
 
     @Test func aLookUpOfASilentServerEndsAtTheTimeout() async {
@@ -83,7 +84,7 @@ import Testing
         }
         // Half of the timeout passes before the second datagram.
         let client = client(responder, timeout: .seconds(10))
-        #expect(try await client.texts(at: "name.test") == ["late"])
+        #expect(try await client.texts(at: "name.test", for: nil) == ["late"])
     }
 
     @Test func answersToOtherQuestionsAreIgnored() async throws {
@@ -98,7 +99,7 @@ import Testing
             let right = Message.answer(to: query, [Message.text("right")])
             return [[], [0], foreign, other, asking, Array(right[..<11]), right]
         }
-        #expect(try await client(server).texts(at: "name.test") == ["right"])
+        #expect(try await client(server).texts(at: "name.test", for: nil) == ["right"])
     }
 
     @Test func anAnswerThatDoesNotFitIsReadOverTCP() async throws {
@@ -109,7 +110,7 @@ import Testing
                 return Message.framed(Message.answer(to: query, records))
             },
             answer: { [Message.answer(to: $0, truncated: true, [Message.text("part")])] })
-        let texts = try await client(server).texts(at: "name.test")
+        let texts = try await client(server).texts(at: "name.test", for: nil)
         #expect(texts == [String](repeating: long + long, count: 20))
     }
 
@@ -148,7 +149,7 @@ import Testing
     @Test func theErrorNamesTheServerAndTheCause() async {
         let server = Responder { [Message.answer(to: $0, code: 2)] }
         let error = await #expect(throws: DNSError.self) {
-            try await client(server).texts(at: "name.test")
+            try await client(server).texts(at: "name.test", for: nil)
         }
         #expect(error?.server == SocketAddress(.loopback, port: server.port))
         #expect(

@@ -23,7 +23,7 @@ import Testing
     ) async throws -> [UInt8] {
         let target = try FetchTarget(url, under: rules)
         return try await GuardedFetcher(rules: rules, lookUp: lookUp).fetch(
-            target, by: .now + .seconds(300))
+            target, for: .loopback, by: .now + .seconds(300))
     }
 
     @Test func aNameIsLookedUpOnceAndItsAddressConnectedTo() async throws {
@@ -66,7 +66,8 @@ import Testing
     func anAddressThatIsNotGlobalIsForbiddenInEveryForm(name: String) async throws {
         let target = try FetchTarget("http://\(name):\(host.port)/", under: Self.strict)
         do {
-            _ = try await GuardedFetcher(rules: Self.strict).fetch(target, by: .now + .seconds(300))
+            _ = try await GuardedFetcher(rules: Self.strict).fetch(
+                target, for: .loopback, by: .now + .seconds(300))
             Issue.record("fetched")
         } catch let failure as FetchError {
             guard case .forbiddenAddress = failure.cause else {
@@ -100,7 +101,7 @@ import Testing
         // The public address does not answer, or cannot be reached from here. The look-up must begin
         // before the deadline, even on a busy machine.
         await #expect(throws: FetchError.self) {
-            try await fetcher.fetch(target, by: .now + .seconds(2))
+            try await fetcher.fetch(target, for: .loopback, by: .now + .seconds(2))
         }
         #expect(answers.withLock { $0 } == [Self.loopback])
         #expect(host.visits == 0)
@@ -110,7 +111,7 @@ import Testing
     func noSocketIsOpenedForAForbiddenAddressThatALookUpGave(name: String) async throws {
         let transfer = GuardedTransfer(
             target: try FetchTarget("http://\(name):\(host.port)/", under: Self.strict),
-            addresses: [Self.loopback], rules: Self.strict, trust: .builtIn,
+            address: Self.loopback, isLast: true, rules: Self.strict, trust: .builtIn,
             deadline: .now + .seconds(300))
         await #expect(throws: FetchError(.forbiddenAddress(Self.loopback))) {
             try await onOwnThread { try transfer.perform() }

@@ -6,10 +6,12 @@ import Testing
 
 /// Which fetches wait for which: a slow host, look-up or thread delays no other host.
 @Suite(.timeLimit(.minutes(10))) struct GuardedFetcherLoadTests {
-    private static let loopback: GuardedFetcher.Lookup = { _ in [.loopback] }
+    private static let loopback: GuardedFetcher.Lookup = { name in
+        [name == "b.test" ? IPAddress(v4: 0x7f00_0002) : .loopback]
+    }
     private static let ok = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"
 
-    private let prompt = Listener(answer: ok)
+    private let prompt = Listener(on: IPAddress(v4: 0x7f00_0002), answer: ok)
     private let gate: Gate
     /// Answers each fetch when the gate is opened for it.
     private let held: Listener
@@ -49,7 +51,9 @@ import Testing
         let target = try target("a.test", host)
         try await withThrowingTaskGroup(of: Void.self) { group in
             for _ in 0..<8 {
-                group.addTask { _ = try await fetcher.fetch(target, by: .now + .seconds(300)) }
+                group.addTask {
+                    _ = try await fetcher.fetch(target, for: .loopback, by: .now + .seconds(300))
+                }
             }
             try await group.waitForAll()
         }
@@ -61,12 +65,12 @@ import Testing
         let fetcher = GuardedFetcher(rules: rules(), lookUp: Self.loopback)
         let target = try target("a.test", held)
         let slow = (0..<2).map { _ in
-            Task { try await fetcher.fetch(target, by: .now + .seconds(300)) }
+            Task { try await fetcher.fetch(target, for: .loopback, by: .now + .seconds(300)) }
         }
         await gate.await(2)
         // Both are still held when its time is over.
         await #expect(throws: FetchError(.timedOut)) {
-            try await fetcher.fetch(target, by: .now + .milliseconds(50))
+            try await fetcher.fetch(target, for: .loopback, by: .now + .milliseconds(50))
         }
         #expect(held.visits == 2)
         gate.release(2)
@@ -77,10 +81,12 @@ import Testing
         let fetcher = GuardedFetcher(rules: rules(), lookUp: Self.loopback)
         let slow = try target("a.test", held)
         let tasks = (0..<10).map { _ in
-            Task { try await fetcher.fetch(slow, by: .now + .seconds(300)) }
+            Task { try await fetcher.fetch(slow, for: .loopback, by: .now + .seconds(300)) }
         }
         await gate.await(2)
-        #expect(try await fetcher.fetch(target("b.test", prompt), by: .now + .seconds(300)) == [])
+        #expect(
+            try await fetcher.fetch(
+                target("b.test", prompt), for: .loopback, by: .now + .seconds(300)) == [])
         gate.release(10)
         for task in tasks { #expect(try await task.value == []) }
     }
@@ -92,12 +98,13 @@ import Testing
         }
         let fetcher = GuardedFetcher(rules: rules, lookUp: Self.loopback)
         let slow = try target("a.test", held)
-        let task = Task { try await fetcher.fetch(slow, by: .now + .seconds(300)) }
+        let task = Task { try await fetcher.fetch(slow, for: .loopback, by: .now + .seconds(300)) }
         await gate.await()
         await #expect(throws: TooManyFetches(queue: "transfer")) {
-            try await fetcher.fetch(target("b.test", prompt), by: .now + .seconds(300))
+            try await fetcher.fetch(
+                target("b.test", prompt), for: .loopback, by: .now + .seconds(300))
         }
-        #expect(fetcher.isFull)
+        #expect(fetcher.isFull(for: .loopback))
         #expect(prompt.visits == 0)
         gate.release()
         #expect(try await task.value == [])
@@ -110,12 +117,12 @@ import Testing
         }
         let fetcher = GuardedFetcher(rules: rules, lookUp: Self.loopback)
         let (slow, next) = try (target("a.test", held), target("b.test", prompt))
-        async let first = fetcher.fetch(slow, by: .now + .seconds(300))
+        async let first = fetcher.fetch(slow, for: .loopback, by: .now + .seconds(300))
         await gate.await()
-        #expect(!fetcher.isFull)
-        async let second = fetcher.fetch(next, by: .now + .seconds(300))
+        #expect(!fetcher.isFull(for: .loopback))
+        async let second = fetcher.fetch(next, for: .loopback, by: .now + .seconds(300))
         // The second is in the queue now.
-        while !fetcher.isFull { await Task.yield() }
+        while !fetcher.isFull(for: .loopback) { await Task.yield() }
         #expect(prompt.visits == 0)
         gate.release()
         let bodies = try await [first, second]
@@ -124,18 +131,20 @@ import Testing
 
     @Test func aFetchCancelledWhileItWaitsGivesItsPlaceBack() async throws {
         let rules = rules {
-            $0.perHost = 1
-            $0.waitingPerHost = 1
+            $0.perTarget = 1
+            $0.waitingPerSlot = 1
         }
         let waits = Level()
         let fetcher = GuardedFetcher(
             rules: rules, lookUp: Self.loopback, onWait: { waits.raise() })
         let slow = try target("a.test", held)
-        let first = Task { try await fetcher.fetch(slow, by: .now + .seconds(300)) }
+        let first = Task { try await fetcher.fetch(slow, for: .loopback, by: .now + .seconds(300)) }
         await gate.await()
         // The second finds a place only if the first has given it back.
         for number in 1...2 {
-            let waiting = Task { try await fetcher.fetch(slow, by: .now + .seconds(300)) }
+            let waiting = Task {
+                try await fetcher.fetch(slow, for: .loopback, by: .now + .seconds(300))
+            }
             await waits.reaches(number)
             waiting.cancel()
             await #expect(throws: CancellationError.self) { try await waiting.value }
@@ -150,14 +159,15 @@ import Testing
         let listener = prompt
         let fetcher = GuardedFetcher(rules: rules()) { name in
             if name == "hangs.test" { gate.hold() }
-            return [.loopback]
+            return [IPAddress(v4: 0x7f00_0002)]
         }
         let target = try target("hangs.test", listener)
         await #expect(throws: FetchError(.timedOut)) {
-            try await fetcher.fetch(target, by: .now + .milliseconds(50))
+            try await fetcher.fetch(target, for: .loopback, by: .now + .milliseconds(50))
         }
         #expect(
-            try await fetcher.fetch(self.target("b.test", prompt), by: .now + .seconds(300)) == [])
+            try await fetcher.fetch(
+                self.target("b.test", prompt), for: .loopback, by: .now + .seconds(300)) == [])
         #expect(prompt.visits == 1)
         gate.release()
     }

@@ -24,7 +24,7 @@ import Testing
         let listener = authority.listener(as: shown, answer: Self.answer)
         let target = try FetchTarget("https://\(name):\(listener.port)/", under: rules)
         let fetcher = GuardedFetcher(rules: rules) { _ in [.loopback] }
-        return try await fetcher.fetch(target, by: .now + .seconds(300))
+        return try await fetcher.fetch(target, for: .loopback, by: .now + .seconds(300))
     }
 
     @Test func aCertificateOfTheAuthorityIsTrusted() async throws {
@@ -73,7 +73,7 @@ import Testing
             let listener = authority.listener(as: "hash.test", answer: Self.answer)
             let transfer = GuardedTransfer(
                 target: try FetchTarget("https://\(name):\(listener.port)/", under: rules),
-                addresses: [.loopback], rules: rules, trust: .directory(directory),
+                address: .loopback, isLast: true, rules: rules, trust: .directory(directory),
                 deadline: .now + .seconds(300))
             if let outcome {
                 await #expect(throws: outcome) {

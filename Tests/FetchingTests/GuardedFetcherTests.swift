@@ -16,7 +16,8 @@ import Testing
     ) async throws -> [UInt8] {
         defer { withExtendedLifetime(listener) {} }
         let target = try FetchTarget(listener.url("/hash.txt?v=1"), under: rules)
-        return try await GuardedFetcher(rules: rules).fetch(target, by: .now + timeout)
+        return try await GuardedFetcher(rules: rules).fetch(
+            target, for: .loopback, by: .now + timeout)
     }
 
     private func cause(
@@ -152,7 +153,8 @@ import Testing
         // The listener is gone already.
         let target = try FetchTarget(url, under: Self.rules)
         await #expect(throws: FetchError(.unreachable)) {
-            try await GuardedFetcher(rules: Self.rules).fetch(target, by: .now + .seconds(300))
+            try await GuardedFetcher(rules: Self.rules).fetch(
+                target, for: .loopback, by: .now + .seconds(300))
         }
     }
 
@@ -163,7 +165,8 @@ import Testing
         }
         let target = try FetchTarget("https://127.0.0.1:\(listener.port)/", under: Self.rules)
         await #expect(throws: FetchError(.untrusted)) {
-            try await GuardedFetcher(rules: Self.rules).fetch(target, by: .now + .seconds(300))
+            try await GuardedFetcher(rules: Self.rules).fetch(
+                target, for: .loopback, by: .now + .seconds(300))
         }
     }
 

@@ -7,20 +7,26 @@ import Glibc
 import Networking
 import TestPrimitives
 
-/// A server on a free port of 127.0.0.1, with a queue for each connection.
+/// A server on a free port of a loopback address, with a queue for each connection.
 final class Listener: Sendable {
     let port: UInt16
     private let descriptor: Int32
     private let accepted: Level
     private let queue = DispatchQueue(label: "listener")
 
-    /// - Parameter serve: gets each accepted connection, which is closed when it returns.
-    init(_ serve: @escaping @Sendable (Int32) -> Void) {
+    /// - Parameters:
+    ///   - address: 127.0.0.1 unless given.
+    ///   - port: a free one unless given.
+    ///   - serve: gets each accepted connection, which is closed when it returns.
+    init(
+        on address: IPAddress = .loopback, port: UInt16 = 0,
+        _ serve: @escaping @Sendable (Int32) -> Void
+    ) {
         let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-        guard SocketAddress(.loopback, port: 0).bind(descriptor) == 0, listen(descriptor, 16) == 0,
+        guard SocketAddress(address, port: port).bind(descriptor) == 0, listen(descriptor, 16) == 0,
             let address = SocketAddress(boundTo: descriptor)
         else { fatalError("no port: \(errno)") }
-        port = address.port
+        self.port = address.port
         self.descriptor = descriptor
         let visits = Level()
         accepted = visits
@@ -39,8 +45,8 @@ final class Listener: Sendable {
     }
 
     /// Answers every request with this text.
-    convenience init(answer: String) {
-        self.init { connection in
+    convenience init(on address: IPAddress = .loopback, port: UInt16 = 0, answer: String) {
+        self.init(on: address, port: port) { connection in
             _ = Listener.readHead(connection)
             Listener.send(answer, connection)
         }

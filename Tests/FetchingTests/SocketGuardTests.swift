@@ -26,7 +26,7 @@ import Testing
     }
 
     @Test func anAddressThatWasLookedUpGetsASocket() {
-        let guardian = SocketGuard(pinned: [Self.looked], rules: FetchRules())
+        let guardian = SocketGuard(pinned: Self.looked, rules: FetchRules())
         let descriptor = open(Self.looked, by: guardian)
         #expect(descriptor >= 0)
         #expect(fcntl(descriptor, F_GETFD) == FD_CLOEXEC)
@@ -35,24 +35,24 @@ import Testing
     }
 
     @Test func anAddressThatWasNotLookedUpGetsNone() {
-        let guardian = SocketGuard(pinned: [Self.looked], rules: FetchRules())
+        let guardian = SocketGuard(pinned: Self.looked, rules: FetchRules())
         #expect(open(IPAddress(v4: 0x0808_0404), by: guardian) == -1)
         #expect(guardian.forbidden?.description == "8.8.4.4")
     }
 
     @Test func aForbiddenAddressGetsNoneEvenIfItWasLookedUp() {
         let loopback = IPAddress.loopback
-        let guardian = SocketGuard(pinned: [loopback], rules: FetchRules())
+        let guardian = SocketGuard(pinned: loopback, rules: FetchRules())
         #expect(open(loopback, by: guardian) == -1)
         #expect(guardian.forbidden == loopback)
-        let lax = SocketGuard(pinned: [loopback], rules: FetchRules(allowsPrivateNetworks: true))
+        let lax = SocketGuard(pinned: loopback, rules: FetchRules(allowsPrivateNetworks: true))
         let descriptor = open(loopback, by: lax)
         #expect(descriptor >= 0)
         close(descriptor)
     }
 
     @Test func anAddressThatIsNotOfIPGetsNone() {
-        let guardian = SocketGuard(pinned: [Self.looked], rules: FetchRules())
+        let guardian = SocketGuard(pinned: Self.looked, rules: FetchRules())
         var peer = curl_sockaddr()
         peer.addr.sa_family = sa_family_t(AF_UNIX)
         #expect(guardian.open(&peer) == -1)

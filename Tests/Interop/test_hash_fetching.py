@@ -67,7 +67,7 @@ def test_anything_else_is_refused_as_not_a_hash(register, host, body):
     b"m=64,t=11,p=1", b"m=64,t=4294967295,p=1", b"m=64,t=0,p=1", b"m=64,t=1,p=5", b"m=64,t=1,p=0",
     b"m=7,t=1,p=1", b"m=31,t=1,p=4", b"m=-64,t=1,p=1", b"m=+64,t=1,p=1", b"m=064,t=1,p=1",
     b"m=0x40,t=1,p=1", b"m=64,t=1,p=1,p=1", b"m=64,t=1", b"m=,t=1,p=1", b"m= 64,t=1,p=1",
-    "m=٦٤,t=1,p=1".encode(),
+    "m=٦٤,t=1,p=1".encode(), b"m=65536,t=4,p=1", b"m=65536,t=10,p=4", b"m=19661,t=10,p=1",
 ])
 def test_parameters_out_of_bounds_are_refused(register, host, costs):
     refused(register(host.serve(GOOD.replace(b"m=64,t=1,p=1", costs))), NO_HASH)

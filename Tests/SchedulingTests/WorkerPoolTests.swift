@@ -1,3 +1,4 @@
+import Networking
 import Scheduling
 import TestPrimitives
 import Testing
@@ -76,7 +77,7 @@ import Testing
         let pool = WorkerPool(name: "test", lanes: 1, depth: 0)
         var sum = 0
         do {
-            let place = try pool.reserve()
+            let place = try pool.reserve(for: nil)
             await #expect(throws: WorkerPool.Full.self) { try await pool.run {} }
             sum += try await place.run { 1 }
             await #expect(throws: WorkerPool.Full.self) { try await pool.run {} }
@@ -89,7 +90,7 @@ import Testing
     @Test func aReservedPlaceIsHeldToTheEndOfItsScope() async throws {
         let pool = WorkerPool(name: "test", lanes: 2, depth: 0)
         do {
-            let place = try pool.reserve()
+            let place = try pool.reserve(for: nil)
             #expect(pool.statistics.reserved == 1)
             try await place.run {}
             #expect(pool.statistics.reserved == 1)
@@ -101,7 +102,7 @@ import Testing
         let pool = WorkerPool(name: "test", lanes: 1, depth: 0)
         for _ in 0..<3 {
             await #expect(throws: Spoiled.self) {
-                let place = try pool.reserve()
+                let place = try pool.reserve(for: nil)
                 try await place.run { throw Spoiled() }
             }
             await #expect(throws: Spoiled.self) { try await pool.run { throw Spoiled() } }
@@ -117,7 +118,7 @@ import Testing
             #expect(now.lanes == 2 && now.capacity == 3)
             #expect(now.reserved == reserved && now.running == running)
             #expect(now.waiting == waiting && now.rejected == rejected)
-            #expect(pool.isFull == (reserved == 3))
+            #expect(pool.isFull(for: nil) == (reserved == 3))
         }
         expect(reserved: 0, running: 0, waiting: 0, rejected: 0)
         try await withThrowingTaskGroup(of: Void.self) { group in
@@ -230,5 +231,13 @@ extension Tally {
     fileprivate func pass() {
         enter()
         leave()
+    }
+}
+
+extension WorkerPool {
+    fileprivate func run<T: Sendable>(
+        _ work: @escaping @Sendable () throws -> T
+    ) async throws -> T {
+        try await run(for: nil, work)
     }
 }

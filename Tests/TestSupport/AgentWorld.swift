@@ -131,7 +131,7 @@ public final class AgentWorld: Sendable {
     public func addUser(_ email: String, password: String = "propassword") async throws -> User {
         guard let email = Email(parsing: email) else { throw Unsolved() }
         return try await registrar.add(
-            email, password: Array(password.utf8),
+            email, password: Array(password.utf8), for: nil,
             recording: AuditEvent(
                 .userCreated, by: caller, actor: .operator, subject: email.text))
     }

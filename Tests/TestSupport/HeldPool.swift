@@ -30,8 +30,8 @@ public final class HeldPool: Sendable {
 
     /// Takes every place that is free.
     public func fill() {
-        while !pool.isFull {
-            guard let place = try? Held(pool.reserve()) else { return }
+        while !pool.isFull(for: nil) {
+            guard let place = try? Held(pool.reserve(for: nil)) else { return }
             held.withLock { $0.append(place) }
         }
     }

@@ -1,4 +1,5 @@
 public import AuthCore
+public import Networking
 internal import Synchronization
 
 /// A web server for hash-login tests: URLs that serve what the test has put there.
@@ -16,6 +17,7 @@ public final class TestHost: HashFetcher {
         var pages: [String: [UInt8]] = [:]
         var queue = Queue.free
         var deadlines: [ContinuousClock.Instant] = []
+        var purposes: [HashFetchPurpose] = []
         /// How many of the next fetches are held.
         var holds = 0
         var held: [CheckedContinuation<Void, Never>] = []
@@ -47,6 +49,9 @@ public final class TestHost: HashFetcher {
     /// The deadline of each fetch.
     public var deadlines: [ContinuousClock.Instant] { state.withLock { $0.deadlines } }
 
+    /// The purpose of each fetch.
+    public var purposes: [HashFetchPurpose] { state.withLock { $0.purposes } }
+
     /// The next `count` fetches wait until ``release()``.
     public func hold(_ count: Int) {
         state.withLock { $0.holds = count }
@@ -75,7 +80,7 @@ public final class TestHost: HashFetcher {
         return Source(host: self, url: HashURL(text: text))
     }
 
-    public func checkQueue() throws(CommonError) {
+    public func checkQueue(for client: IPAddress) throws(CommonError) {
         guard state.withLock({ $0.queue != .full }) else {
             throw .busy(retryAfter: .seconds(2))
         }
@@ -85,17 +90,21 @@ public final class TestHost: HashFetcher {
         let host: TestHost
         let url: HashURL
 
-        func fetch(before deadline: ContinuousClock.Instant) async throws -> [UInt8] {
-            try await host.fetch(url, before: deadline)
+        func fetch(
+            for purpose: HashFetchPurpose, by client: IPAddress,
+            before deadline: ContinuousClock.Instant
+        ) async throws -> [UInt8] {
+            try await host.fetch(url, for: purpose, before: deadline)
         }
     }
 
     private func fetch(
-        _ url: HashURL, before deadline: ContinuousClock.Instant
+        _ url: HashURL, for purpose: HashFetchPurpose, before deadline: ContinuousClock.Instant
     ) async throws -> [UInt8] {
         await withCheckedContinuation { continuation in
             let isHeld = state.withLock { state in
                 state.deadlines.append(deadline)
+                state.purposes.append(purpose)
                 guard state.holds > 0 else { return false }
                 state.holds -= 1
                 state.held.append(continuation)

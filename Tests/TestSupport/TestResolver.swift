@@ -1,4 +1,5 @@
 public import AuthCore
+public import Networking
 internal import Synchronization
 
 /// A DNS with the records that a test has published.
@@ -33,7 +34,7 @@ public final class TestResolver: DomainResolver {
 
     public func stopAnswering() { zone.withLock { $0.isSilent = true } }
 
-    public func texts(at name: Domain) async throws -> [String] {
+    public func texts(at name: Domain, for client: IPAddress?) async throws -> [String] {
         let (texts, meanwhile) = try zone.withLock { zone in
             if zone.isSilent { throw ResolverUnavailable(cause: "the test stopped it") }
             defer { zone.meanwhile = nil }
@@ -43,7 +44,7 @@ public final class TestResolver: DomainResolver {
         return texts
     }
 
-    public func mailExchangers(of name: Domain) async throws -> [String] {
+    public func mailExchangers(of name: Domain, for client: IPAddress?) async throws -> [String] {
         try zone.withLock { zone in
             if zone.isSilent { throw ResolverUnavailable(cause: "the test stopped it") }
             return zone.exchangers[name] ?? []

@@ -121,7 +121,7 @@ public struct AgentAPI: Sendable {
         _ request: APIRequest<Agents.Session>
     ) async throws(AgentError) -> Response {
         let capability = try await agents.issueCapability(
-            for: request.principal, at: request.caller.now)
+            for: request.principal, by: request.caller)
         return success(.ok, token: capability.token, next: steps.afterCapability) { body in
             body.member("expiresIn", capability.lifetime.components.seconds)
         }

@@ -5,9 +5,11 @@ internal import Synchronization
 ///
 /// The difficulty is the base, plus one bit for each doubling of recent requests beyond an
 /// allowance, up to a maximum. Requests are counted for the client's site and for all clients
-/// together; the higher result counts. The difficulty falls again when the requests stop.
+/// together; the higher result counts. A site adds no more to the count of all than one client at
+/// its full rate does: with an IPv6 /48 nobody can raise the difficulty of others. The difficulty
+/// falls again when the requests stop.
 ///
-/// Memory is fixed: sites share the slots of a table by a hash. The hash is seeded at start, so
+/// Memory is bounded: sites share the slots of a table by a hash. The hash is seeded at start, so
 /// that a client cannot choose addresses that share the slot of another site. Two sites in one slot
 /// are counted together, so both may get a higher difficulty.
 public final class DifficultyGovernor: Sendable {
@@ -23,22 +25,37 @@ public final class DifficultyGovernor: Sendable {
         public var serverAllowance: Double
         /// The time in which the weight of a past request halves.
         public var halfLife: Duration
+        /// The rate up to which requests of one site count among those of all clients; `nil` when
+        /// all count.
+        public var siteRate: RateLimiter.Rate?
 
         public init(
             base: Int = 6, maximum: Int = 10, siteAllowance: Double = 32,
-            serverAllowance: Double = 2048, halfLife: Duration = .seconds(60)
+            serverAllowance: Double = 2048, halfLife: Duration = .seconds(60),
+            siteRate: RateLimiter.Rate? = nil
         ) {
             self.base = base
             self.maximum = max(base, maximum)
             self.siteAllowance = siteAllowance
             self.serverAllowance = serverAllowance
             self.halfLife = halfLife
+            self.siteRate = siteRate
         }
     }
 
     private struct State {
         var server = DecayingCount()
         var sites: [DecayingCount]
+        /// What each site may still add to the count of all.
+        var allowances: TokenBuckets?
+
+        /// Whether a request of the client counts among those of all.
+        mutating func counts(_ client: IPAddress, at now: Instant) -> Bool {
+            // One address stands for the site: a bucket belongs to a client.
+            let outcome = allowances?.draw(for: client.site.first, at: now)
+            if case .empty? = outcome { return false }
+            return true
+        }
     }
 
     private static let slots = 4096
@@ -47,7 +64,10 @@ public final class DifficultyGovernor: Sendable {
 
     public init(settings: Settings) {
         self.settings = settings
-        state = Mutex(State(sites: Array(repeating: DecayingCount(), count: Self.slots)))
+        state = Mutex(
+            State(
+                sites: Array(repeating: DecayingCount(), count: Self.slots),
+                allowances: settings.siteRate.map { TokenBuckets(rate: $0, capacity: 65_536) }))
     }
 
     /// Counts one request.
@@ -57,9 +77,10 @@ public final class DifficultyGovernor: Sendable {
         client.site.hash(into: &hasher)
         let slot = Int(UInt(bitPattern: hasher.finalize()) % UInt(Self.slots))
         let (site, server) = state.withLock { state in
-            (
-                state.sites[slot].increment(at: now, halfLife: settings.halfLife),
-                state.server.increment(at: now, halfLife: settings.halfLife)
+            let isCounted = state.counts(client, at: now)
+            return (
+                state.sites[slot].add(1, at: now, halfLife: settings.halfLife),
+                state.server.add(isCounted ? 1 : 0, at: now, halfLife: settings.halfLife)
             )
         }
         let extra = max(
@@ -85,12 +106,12 @@ struct DecayingCount: Sendable {
     private var value = 0.0
     private var updated = Instant(milliseconds: 0)
 
-    /// Adds one. Nothing decays when `now` is before the last increment (the clock stepped back).
+    /// Nothing decays when `now` is before the last addition (the clock stepped back).
     /// - Returns: the new value.
-    mutating func increment(at now: Instant, halfLife: Duration) -> Double {
+    mutating func add(_ number: Double, at now: Instant, halfLife: Duration) -> Double {
         let lapse = max(0, Double(now.since(updated).wholeMilliseconds))
         let halvings = lapse / max(1, Double(halfLife.wholeMilliseconds))
-        value = value * exponentOfHalf(halvings) + 1
+        value = value * exponentOfHalf(halvings) + number
         updated = now
         return value
     }

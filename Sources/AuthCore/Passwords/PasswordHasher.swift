@@ -1,4 +1,5 @@
 internal import Cryptography
+public import Networking
 public import Scheduling
 
 /// Whether a secret is the one that a hash was computed from.
@@ -12,8 +13,8 @@ public enum PasswordVerdict: Equatable, Sendable {
 
 /// Computes and verifies password hashes: Argon2id with a random salt, on the hashing pool.
 ///
-/// Each call is one job on the pool. When the pool is full, the call throws before any work is
-/// done.
+/// Each call is one job on the pool, for the client that asked for it, or for the operator where
+/// there is none. When the pool has no place for it, the call throws before any work is done.
 ///
 /// A missing account takes the same time as a wrong password. When the stored hash was computed
 /// with cheaper settings, the difference is computed as well. One difference in time remains: after
@@ -53,9 +54,11 @@ public struct PasswordHasher: Sendable {
         self.random = random
     }
 
-    public func hash(_ secret: PasswordSecret) async throws -> PasswordHash {
+    public func hash(
+        _ secret: PasswordSecret, for client: IPAddress?
+    ) async throws -> PasswordHash {
         let salt = random(Self.saltBytes)
-        return try await pool.run { [cost] in
+        return try await pool.run(for: client) { [cost] in
             PasswordHash(try Argon2Hash(password: secret.credential(), cost: cost, salt: salt))
         }
     }
@@ -64,10 +67,10 @@ public struct PasswordHasher: Sendable {
     ///   the same time.
     /// - Throws: ``Scheduling/WorkerPool/Full``, or ``UnreadableHash``.
     public func verify(
-        _ secret: PasswordSecret, against hash: PasswordHash?
+        _ secret: PasswordSecret, against hash: PasswordHash?, for client: IPAddress?
     ) async throws -> PasswordVerdict {
         let salt = random(Self.saltBytes)
-        return try await pool.run { [cost] in
+        return try await pool.run(for: client) { [cost] in
             let credential = try secret.credential()
             guard let hash else {
                 _ = try Argon2Hash(password: credential, cost: cost, salt: salt)

@@ -1,4 +1,5 @@
 internal import Cryptography
+internal import Networking
 public import Scheduling
 
 /// Issues the challenges of one kind, checks them and spends each of them once.
@@ -53,15 +54,15 @@ public struct ProofOfWork<Challenge: ChallengeToken>: UseCases {
     }
 
     func issue(
-        difficulty: Int, salt: String, at now: Instant
+        difficulty: Int, salt: String, to caller: Caller
     ) async throws(ProofOfWorkError) -> Issued {
         let challenge = Challenge(
             id: Base64URL.encode(random(16)), difficulty: difficulty, salt: salt)
         let token = try await attempt(
-            await tokens.sign(challenge, lifetime: lifetime, at: now))
+            await tokens.sign(challenge, lifetime: lifetime, for: caller))
         return Issued(
             token: token, challenge: challenge, lifetime: lifetime,
-            expiry: now.advanced(by: lifetime))
+            expiry: caller.now.advanced(by: lifetime))
     }
 
     /// - Throws: ``ProofOfWorkError/invalidChallenge``.
@@ -90,7 +91,8 @@ public struct ProofOfWork<Challenge: ChallengeToken>: UseCases {
         }
         let isSolved: Bool
         do throws(ProofOfWorkError) {
-            let digest = try await digest(spending: presented, nonce: proof.nonce)
+            let digest = try await digest(
+                spending: presented, nonce: proof.nonce, for: caller.address)
             isSolved = proof.isSolved(by: digest, difficulty: required)
         } catch {
             wrongProofs?.refund(caller.address, at: caller.now)
@@ -110,7 +112,7 @@ public struct ProofOfWork<Challenge: ChallengeToken>: UseCases {
 
     /// - Returns: `nil` when there is no nonce to compute a digest of.
     private func digest(
-        spending presented: Presented, nonce: Nonce?
+        spending presented: Presented, nonce: Nonce?, for client: IPAddress
     ) async throws(ProofOfWorkError) -> [UInt8]? {
         let challenge = presented.challenge
         let puzzle = puzzle(challenge)
@@ -120,7 +122,7 @@ public struct ProofOfWork<Challenge: ChallengeToken>: UseCases {
             return try attemptNow(try puzzle.digest(challenge: challenge.id, nonce: nonce))
         }
         // Reserved before the spend, so that nothing is spent when the pool is full.
-        let place = try attemptNow(try pool.reserve())
+        let place = try attemptNow(try pool.reserve(for: client))
         try await markSpent(presented)
         guard let nonce else { return nil }
         return try await attempt(

@@ -205,7 +205,7 @@ public final class KeyRing: Sendable {
             switch use {
             case .agent, .accounts: try SigningKey.makeBytes(for: use, random: random)
             case .capability, .login:
-                try await pool.run { try SigningKey.makeBytes(for: use, random: random) }
+                try await pool.run(for: nil) { try SigningKey.makeBytes(for: use, random: random) }
             }
         defer { bytes.wipe() }
         let id = Base64URL.encode(random(12))

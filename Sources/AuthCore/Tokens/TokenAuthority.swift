@@ -20,10 +20,13 @@ public struct TokenAuthority: Sendable {
     }
 
     /// Signs `token`. On a first start it waits until the key has been generated.
-    /// - Parameter lifetime: from `now` to `exp`; whole seconds.
+    /// - Parameters:
+    ///   - lifetime: from now to `exp`; whole seconds.
+    ///   - caller: who gets the token, and the time.
     public func sign<Kind: TokenKind>(
-        _ token: Kind, lifetime: Duration, at now: Instant
+        _ token: Kind, lifetime: Duration, for caller: Caller
     ) async throws -> String {
+        let now = caller.now
         let key = try await keys.signingKey(for: Kind.use, at: now)
         var message = header(of: Kind.self, key: key)
         message.append(UInt8(ascii: "."))
@@ -32,7 +35,9 @@ public struct TokenAuthority: Sendable {
         switch key.secret {
         case .hmac(let hmac): signature = hmac.authenticate(message)
         case .rsa(let rsa):
-            signature = try await signers.run { [message] in try rsa.sign(message) }
+            signature = try await signers.run(for: caller.address) { [message] in
+                try rsa.sign(message)
+            }
         }
         message.append(UInt8(ascii: "."))
         Base64URL.append(signature, to: &message)

@@ -86,7 +86,7 @@ public struct Agents: UseCases {
         let difficulty = governor.difficulty(for: caller.address, at: caller.now)
         do {
             return try await work.issue(
-                difficulty: difficulty, salt: settings.salt, at: caller.now)
+                difficulty: difficulty, salt: settings.salt, to: caller)
         } catch {
             throw AgentError(error)
         }
@@ -136,7 +136,7 @@ public struct Agents: UseCases {
             try await paid(by: challenge) { () async throws(AgentError) in
                 try await insert(account, by: caller)
             }
-            return (try await openSession(on: account, at: caller.now), key)
+            return (try await openSession(on: account, for: caller), key)
         } catch {
             reservation.cancel()
             throw error
@@ -156,7 +156,7 @@ public struct Agents: UseCases {
             return isActive ? found : nil
         }
         guard let account else { throw .unknownAPIKey }
-        return try await openSession(on: account, at: caller.now)
+        return try await openSession(on: account, for: caller)
     }
 
     /// - Throws: ``AgentError/invalidSession``, also when the session was ended, or the account is
@@ -201,13 +201,13 @@ public struct Agents: UseCases {
 
     /// Signs a capability for the session's account.
     public func issueCapability(
-        for session: Session, at now: Instant
+        for session: Session, by caller: Caller
     ) async throws(AgentError) -> IssuedCapability {
         let account = session.account
         let capability = CapabilityToken(
             id: makeTokenID(), subject: settings.mailSubject.of(account), account: account)
         let token = try await attempt(
-            await tokens.sign(capability, lifetime: settings.capabilityLifetime, at: now))
+            await tokens.sign(capability, lifetime: settings.capabilityLifetime, for: caller))
         return IssuedCapability(token: token, lifetime: settings.capabilityLifetime)
     }
 
@@ -286,12 +286,12 @@ public struct Agents: UseCases {
     }
 
     private func openSession(
-        on account: Account, at now: Instant
+        on account: Account, for caller: Caller
     ) async throws(AgentError) -> OpenSession {
         let token = try await attempt(
             await tokens.sign(
                 SessionToken(id: makeTokenID(), account: account),
-                lifetime: settings.sessionLifetime, at: now))
+                lifetime: settings.sessionLifetime, for: caller))
         return OpenSession(token: token, account: account)
     }
 

@@ -1,3 +1,5 @@
+public import Networking
+
 /// Looks up what a domain's owner has published in the DNS.
 ///
 /// Throws ``ResolverUnavailable`` when no name server gives a usable answer. The implementation
@@ -5,8 +7,10 @@
 public protocol DomainResolver: Sendable {
     /// The texts of the TXT records at `name`, each with its strings joined; empty when there are
     /// none or the name does not exist.
-    func texts(at name: Domain) async throws -> [String]
+    /// - Parameter client: who asked for it; `nil` for the server itself.
+    func texts(at name: Domain, for client: IPAddress?) async throws -> [String]
 
     /// The hosts of the MX records at `name`, lower case and without a dot at the end.
-    func mailExchangers(of name: Domain) async throws -> [String]
+    /// - Parameter client: as for ``texts(at:for:)``.
+    func mailExchangers(of name: Domain, for client: IPAddress?) async throws -> [String]
 }

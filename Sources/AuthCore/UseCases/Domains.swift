@@ -82,10 +82,11 @@ public struct Domains: UseCases {
         guard let id, let domain = try await attempt(await domains.domain(id: id, of: user.id)),
             let host = Domain(parsing: domain.textHost)
         else { throw .notFound }
-        let hasText = try await attempt(await resolver.texts(at: host))
+        let hasText = try await attempt(await resolver.texts(at: host, for: caller.address))
             .contains(domain.textValue)
-        let hasMX = try await attempt(await resolver.mailExchangers(of: domain.name))
-            .contains(settings.mailExchanger.text)
+        let hasMX = try await attempt(
+            await resolver.mailExchangers(of: domain.name, for: caller.address)
+        ).contains(settings.mailExchanger.text)
         let event = AuditEvent(
             .domainVerified, by: caller, actor: .user(user.id), subject: domain.name.text)
         let verification = try await attempt(

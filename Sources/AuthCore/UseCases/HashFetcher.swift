@@ -1,3 +1,5 @@
+public import Networking
+
 /// Fetches password hashes from the URLs that users registered.
 public protocol HashFetcher: Sendable {
     /// Parses a URL once, for both fetching and storing it.
@@ -5,8 +7,15 @@ public protocol HashFetcher: Sendable {
     ///   port, user info, a numeric host that is not in canonical form.
     func source(_ text: String) -> (any HashSource)?
 
-    /// - Throws: ``CommonError/busy(retryAfter:)`` while no fetch at all would be accepted.
-    func checkQueue() throws(CommonError)
+    /// - Throws: ``CommonError/busy(retryAfter:)`` while no login's fetch for this client would be
+    ///   accepted, whatever its URL.
+    func checkQueue(for client: IPAddress) throws(CommonError)
+}
+
+/// What a hash is fetched for. Fetches for the one never wait for fetches for the other: anybody
+/// can cause the fetch of a registration, from a host that answers slowly.
+public enum HashFetchPurpose: Sendable {
+    case registration, login
 }
 
 /// A URL that may be fetched.
@@ -14,10 +23,15 @@ public protocol HashSource: Sendable {
     var url: HashURL { get }
 
     /// The body that the URL serves now, a few KiB at most.
-    /// - Parameter deadline: for everything, from the name look-up to the last byte.
+    /// - Parameters:
+    ///   - client: who asked for it.
+    ///   - deadline: for everything, from the name look-up to the last byte.
     /// - Throws: ``HashFetchFailure``, whose cause the implementation has logged, or
     ///   ``CommonError/busy(retryAfter:)`` when too many fetches are waiting and nothing was begun.
-    func fetch(before deadline: ContinuousClock.Instant) async throws -> [UInt8]
+    func fetch(
+        for purpose: HashFetchPurpose, by client: IPAddress,
+        before deadline: ContinuousClock.Instant
+    ) async throws -> [UInt8]
 }
 
 /// The hash could not be fetched. Clients get one error whatever the cause.

@@ -49,9 +49,6 @@ public struct HashLogins: UseCases {
     private let hashing: WorkerPool
     private let throttle: LoginThrottle
     private let stopwatch: any Stopwatch
-    /// Fetches for one registration that run or wait for their host. Without this limit, logins to
-    /// one registration could fill the queue of its host, in which everybody on that host waits.
-    private let fetches = KeyedLimiter<String>(width: 6)
 
     public init(
         settings: Settings, policy: AddressPolicy, tokens: TokenAuthority, keys: KeyRing,
@@ -87,7 +84,10 @@ public struct HashLogins: UseCases {
         guard let hash = ServedHash(body, within: settings.bounds) else {
             throw .notAnArgon2Hash
         }
-        guard try await attempt(await hashing.run({ try hash.matches(password) })) else {
+        guard
+            try await attempt(
+                await hashing.run(for: caller.address) { try hash.matches(password) })
+        else {
             throw .hashMismatch
         }
         let login = HashLogin(email: email, url: source.url, created: caller.now)
@@ -115,7 +115,9 @@ public struct HashLogins: UseCases {
         _ source: any HashSource, by caller: Caller
     ) async throws(HashLoginError) -> [UInt8] {
         do {
-            return try await source.fetch(before: caller.arrival + settings.registerTimeout)
+            return try await source.fetch(
+                for: .registration, by: caller.address,
+                before: caller.arrival + settings.registerTimeout)
         } catch is HashFetchFailure {
             try await attempt(
                 await stopwatch.wait(until: caller.arrival + settings.fetchFloor))
@@ -146,7 +148,7 @@ public struct HashLogins: UseCases {
         }
         let token = try await attempt(
             await tokens.sign(
-                LoginToken(login), lifetime: settings.tokenLifetime, at: caller.now))
+                LoginToken(login), lifetime: settings.tokenLifetime, for: caller))
         return Opened(email: login.email, token: token, lifetime: settings.tokenLifetime)
     }
 
@@ -154,7 +156,7 @@ public struct HashLogins: UseCases {
     private func verified(
         email text: String?, password: [UInt8]?, by caller: Caller
     ) async throws(HashLoginError) -> HashLogin? {
-        try checkQueue()
+        try checkQueues(for: caller)
         let email = text.flatMap(Email.init(parsing:))
         let key = "hash-login:\(email?.text ?? "")"
         try attemptNow(try throttle.check(account: key, from: caller.address, at: caller.now))
@@ -162,7 +164,8 @@ public struct HashLogins: UseCases {
         let fetchDeadline = caller.arrival + settings.loginTimeout
         let found = try await attempt(
             await stopwatch.run(until: floor) {
-                try await match(email: email, password: password, before: fetchDeadline)
+                try await match(
+                    email: email, password: password, before: fetchDeadline, for: caller)
             })
         if let login = found ?? nil {
             throttle.recordSuccess(account: key, from: caller.address, at: caller.now)
@@ -181,9 +184,9 @@ public struct HashLogins: UseCases {
 
     /// A full queue is answered 503 here only, before the email is looked up: later, a 503 would
     /// show that the email is registered. A queue that is full later fails the login instead.
-    private func checkQueue() throws(HashLoginError) {
-        try attemptNow(try fetcher.checkQueue())
-        _ = try attemptNow(try hashing.reserve())
+    private func checkQueues(for caller: Caller) throws(HashLoginError) {
+        try attemptNow(try fetcher.checkQueue(for: caller.address))
+        _ = try attemptNow(try hashing.reserve(for: caller.address))
     }
 
     /// Writes the event after the floor. Written before it, the time of the write would delay the
@@ -202,21 +205,22 @@ public struct HashLogins: UseCases {
     }
 
     private func match(
-        email: Email?, password: [UInt8]?, before deadline: ContinuousClock.Instant
+        email: Email?, password: [UInt8]?, before deadline: ContinuousClock.Instant,
+        for caller: Caller
     ) async throws -> HashLogin? {
         guard let email, let password, !password.isEmpty, try await !isHosted(email),
             let login = try await logins.hashLogin(email: email),
             let source = fetcher.source(login.url.text)
         else { return nil }
         do {
-            let body = try await fetches.run(email.text) {
-                try await source.fetch(before: deadline)
-            }
+            let body = try await source.fetch(
+                for: .login, by: caller.address, before: deadline)
             guard let hash = ServedHash(body, within: settings.bounds) else { return nil }
-            return try await hashing.run { try hash.matches(password) } ? login : nil
+            let isRight = try await hashing.run(for: caller.address) {
+                try hash.matches(password)
+            }
+            return isRight ? login : nil
         } catch is HashFetchFailure {
-            return nil
-        } catch is KeyLimitReached {
             return nil
         } catch is CryptographyError {
             // A 500 would show that the email is registered and its host answers; so would a 503.
@@ -304,7 +308,10 @@ public struct HashLogins: UseCases {
 }
 
 extension Argon2Hash.Bounds {
-    /// m ≤ 65,536 KiB, t ≤ 10, p ≤ 4, salt 8–64 bytes, tag 16–64 (docs/api.md, "Hash-login API").
+    /// m ≤ 65,536 KiB, t ≤ 10, m × t ≤ 196,608 KiB, p ≤ 4, salt 8–64 bytes, tag 16–64
+    /// (docs/api.md, "Hash-login API"). 65,536 KiB with three passes is the second recommendation
+    /// of RFC 9106 §4.
     public static let served = Argon2Hash.Bounds(
-        memoryKiB: 65_536, iterations: 10, parallelism: 4, saltBytes: 8...64, tagBytes: 16...64)
+        memoryKiB: 65_536, iterations: 10, parallelism: 4, memoryPasses: 196_608,
+        saltBytes: 8...64, tagBytes: 16...64)
 }

@@ -1,3 +1,5 @@
+public import Networking
+
 /// Creates mailboxes with passwords, for the accounts API and for the operator's command. It
 /// decides on which domain a mailbox may be, which credential is stored for it and what its quota
 /// is.
@@ -51,20 +53,21 @@ public struct MailboxRegistrar: UseCases {
     /// - Parameters:
     ///   - domain: from ``domain(of:for:)``.
     ///   - limit: how many accounts the owner may have; `nil` for no limit.
+    ///   - client: who asked for it; `nil` for the operator.
     ///   - event: records the creation; the account's creation time is the event's time.
     /// - Throws: ``AccountsError/passwordTooShort``, ``AccountsError/addressTaken``,
     ///   ``AccountsError/accountLimitReached``, or ``AccountsError/invalidDomain`` when the domain
     ///   was removed meanwhile.
     public func add(
         _ address: Address, on domain: DomainID?, secret: MailboxSecret, owner: User?, limit: Int?,
-        recording event: @Sendable (AccountID) -> AuditEvent
+        for client: IPAddress?, recording event: @Sendable (AccountID) -> AuditEvent
     ) async throws(AccountsError) -> Account {
         try secret.checkLength()
         // Checked before the hash, which costs more than everything else; decided after it.
         guard try await attempt(await accounts.account(address: address)) == nil else {
             throw .addressTaken
         }
-        let hash = try await attempt(await hasher.hash(secret.forHashing(at: address)))
+        let hash = try await attempt(await hasher.hash(secret.forHashing(at: address), for: client))
         let id = AccountID(random: random(16))
         let event = event(id)
         let account = Account(

@@ -47,7 +47,7 @@ public struct Mailboxes: UseCases {
     ) async throws(AccountsError) -> ProofOfWork<AccountsChallengeToken>.Issued {
         do {
             return try await work.issue(
-                difficulty: settings.difficulty, salt: Hex.encode(random(16)), at: caller.now)
+                difficulty: settings.difficulty, salt: Hex.encode(random(16)), to: caller)
         } catch {
             throw AccountsError(error)
         }
@@ -117,13 +117,13 @@ public struct Mailboxes: UseCases {
         guard !policy.reserved.contains(address.localPart.text) else { throw .addressTaken }
         let account = try await registrar.add(
             address, on: domain, secret: secret, owner: owner,
-            limit: owner == nil ? nil : settings.maximumAccounts
+            limit: owner == nil ? nil : settings.maximumAccounts, for: caller.address
         ) { id in
             AuditEvent(
                 .accountCreated, by: caller, actor: owner.map { .user($0.id) } ?? .account(id),
                 subject: address.description)
         }
-        return try await open(account, at: caller.now)
+        return try await open(account, for: caller)
     }
 
     /// Takes a token of `limit`'s bucket for `body` and gives it back when `body` fails.
@@ -190,15 +190,16 @@ public struct Mailboxes: UseCases {
         }
         try await passwords.recordSuccess(
             of: .mailbox(address), as: .account(account.id), by: caller)
-        return try await open(account, at: caller.now)
+        return try await open(account, for: caller)
     }
 
-    private func open(_ account: Account, at now: Instant) async throws(AccountsError) -> Opened {
+    private func open(_ account: Account, for caller: Caller) async throws(AccountsError) -> Opened
+    {
         let token = EmailToken(id: Base64URL.encode(random(16)), account: account)
         return Opened(
             account: account,
             token: try await attempt(
-                await tokens.sign(token, lifetime: settings.tokenLifetime, at: now)))
+                await tokens.sign(token, lifetime: settings.tokenLifetime, for: caller)))
     }
 
     /// Ends one Email JWT. Others of the mailbox stay valid.
@@ -280,7 +281,8 @@ public struct Mailboxes: UseCases {
         let account = access.account
         try secret.checkLength()
         guard account.state == .active else { throw .forbidden }
-        let hash = try await attempt(await hasher.hash(secret.forHashing(at: account.address)))
+        let hash = try await attempt(
+            await hasher.hash(secret.forHashing(at: account.address), for: caller.address))
         if try await replaceCredential(of: access, at: account, with: hash, by: caller) { return }
         guard access.isOwner else { throw .invalidToken }
         // Another reset came first. The owner's token is still valid, so the later reset counts.

@@ -39,7 +39,9 @@ struct PasswordLogin: UseCases {
     ) async throws(AccountsError) -> PasswordHash? {
         let key = owner.throttleKey
         try attemptNow(try throttle.check(account: key, from: caller.address, at: caller.now))
-        switch try await attempt(await hasher.verify(secret, against: hash)) {
+        switch try await attempt(
+            await hasher.verify(secret, against: hash, for: caller.address))
+        {
         case .matches:
             throttle.recordSuccess(account: key, from: caller.address, at: caller.now)
             return nil

@@ -1,3 +1,5 @@
+public import Networking
+
 /// Creates Pro users and replaces their passwords, for the accounts API and for the operator's
 /// commands. It decides what a stored password is.
 public struct UserRegistrar: UseCases {
@@ -18,17 +20,19 @@ public struct UserRegistrar: UseCases {
 
     /// - Parameters:
     ///   - password: bytes as sent, at most 1,024.
+    ///   - client: who asked for it; `nil` for the operator.
     ///   - event: written with the user; the user's creation time is the event's time.
     /// - Throws: ``AccountsError/passwordTooShort``, ``AccountsError/emailTaken``.
     public func add(
-        _ email: Email, password: [UInt8], recording event: AuditEvent
+        _ email: Email, password: [UInt8], for client: IPAddress?, recording event: AuditEvent
     ) async throws(AccountsError) -> User {
         try Self.checkLength(password)
         // Checked before the hash, which costs more than everything else; decided after it.
         guard try await attempt(await users.user(email: email)) == nil else { throw .emailTaken }
         let user = User(
             id: UserID(random: random(16)), email: email,
-            password: try await attempt(await hasher.hash(.bytes(password))), created: event.time)
+            password: try await attempt(await hasher.hash(.bytes(password), for: client)),
+            created: event.time)
         guard try await attempt(await users.insert(user, recording: event)) else {
             throw .emailTaken
         }
@@ -38,10 +42,10 @@ public struct UserRegistrar: UseCases {
     /// Replaces the password and ends every Pro JWT; API tokens stay valid.
     /// - Returns: `false` when the user is disabled or has other credentials than when it was read.
     public func setPassword(
-        of user: User, to password: [UInt8], recording event: AuditEvent
+        of user: User, to password: [UInt8], for client: IPAddress?, recording event: AuditEvent
     ) async throws(AccountsError) -> Bool {
         try Self.checkLength(password)
-        let hash = try await attempt(await hasher.hash(.bytes(password)))
+        let hash = try await attempt(await hasher.hash(.bytes(password), for: client))
         return try await attempt(
             await users.replacePassword(
                 of: user.id, at: user.credentialVersion, with: hash, revokingTokens: false,

@@ -48,8 +48,9 @@ public struct Users: UseCases {
         do throws(AccountsError) {
             let event = AuditEvent(
                 .userCreated, by: caller, actor: .anonymous, subject: email.text)
-            let user = try await registrar.add(email, password: password, recording: event)
-            return try await open(user, at: caller.now)
+            let user = try await registrar.add(
+                email, password: password, for: caller.address, recording: event)
+            return try await open(user, for: caller)
         } catch {
             reservation.cancel()
             throw error
@@ -72,7 +73,7 @@ public struct Users: UseCases {
                 await users.rehash(user.id, from: user.password, to: newer))
         }
         try await passwords.recordSuccess(of: .user(email), as: .user(user.id), by: caller)
-        return try await open(user, at: caller.now)
+        return try await open(user, for: caller)
     }
 
     /// Ends every Pro JWT of the user. API tokens stay valid.
@@ -95,7 +96,7 @@ public struct Users: UseCases {
             .bytes(current), of: .user(user.email), against: user.password, by: caller)
         let event = AuditEvent(
             .credentialReset, by: caller, actor: .user(user.id), subject: user.email.text)
-        let hash = try await attempt(await hasher.hash(.bytes(password)))
+        let hash = try await attempt(await hasher.hash(.bytes(password), for: caller.address))
         let isReplaced = try await attempt(
             await users.replacePassword(
                 of: user.id, at: user.credentialVersion, with: hash,
@@ -118,11 +119,11 @@ public struct Users: UseCases {
             maximumAccounts: settings.maximumAccounts, maximumDomains: settings.maximumDomains)
     }
 
-    private func open(_ user: User, at now: Instant) async throws(AccountsError) -> Opened {
+    private func open(_ user: User, for caller: Caller) async throws(AccountsError) -> Opened {
         let token = ProToken(id: Base64URL.encode(random(16)), user: user)
         return Opened(
             user: user,
             token: try await attempt(
-                await tokens.sign(token, lifetime: settings.tokenLifetime, at: now)))
+                await tokens.sign(token, lifetime: settings.tokenLifetime, for: caller)))
     }
 }

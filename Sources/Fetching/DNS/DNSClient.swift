@@ -4,7 +4,7 @@ internal import CCurl
 internal import CResolver
 internal import Glibc
 public import Networking
-internal import Scheduling
+public import Scheduling
 
 /// Looks up TXT and MX records on a pool of its own, so that a slow nameserver delays nothing else.
 ///
@@ -24,33 +24,42 @@ public final class DNSClient: Sendable {
     /// - Parameters:
     ///   - servers: asked in this order; the system's, read at each look-up, when empty.
     ///   - timeout: for the whole look-up: the queue, every server and every repetition.
+    ///   - shares: how many look-ups of one client or site may run or wait.
     public init(
-        servers: [SocketAddress] = [], timeout: Duration = .seconds(5), lanes: Int = 4,
-        depth: Int = 64
+        servers: [SocketAddress] = [], timeout: Duration = .seconds(5), lanes: Int = 16,
+        depth: Int = 64, shares: WorkerPool.Shares = .ofLanes
     ) {
-        pool = WorkerPool(name: "dns", lanes: lanes, depth: depth)
+        pool = WorkerPool(name: "dns", lanes: lanes, depth: depth, shares: shares)
         self.servers = servers
         self.timeout = timeout
     }
 
     /// The TXT records at `name`, the strings of each joined (RFC 7208 §3.3); empty when there are
     /// none or the name does not exist.
+    /// - Parameter client: who asked for it; `nil` for the server itself.
     /// - Throws: ``DNSError``, or `CancellationError` when cancelled before it began.
-    public func texts(at name: String) async throws -> [String] {
-        try await lookUp(name, .text).map { String(decoding: $0, as: UTF8.self) }
+    public func texts(at name: String, for client: IPAddress?) async throws -> [String] {
+        try await lookUp(name, .text, for: client).map { String(decoding: $0, as: UTF8.self) }
     }
 
     /// The hosts of the MX records at `name`, the most preferred first, in lower case and without a
     /// dot at the end. A null MX (RFC 7505) is the empty host.
-    /// - Throws: as ``texts(at:)``.
-    public func mailExchangers(of name: String) async throws -> [String] {
-        try await lookUp(name, .mailExchanger).map { String(decoding: $0, as: UTF8.self) }
+    /// - Parameter client: as for ``texts(at:for:)``.
+    /// - Throws: as ``texts(at:for:)``.
+    public func mailExchangers(
+        of name: String, for client: IPAddress?
+    ) async throws -> [String] {
+        try await lookUp(name, .mailExchanger, for: client).map {
+            String(decoding: $0, as: UTF8.self)
+        }
     }
 
-    private func lookUp(_ name: String, _ kind: DNSRecordKind) async throws -> [[UInt8]] {
+    private func lookUp(
+        _ name: String, _ kind: DNSRecordKind, for client: IPAddress?
+    ) async throws -> [[UInt8]] {
         let deadline = ContinuousClock.now + timeout
         do {
-            return try await pool.run { [servers] in
+            return try await pool.run(for: client) { [servers] in
                 let query: DNSQuery
                 do throws(DNSError.Cause) {
                     query = try DNSQuery(name, kind)
@@ -117,7 +126,7 @@ public struct DNSError: Error, Equatable, CustomStringConvertible {
         case malformed
         /// The answer has more bytes or records than are read.
         case tooLarge
-        /// Every lane is busy and the queue is full.
+        /// The queue has no place, at least not for this client.
         case busy
 
         public var description: String {

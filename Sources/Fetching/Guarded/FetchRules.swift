@@ -1,4 +1,5 @@
 public import Networking
+public import Scheduling
 
 /// Which of the URLs that clients name may be fetched, and the limits of a fetch.
 public struct FetchRules: Sendable {
@@ -46,17 +47,26 @@ public struct FetchLimits: Sendable {
     public var bodyBytes = 4096
     /// Status lines and header fields, those of interim responses included.
     public var headBytes = 16_384
-    /// Fetches at once from one host.
-    public var perHost = 2
-    /// Fetches that may wait for one host.
-    public var waitingPerHost = 16
+    /// Fetches at once from one target: a host name, and the address that is connected to (an IPv4
+    /// address, or an IPv6 /64).
+    public var perTarget = 2
+    /// Fetches at once from one target for one site.
+    public var perTargetAndSite = Int.max
+    /// Fetches at once for one client.
+    public var perClient = Int.max
+    /// Fetches at once for one site.
+    public var perSite = Int.max
+    /// Fetches that may wait for each of these.
+    public var waitingPerSlot = 16
     /// Transfers at once. Each has a thread, and Dispatch has 255 for the whole process.
     public var transfers = 64
     /// Name look-ups at once. One may take longer than its fetch, so they have their own threads.
-    public var lookups = 16
+    public var lookups = 32
     /// Fetches that may wait for a transfer's thread; as many again for a look-up's thread, and for
-    /// their host.
+    /// a slot of each kind.
     public var waiting = 256
+    /// How many transfers, and how many look-ups, of one client or site may run or wait.
+    public var shares = WorkerPool.Shares.ofLanes
 
     public init() {}
 }

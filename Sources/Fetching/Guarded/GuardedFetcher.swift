@@ -1,20 +1,24 @@
 internal import CResolver
-internal import Networking
+public import Networking
 internal import Scheduling
 
 /// Fetches URLs that clients name, on threads of its own, so that slow hosts delay nothing else.
 ///
 /// Guarantees: a name is looked up once, and unless every address of it is allowed none is
 /// connected to; the connection goes to one of those addresses, which is checked again when its
-/// socket is opened. A fetch ends at its deadline, waiting included. At most
-/// ``FetchLimits/perHost`` fetches from one host run at once.
+/// socket is opened. A fetch ends at its deadline, waiting included. It counts as a fetch from its
+/// host's name, and from the address that it is connecting or connected to: never from more
+/// addresses at once, because a name can have addresses that belong to somebody else.
 public final class GuardedFetcher: Sendable {
     typealias Lookup = @Sendable (_ name: String) throws(NameLookupError) -> [IPAddress]
+
+    /// The first addresses of a name that are tried.
+    private static let maxAddresses = 8
 
     public let rules: FetchRules
     private let trust: TrustAnchors
     private let lookUp: Lookup
-    private let hosts: KeyedLimiter<FetchTarget.Host>
+    private let slots: FetchSlots
     private let lookups: WorkerPool
     private let transfers: WorkerPool
 
@@ -24,7 +28,7 @@ public final class GuardedFetcher: Sendable {
 
     /// - Parameters:
     ///   - lookUp: the system's resolver, unless a test has its own. May block.
-    ///   - onWait: called for each fetch that has to wait for its host.
+    ///   - onWait: called for each fetch that has to wait for a slot.
     init(
         rules: FetchRules, lookUp: @escaping Lookup,
         onWait: @escaping @Sendable () -> Void = {}
@@ -33,30 +37,39 @@ public final class GuardedFetcher: Sendable {
         self.rules = rules
         self.lookUp = lookUp
         trust = TrustAnchors(file: rules.certificateFile)
-        hosts = KeyedLimiter(
-            width: limits.perHost, waitingPerKey: limits.waitingPerHost, waiting: limits.waiting,
-            onWait: onWait)
-        lookups = WorkerPool(name: "lookup", lanes: limits.lookups, depth: limits.waiting)
-        transfers = WorkerPool(name: "transfer", lanes: limits.transfers, depth: limits.waiting)
+        slots = FetchSlots(limits: limits, onWait: onWait)
+        lookups = WorkerPool(
+            name: "lookup", lanes: limits.lookups, depth: limits.waiting, shares: limits.shares)
+        transfers = WorkerPool(
+            name: "transfer", lanes: limits.transfers, depth: limits.waiting, shares: limits.shares)
     }
 
-    /// Whether a fetch that came now would be rejected, whatever its host. Fetches that wait for
-    /// one host do not count: they delay no other host.
-    public var isFull: Bool { lookups.isFull || transfers.isFull }
+    /// Whether a fetch of this client that came now would be rejected, whatever its host. Fetches
+    /// that wait for a slot do not count: they delay no other host.
+    public func isFull(for client: IPAddress) -> Bool {
+        lookups.isFull(for: client) || transfers.isFull(for: client)
+    }
 
     /// The body of a GET that was answered with status 200.
     ///
-    /// - Parameter deadline: for everything: waiting, look-up, connecting, TLS and reading.
+    /// - Parameters:
+    ///   - client: who asked for it.
+    ///   - deadline: for everything: waiting, look-up, connecting, TLS and reading.
     /// - Throws: ``FetchError``; ``TooManyFetches`` when there is no place to wait;
     ///   `CancellationError`.
     public func fetch(
-        _ target: FetchTarget, by deadline: ContinuousClock.Instant
+        _ target: FetchTarget, for client: IPAddress, by deadline: ContinuousClock.Instant
     ) async throws -> [UInt8] {
         do {
             // A look-up cannot be interrupted, so the caller does not wait for it to end.
             return try await withDeadline(deadline) {
-                try await self.hosts.run(target.host) {
-                    try await self.transfer(target, by: deadline)
+                try await self.slots.hold(for: client) {
+                    guard case .name(let name) = target.host else {
+                        return try await self.get(target, for: client, by: deadline)
+                    }
+                    return try await self.slots.hold(.name(name), for: client) {
+                        try await self.get(target, for: client, by: deadline)
+                    }
                 }
             }
         } catch is DeadlinePassed {
@@ -68,28 +81,40 @@ public final class GuardedFetcher: Sendable {
         }
     }
 
-    private func transfer(
-        _ target: FetchTarget, by deadline: ContinuousClock.Instant
+    /// Asks the first address of the host that can be connected to.
+    private func get(
+        _ target: FetchTarget, for client: IPAddress, by deadline: ContinuousClock.Instant
     ) async throws -> [UInt8] {
-        let transfer = GuardedTransfer(
-            target: target, addresses: try await addresses(of: target.host), rules: rules,
-            trust: trust, deadline: deadline)
-        return try await transfers.run { try transfer.perform() }
+        var rest = try await addresses(of: target.host, for: client).prefix(Self.maxAddresses)
+        while let address = rest.popFirst() {
+            let transfer = GuardedTransfer(
+                target: target, address: address, isLast: rest.isEmpty, rules: rules,
+                trust: trust, deadline: deadline)
+            do {
+                return try await slots.hold(.network(address.client), for: client) {
+                    try await transfers.run(for: client) { try transfer.perform() }
+                }
+            } catch let error as FetchError where error.cause == .unreachable && !rest.isEmpty {
+                continue
+            }
+        }
+        throw FetchError(.unresolvable(.noAddress))
     }
 
-    /// - Returns: all addresses of the host, at least one, every one allowed.
-    private func addresses(of host: FetchTarget.Host) async throws -> [IPAddress] {
+    /// - Returns: all addresses of the host, every one allowed.
+    private func addresses(
+        of host: FetchTarget.Host, for client: IPAddress
+    ) async throws -> [IPAddress] {
         let found: [IPAddress]
         switch host {
         case .address(let address): found = [address]
         case .name(let name):
             do {
-                found = try await lookups.run { [lookUp] in try lookUp(name) }
+                found = try await lookups.run(for: client) { [lookUp] in try lookUp(name) }
             } catch let error as NameLookupError {
                 throw FetchError(.unresolvable(error))
             }
         }
-        guard !found.isEmpty else { throw FetchError(.unresolvable(.noAddress)) }
         if let forbidden = found.first(where: { !rules.allows($0) }) {
             throw FetchError(.forbiddenAddress(forbidden))
         }

@@ -1,17 +1,17 @@
 internal import CCurl
 internal import Networking
 
-/// One GET from addresses that were looked up before. Blocks its thread.
+/// One GET from an address that was looked up before. Blocks its thread.
 ///
-/// Guarantees: connects only to `addresses`, and to those only if the rules allow them; ends at
-/// `deadline`; follows no redirect, uses no proxy, keeps no cookie, reads no password file, decodes
-/// no compression.
+/// Guarantees: connects only to `address`, and only if the rules allow it; ends at `deadline`;
+/// follows no redirect, uses no proxy, keeps no cookie, reads no password file, decodes no
+/// compression.
 struct GuardedTransfer: Sendable {
-    /// The first addresses of a name that are tried.
-    private static let maxAddresses = 8
-
     let target: FetchTarget
-    let addresses: [IPAddress]
+    let address: IPAddress
+    /// Whether there is no other address to try. Unless it is the last one, connecting to it may
+    /// take half of the remaining time.
+    let isLast: Bool
     let rules: FetchRules
     let trust: TrustAnchors
     let deadline: ContinuousClock.Instant
@@ -25,17 +25,18 @@ struct GuardedTransfer: Sendable {
         defer { curl_easy_cleanup(handle) }
         let response = ResponseCollector(
             bodyLimit: rules.limits.bodyBytes, headerLimit: rules.limits.headBytes)
-        let socket = SocketGuard(pinned: addresses, rules: rules)
+        let socket = SocketGuard(pinned: address, rules: rules)
         let pins = CurlList([pin])
         let options =
             requestOptions(handle) + connectionOptions(handle, pins, socket)
-            + response.options(handle, within: remaining)
+            + response.options(
+                handle, within: remaining, connecting: isLast ? remaining : remaining / 2)
         guard options.allSatisfy({ $0 == CURLE_OK }) else {
             throw FetchError(.broken(code: Int(CURLE_BAD_FUNCTION_ARGUMENT.rawValue)))
         }
         let result = withExtendedLifetime((response, socket, pins)) { curl_easy_perform(handle) }
         guard result == CURLE_OK else {
-            throw FetchError(Self.cause(of: result, response, socket))
+            throw FetchError(cause(of: result, handle, response, socket))
         }
         guard response.hasWholeHead else {
             throw FetchError(.broken(code: Int(CURLE_PARTIAL_FILE.rawValue)))
@@ -47,13 +48,10 @@ struct GuardedTransfer: Sendable {
         return response.body
     }
 
-    /// `name:port:address,address`: the addresses that libcurl uses for the name. For a numeric
-    /// host it changes nothing.
+    /// `name:port:address`: the address that libcurl uses for the name. For a numeric host it
+    /// changes nothing.
     private var pin: String {
-        let list = addresses.prefix(Self.maxAddresses)
-            .map { FetchTarget.Host.address($0).text }
-            .joined(separator: ",")
-        return "\(target.host.text):\(target.port):\(list)"
+        "\(target.host.text):\(target.port):\(FetchTarget.Host.address(address).text)"
     }
 
     private func requestOptions(_ handle: UnsafeMutableRawPointer) -> [CURLcode] {
@@ -86,18 +84,27 @@ struct GuardedTransfer: Sendable {
         ] + trust.options(handle)
     }
 
-    private static func cause(
-        of code: CURLcode, _ response: ResponseCollector, _ socket: SocketGuard
+    private func cause(
+        of code: CURLcode, _ handle: UnsafeMutableRawPointer, _ response: ResponseCollector,
+        _ socket: SocketGuard
     ) -> FetchError.Cause {
         switch code {
         case CURLE_WRITE_ERROR where response.isTooLarge: .tooLarge
         case CURLE_COULDNT_CONNECT:
             socket.forbidden.map(FetchError.Cause.forbiddenAddress) ?? .unreachable
+        case CURLE_OPERATION_TIMEDOUT where !isLast && !isConnected(handle): .unreachable
         case CURLE_OPERATION_TIMEDOUT: .timedOut
         case CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_CONNECT_ERROR, CURLE_SSL_CACERT_BADFILE:
             .untrusted
         default: .broken(code: Int(code.rawValue))
         }
+    }
+
+    /// Whether connection and TLS were established.
+    private func isConnected(_ handle: UnsafeMutableRawPointer) -> Bool {
+        var microseconds: curl_off_t = 0
+        postern_curl_get_size(handle, CURLINFO_PRETRANSFER_TIME_T, &microseconds)
+        return microseconds > 0
     }
 }
 
@@ -106,12 +113,12 @@ struct GuardedTransfer: Sendable {
 final class SocketGuard {
     /// The last address that no socket was opened for.
     private(set) var forbidden: IPAddress?
-    private let pinned: Set<IPAddress>
+    private let pinned: IPAddress
     private let rules: FetchRules
 
-    /// - Parameter pinned: the addresses that were looked up and allowed.
-    init(pinned: [IPAddress], rules: FetchRules) {
-        self.pinned = Set(pinned)
+    /// - Parameter pinned: the address that was looked up and allowed.
+    init(pinned: IPAddress, rules: FetchRules) {
+        self.pinned = pinned
         self.rules = rules
     }
 
@@ -131,7 +138,7 @@ final class SocketGuard {
         let bytes = UnsafeRawBufferPointer(
             start: postern_curl_peer(peer), count: Int(peer.pointee.addrlen))
         guard let address = SocketAddress(sockaddr: bytes)?.address else { return -1 }
-        guard pinned.contains(address), rules.allows(address) else {
+        guard address == pinned, rules.allows(address) else {
             forbidden = address
             return -1
         }

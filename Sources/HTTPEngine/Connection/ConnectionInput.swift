@@ -63,6 +63,9 @@ struct ConnectionInput {
     private var began: MonotonicTime
 
     /// - Parameter bodyBytes: the limit of a body where its route has none.
+    /// Whether the peer is a trusted proxy; after a PROXY header, whether its client is one.
+    var isOfProxy: Bool { proxies.contain(peer.address) }
+
     init(
         peer: SocketAddress, router: Router, proxies: TrustedProxies, awaitsProxyHeader: Bool,
         limits: ParserLimits, bodyBytes: Int, at now: MonotonicTime

@@ -15,8 +15,8 @@ public struct TrustedProxies: Sendable {
         // As the addresses of clients are.
         didSet { addresses = addresses.map(\.unmapped) }
     }
-    /// The header field in which they name the client of a request. It does not change whose the
-    /// connection is.
+    /// The header field in which they name the client of a request. The connection is still the
+    /// proxy's, and not limited.
     public var forwardedHeader = ForwardedHeader.xForwardedFor
     /// Whether they name the client of a connection before its first request.
     public var proxyProtocol = ProxyProtocol.off

@@ -90,10 +90,14 @@ final class Acceptor {
     private func admission(
         of peer: SocketAddress, _ proxies: TrustedProxies, on loop: isolated Loop
     ) -> Connection.Admission? {
+        let isProxy = proxies.contain(peer.address)
         guard proxies.proxyProtocol == .required else {
-            return loop.context.limiter.acquire(peer.address) ? .counted : .rejected
+            guard loop.context.limiter.acquire(isProxy ? nil : peer.address) else {
+                return .rejected
+            }
+            return isProxy ? .exempt : .counted
         }
-        guard proxies.contain(peer.address) else {
+        guard isProxy else {
             loop.context.rejections.count(.untrustedProxy)
             reportUntrusted(peer, on: loop)
             return nil

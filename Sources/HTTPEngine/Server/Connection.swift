@@ -218,7 +218,9 @@ extension Connection {
 
     /// The PROXY header has named the client: the connection counts as its own from here on.
     private func assignClient(on loop: isolated Loop) {
-        if loop.context.limiter.assign(input.peer.address) {
+        if input.isOfProxy {
+            admission = .exempt
+        } else if loop.context.limiter.assign(input.peer.address) {
             admission = .counted
         } else if loop.acquireRejected() {
             loop.context.limiter.release(nil)

@@ -1,30 +1,33 @@
 internal import Networking
 internal import Synchronization
 
-/// Limits the open connections, in all and of each client, over all loops. A connection whose
-/// client is not known yet, because its PROXY header has not arrived, counts only in all.
+/// Limits the open connections, in all, of each client and of each site, over all loops. Some count
+/// only in all: those of trusted proxies, which bring the requests of many clients, and those whose
+/// client is not known yet, because the PROXY header has not arrived.
 ///
 /// Guarantees: a connection is counted from `acquire` to `release`. The table holds only clients
-/// that have a connection, so the number of connections bounds it.
+/// and sites that have a connection, so the number of connections bounds it.
 final class ConnectionLimiter: Sendable {
     private struct State {
         var total = 0
-        var byClient: [IPBlock: Int] = [:]
+        var open = NetworkCounts()
         var accepted = 0
         var rejections = RejectionCounts()
     }
 
     private let limit: Int
     private let clientLimit: Int
+    private let siteLimit: Int
     private let state = Mutex(State())
 
-    init(limit: Int, clientLimit: Int) {
+    init(limit: Int, clientLimit: Int, siteLimit: Int = .max) {
         self.limit = limit
         self.clientLimit = clientLimit
+        self.siteLimit = siteLimit
     }
 
     /// Counts a new connection.
-    /// - Parameter client: nil when it is assigned later.
+    /// - Parameter client: nil when it counts only in all.
     /// - Returns: false when a limit is reached; then there is nothing to release.
     func acquire(_ client: IPAddress?) -> Bool {
         state.withLock { state in
@@ -40,7 +43,8 @@ final class ConnectionLimiter: Sendable {
     }
 
     /// Assigns a counted connection to its client.
-    /// - Returns: false when the client has reached its limit; then the connection still has none.
+    /// - Returns: false when the client or its site has reached its limit; then the connection has
+    ///   no client still.
     func assign(_ client: IPAddress) -> Bool {
         state.withLock { count(client, &$0) }
     }
@@ -49,9 +53,7 @@ final class ConnectionLimiter: Sendable {
     func release(_ client: IPAddress?) {
         state.withLock { state in
             state.total -= 1
-            guard let client = client?.client else { return }
-            let count = state.byClient[client, default: 1] - 1
-            state.byClient[client] = count == 0 ? nil : count
+            if let client { state.open.remove(client) }
         }
     }
 
@@ -65,13 +67,13 @@ final class ConnectionLimiter: Sendable {
     var rejections: RejectionCounts { state.withLock { $0.rejections } }
 
     private func count(_ client: IPAddress?, _ state: inout State) -> Bool {
-        guard let client = client?.client else { return true }
-        let count = state.byClient[client, default: 0]
-        guard count < clientLimit else {
-            state.rejections.count(.clientLimit)
+        guard let client else { return true }
+        let open = state.open.count(of: client)
+        guard open.client < clientLimit, open.site < siteLimit else {
+            state.rejections.count(open.client < clientLimit ? .siteLimit : .clientLimit)
             return false
         }
-        state.byClient[client] = count + 1
+        state.open.add(client)
         return true
     }
 }
@@ -81,6 +83,8 @@ extension Connection {
     enum Admission {
         /// For its client.
         case counted
+        /// For no client: it is that of a trusted proxy.
+        case exempt
         /// For no client yet: the PROXY header that names it has not arrived.
         case unassigned
         /// Not at all: it is over a limit, and open only until it has been answered 503.

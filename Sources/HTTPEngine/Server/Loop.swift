@@ -128,7 +128,7 @@ actor Loop {
         connections[connection.descriptor] = nil
         switch connection.admission {
         case .counted: context.limiter.release(connection.peer.address)
-        case .unassigned: context.limiter.release(nil)
+        case .unassigned, .exempt: context.limiter.release(nil)
         case .rejected: rejectedConnections -= 1
         }
         guard connections.isEmpty, isStopping else { return }

@@ -11,6 +11,9 @@ public struct ServerConfiguration: Sendable {
     /// Open connections of one client, an IPv4 address or an IPv6 /64; one more is answered 503
     /// and closed.
     public var maxConnectionsPerClient = 1_024
+    /// Open connections of one site, an IPv4 /24 or an IPv6 /48; one more is answered 503 and
+    /// closed. Those of trusted proxies are counted neither for a client nor for a site.
+    public var maxConnectionsPerSite = 2_500
 
     /// Bytes of the request line without its CR LF; more is 414.
     public var requestLineBytes = 8_192

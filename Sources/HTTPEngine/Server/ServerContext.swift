@@ -15,7 +15,8 @@ struct ServerContext: Sendable {
         self.hooks = hooks
         limiter = ConnectionLimiter(
             limit: configuration.maxConnections,
-            clientLimit: configuration.maxConnectionsPerClient)
+            clientLimit: configuration.maxConnectionsPerClient,
+            siteLimit: configuration.maxConnectionsPerSite)
         budget = BufferBudget(limit: configuration.bufferBytes)
         parserLimits = ParserLimits(configuration)
         outputLimits = ConnectionOutput.Limits(

@@ -8,6 +8,8 @@ public struct ServerStatistics: Sendable {
         case connectionLimit = "connection_limit"
         /// ``ServerConfiguration/maxConnectionsPerClient``.
         case clientLimit = "client_limit"
+        /// ``ServerConfiguration/maxConnectionsPerSite``.
+        case siteLimit = "site_limit"
         /// ``ServerConfiguration/bufferBytes``.
         case bufferLimit = "buffer_limit"
         /// A PROXY header is required, and the peer is not a trusted proxy.

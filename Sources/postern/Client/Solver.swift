@@ -48,7 +48,9 @@ final class Solver: Sendable {
         try await withTaskCancellationHandler {
             try await withThrowingTaskGroup(of: Solution?.self) { group in
                 for lane in 0..<threads {
-                    group.addTask { try await self.pool.run { try self.search(from: lane) } }
+                    group.addTask {
+                        try await self.pool.run(for: nil) { try self.search(from: lane) }
+                    }
                 }
                 var found: Solution?
                 for try await solution in group where found == nil { found = solution }

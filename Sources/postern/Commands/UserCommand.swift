@@ -33,7 +33,8 @@ struct UserCommand: AsyncParsableCommand {
             try await options.withStore(creating: true) { stores, config in
                 do {
                     let user = try await UserRegistrar(stores, config).add(
-                        email, password: secret, recording: .byOperator(.userCreated, email))
+                        email, password: secret, for: nil,
+                        recording: .byOperator(.userCreated, email))
                     Output.print("added \(email)  \(user.id)")
                 } catch AccountsError.emailTaken {
                     Output.message("there is a user \(email) already")
@@ -105,7 +106,8 @@ struct UserCommand: AsyncParsableCommand {
                     throw ExitCode.failure
                 }
                 let changed = try await UserRegistrar(stores, config).setPassword(
-                    of: user, to: secret, recording: .byOperator(.credentialReset, email))
+                    of: user, to: secret, for: nil,
+                    recording: .byOperator(.credentialReset, email))
                 guard changed else {
                     Output.message("\(email) was changed by another process meanwhile; try again")
                     throw ExitCode.failure

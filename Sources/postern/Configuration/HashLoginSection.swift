@@ -28,6 +28,8 @@ struct HashLoginSection: Sendable {
     var maxMemoryKiB = defaults.bounds.memoryKiB
     /// The highest number of iterations of a served hash.
     var maxIterations = defaults.bounds.iterations
+    /// The highest product of memory cost in KiB and iterations of a served hash.
+    var maxMemoryPasses = defaults.bounds.memoryPasses
     /// The highest parallelism of a served hash.
     var maxParallelism = defaults.bounds.parallelism
     /// The longest salt of a served hash, in bytes.
@@ -56,6 +58,9 @@ struct HashLoginSection: Sendable {
         Setting(
             "hash_login.max_iterations", \.hashLogin.maxIterations,
             .integer(1...defaults.bounds.iterations)),
+        Setting(
+            "hash_login.max_memory_passes", \.hashLogin.maxMemoryPasses,
+            .integer(8...defaults.bounds.memoryPasses)),
         Setting(
             "hash_login.max_parallelism", \.hashLogin.maxParallelism,
             .integer(1...defaults.bounds.parallelism)),

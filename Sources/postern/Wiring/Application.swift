@@ -32,7 +32,7 @@ struct Application: Sendable {
     ) async throws -> Application {
         let stores = try await config.database.open(observers: observers, at: SystemClock.now())
         do {
-            let pools = Pools()
+            let pools = Pools(shares: config.limits.enabled ? .ofQueue : .unlimited)
             var reread: (@Sendable () throws -> SecretBytes)?
             if !config.database.isInMemory { reread = { try MasterSecret.reread(for: config) } }
             let keys = try KeyRing(
@@ -80,13 +80,16 @@ struct Pools: Sendable {
     let hashing: WorkerPool
     let signing: WorkerPool
 
-    init(cores: Int = Process.processorCount) {
+    /// - Parameter shares: what one client or site may hold of each pool.
+    init(shares: WorkerPool.Shares = .ofQueue, cores: Int = Process.processorCount) {
         // A hash takes 50 ms: the last of the queue waits about three seconds.
         hashing = WorkerPool(
-            name: "hashing", lanes: cores, depth: 64 * cores, retryAfter: .seconds(3))
+            name: "hashing", lanes: cores, depth: 64 * cores, shares: shares,
+            retryAfter: .seconds(3))
         // A signature takes half a millisecond.
         signing = WorkerPool(
-            name: "signing", lanes: cores, depth: 1024 * cores, retryAfter: .seconds(1))
+            name: "signing", lanes: cores, depth: 1024 * cores, shares: shares,
+            retryAfter: .seconds(1))
     }
 }
 

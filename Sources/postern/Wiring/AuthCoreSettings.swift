@@ -1,6 +1,7 @@
 internal import AuthCore
 internal import Cryptography
 internal import Fetching
+internal import Scheduling
 
 // The settings of AuthCore from the configuration.
 
@@ -64,7 +65,9 @@ struct UseCases: Sendable {
             settings: try Agents.Settings(config), policy: policy,
             governor: DifficultyGovernor(
                 settings: DifficultyGovernor.Settings(
-                    base: config.pow.agentDifficulty, maximum: config.pow.agentMaxDifficulty)),
+                    base: config.pow.agentDifficulty, maximum: config.pow.agentMaxDifficulty,
+                    siteRate: config.limits.enabled
+                        ? .init(config.limits.generalPerSecond, per: .seconds(1)) : nil)),
             wrongProofs: config.limits.enabled ? WrongProofLimiter() : nil,
             tokens: tokens, accounts: stores.accounts, challenges: stores.challenges,
             audit: stores.audit, limiter: limiter, hashing: pools.hashing, random: random)
@@ -78,14 +81,19 @@ struct UseCases: Sendable {
         domains = Domains(
             settings: settings, policy: policy, domains: stores.domains,
             resolver: SystemResolver(
-                client: DNSClient(servers: config.dns.servers, timeout: config.dns.timeout),
+                dns: DNSClient(
+                    servers: config.dns.servers, timeout: config.dns.timeout,
+                    shares: config.limits.enabled ? .ofLanes : .unlimited),
                 report: report),
             random: random)
         authenticator = Authenticator(tokens: tokens, stores: stores)
         hashLogins = HashLogins(
             settings: HashLogins.Settings(config.hashLogin), policy: policy, tokens: tokens,
             keys: keys, stores: stores,
-            fetcher: GuardedHashFetcher(config.hashLogin, report: report), hashing: pools.hashing,
+            fetcher: GuardedHashFetcher(
+                config.hashLogin, limits: .init(areShared: config.limits.enabled),
+                report: report),
+            hashing: pools.hashing,
             throttle: LoginThrottle(settings: throttling, random: random),
             stopwatch: SystemStopwatch())
     }
@@ -109,6 +117,7 @@ extension HashLogins.Settings {
         bounds.memoryKiB = hashLogin.maxMemoryKiB
         bounds.iterations = hashLogin.maxIterations
         bounds.parallelism = hashLogin.maxParallelism
+        bounds.memoryPasses = hashLogin.maxMemoryPasses
         bounds.saltBytes = bounds.saltBytes.lowerBound...hashLogin.maxSaltBytes
         bounds.tagBytes = bounds.tagBytes.lowerBound...hashLogin.maxTagBytes
         self.init(

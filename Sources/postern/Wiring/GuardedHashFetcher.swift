@@ -1,53 +1,82 @@
 internal import AuthCore
 internal import Fetching
+internal import Networking
+internal import Scheduling
 
-/// Fetches password hashes for AuthCore, under the operator's rules.
+/// Fetches password hashes for AuthCore, under the operator's rules. Logins and registrations have
+/// threads, queues and slots of their own.
 struct GuardedHashFetcher: HashFetcher {
     /// A fetch takes up to five seconds at registration; most are done at once.
     private static let busy = CommonError.busy(retryAfter: .seconds(2))
-    private let fetcher: GuardedFetcher
+    private let logins: GuardedFetcher
+    private let registrations: GuardedFetcher
     private let report: @Sendable (RemoteFailure) -> Void
 
+    /// The limits of the fetches for each purpose.
+    struct Limits: Sendable {
+        var logins = FetchLimits()
+        var registrations = FetchLimits()
+
+        /// - Parameter areShared: whether clients and sites have shares.
+        init(areShared: Bool) {
+            registrations.transfers = 32
+            registrations.lookups = 16
+            guard areShared else {
+                logins.shares = .unlimited
+                registrations.shares = .unlimited
+                return
+            }
+            // One site cannot take both slots of a target, for which others would have to wait.
+            logins.perTargetAndSite = 1
+            registrations.perTargetAndSite = 1
+            registrations.perClient = 1
+            registrations.perSite = 2
+        }
+    }
+
     init(
-        _ settings: HashLoginSection, limits: FetchLimits = FetchLimits(),
+        _ settings: HashLoginSection, limits: Limits,
         report: @escaping @Sendable (RemoteFailure) -> Void
     ) {
-        let ports = Set(settings.ports.compactMap { UInt16(exactly: $0) })
-        fetcher = GuardedFetcher(
-            rules: FetchRules(
-                allowsHTTP: settings.allowHTTP,
-                allowsPrivateNetworks: settings.allowPrivateNetworks,
-                ports: ports.isEmpty ? .any : .only(ports), certificateFile: settings.caFile,
-                userAgent: "postern/\(Process.version)", limits: limits))
+        logins = GuardedFetcher(rules: FetchRules(settings, limits: limits.logins))
+        registrations = GuardedFetcher(
+            rules: FetchRules(settings, limits: limits.registrations))
         self.report = report
     }
 
     func source(_ text: String) -> (any HashSource)? {
-        // Clients get one error whatever is wrong with the URL.
-        (try? FetchTarget(text, under: fetcher.rules)).map {
-            Source(target: $0, fetcher: fetcher, report: report)
+        // Clients get one error whatever is wrong with the URL. The rules differ in limits only.
+        (try? FetchTarget(text, under: logins.rules)).map {
+            Source(target: $0, fetcher: self)
         }
     }
 
-    func checkQueue() throws(CommonError) {
-        if fetcher.isFull { throw Self.busy }
+    func checkQueue(for client: IPAddress) throws(CommonError) {
+        if logins.isFull(for: client) { throw Self.busy }
     }
 
     private struct Source: HashSource {
         let target: FetchTarget
-        let fetcher: GuardedFetcher
-        let report: @Sendable (RemoteFailure) -> Void
+        let fetcher: GuardedHashFetcher
 
         var url: HashURL { HashURL(text: target.url) }
 
-        func fetch(before deadline: ContinuousClock.Instant) async throws -> [UInt8] {
+        func fetch(
+            for purpose: HashFetchPurpose, by client: IPAddress,
+            before deadline: ContinuousClock.Instant
+        ) async throws -> [UInt8] {
+            let guarded =
+                switch purpose {
+                case .login: fetcher.logins
+                case .registration: fetcher.registrations
+                }
             do {
-                return try await fetcher.fetch(target, by: deadline)
+                return try await guarded.fetch(target, for: client, by: deadline)
             } catch let error as FetchError {
-                report(RemoteFailure(error, at: target.origin))
+                fetcher.report(RemoteFailure(error, at: target.origin))
                 throw HashFetchFailure(cause: error.description)
             } catch let error as TooManyFetches {
-                report(.fetch(origin: target.origin, cause: error.description))
+                fetcher.report(.fetch(origin: target.origin, cause: error.description))
                 throw GuardedHashFetcher.busy
             }
         }
@@ -61,5 +90,15 @@ extension RemoteFailure {
         } else {
             self = .fetch(origin: origin, cause: error.description)
         }
+    }
+}
+
+extension FetchRules {
+    fileprivate init(_ settings: HashLoginSection, limits: FetchLimits) {
+        let ports = Set(settings.ports.compactMap { UInt16(exactly: $0) })
+        self.init(
+            allowsHTTP: settings.allowHTTP, allowsPrivateNetworks: settings.allowPrivateNetworks,
+            ports: ports.isEmpty ? .any : .only(ports), certificateFile: settings.caFile,
+            userAgent: "postern/\(Process.version)", limits: limits)
     }
 }

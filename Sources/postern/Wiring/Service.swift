@@ -130,6 +130,15 @@ struct Service: Sendable {
             })
     }
 
+    /// The settings of the HTTP engine. A quarter of the connections for one site: an IPv6 /48 has
+    /// 65,536 clients, of which ten could otherwise have all connections.
+    private var engine: ServerConfiguration {
+        var engine = config.server.engine
+        engine.maxConnectionsPerSite =
+            config.limits.enabled ? max(1, engine.maxConnections / 4) : .max
+        return engine
+    }
+
     private func reservePort() -> PortReservation? {
         guard config.server.port == 0, config.server.publicURL == nil else { return nil }
         return PortReservation(host: config.server.host)

@@ -1,20 +1,21 @@
 internal import AuthCore
 internal import Fetching
+internal import Networking
 
 /// The DNS as AuthCore uses it.
 ///
 /// When a name server does not answer, fails or rejects the query, or the queue is full, the client
 /// should try again later. The cause is logged.
 struct SystemResolver: DomainResolver {
-    let client: DNSClient
+    let dns: DNSClient
     let report: @Sendable (RemoteFailure) -> Void
 
-    func texts(at name: Domain) async throws -> [String] {
-        try await asking(for: name) { try await client.texts(at: name.text) }
+    func texts(at name: Domain, for client: IPAddress?) async throws -> [String] {
+        try await asking(for: name) { try await dns.texts(at: name.text, for: client) }
     }
 
-    func mailExchangers(of name: Domain) async throws -> [String] {
-        try await asking(for: name) { try await client.mailExchangers(of: name.text) }
+    func mailExchangers(of name: Domain, for client: IPAddress?) async throws -> [String] {
+        try await asking(for: name) { try await dns.mailExchangers(of: name.text, for: client) }
     }
 
     private func asking(

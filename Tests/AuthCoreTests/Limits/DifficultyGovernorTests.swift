@@ -37,6 +37,31 @@ struct DifficultyGovernorTests {
         #expect(governor.difficulty(for: rare, at: start) == 8)
     }
 
+    /// Two seconds of requests as fast as they can be sent, each from another /64 of one /48.
+    @Test func aSiteAddsToTheCountOfAllWhatOneClientMaySend() {
+        let rate = RateLimiter.Rate(8, per: .seconds(1))
+        let governor = DifficultyGovernor(settings: .init(serverAllowance: 32, siteRate: rate))
+        var last = 0
+        for number in 0..<16_000 {
+            last = governor.difficulty(
+                for: IPAddress(v6: 0x2001_0db8_0000_0000 + UInt64(number), 1),
+                at: start.advanced(by: .milliseconds(number / 8)))
+        }
+        // The site itself gets the highest difficulty.
+        #expect(last == 10)
+        let later = start.advanced(by: .seconds(2))
+        #expect(governor.difficulty(for: rare, at: later) == 6)
+        // Three sites at that rate exceed the allowance.
+        for number in 0..<32 {
+            for site in 1...2 {
+                let client = IPAddress(v4: UInt32(site) << 8)
+                _ = governor.difficulty(
+                    for: client, at: later.advanced(by: .milliseconds(number * 125)))
+            }
+        }
+        #expect(governor.difficulty(for: rare, at: later.advanced(by: .seconds(4))) > 6)
+    }
+
     @Test func theDifficultyNeverExceedsTheMaximum() {
         let governor = DifficultyGovernor(settings: .init(base: 6, maximum: 8, siteAllowance: 1))
         #expect(request(governor, frequent, times: 5000) == 8)

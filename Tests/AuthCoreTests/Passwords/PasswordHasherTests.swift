@@ -1,4 +1,5 @@
 import Cryptography
+import Networking
 import Scheduling
 import TestSupport
 import Testing
@@ -158,5 +159,17 @@ struct PasswordHasherTests {
         await #expect(throws: CryptographyError.self) { try await hasher.hash(secret) }
         #expect(try await hasher.verify(wrong, against: expensive) == .wrong)
         #expect(try await hasher.verify(secret, against: expensive) == .matches)
+    }
+}
+
+extension PasswordHasher {
+    fileprivate func hash(_ secret: PasswordSecret) async throws -> PasswordHash {
+        try await hash(secret, for: .loopback)
+    }
+
+    fileprivate func verify(
+        _ secret: PasswordSecret, against hash: PasswordHash?
+    ) async throws -> PasswordVerdict {
+        try await verify(secret, against: hash, for: .loopback)
     }
 }

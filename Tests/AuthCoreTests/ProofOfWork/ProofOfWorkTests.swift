@@ -28,7 +28,7 @@ struct ProofOfWorkTests {
         _ work: ProofOfWork<AgentChallengeToken>
     ) async throws -> (ProofOfWork<AgentChallengeToken>.Presented, Proof) {
         let issued = try await work.issue(
-            difficulty: 2, salt: AgentWorld.salt, at: world.clock.now)
+            difficulty: 2, salt: AgentWorld.salt, to: world.caller)
         return (
             try await work.check(issued.token, at: world.clock.now),
             try AgentWorld.solve(issued.challenge)
@@ -42,7 +42,7 @@ struct ProofOfWorkTests {
 
     @Test func anIssuedChallengeHasItsDifficultyItsSaltAndItsLifetime() async throws {
         let issued = try await work(lifetime: .seconds(90)).issue(
-            difficulty: 7, salt: "ab", at: world.clock.now)
+            difficulty: 7, salt: "ab", to: world.caller)
         #expect(issued.challenge.difficulty == 7 && issued.challenge.salt == "ab")
         #expect(issued.challenge.id.utf8.count == 22 && !issued.challenge.id.contains(":"))
         #expect(issued.lifetime == .seconds(90))
@@ -53,7 +53,7 @@ struct ProofOfWorkTests {
 
     @Test func aChallengeIsValidUntilItExpires() async throws {
         let work = work(lifetime: .seconds(90))
-        let token = try await work.issue(difficulty: 2, salt: "", at: world.clock.now).token
+        let token = try await work.issue(difficulty: 2, salt: "", to: world.caller).token
         world.clock.advance(by: .seconds(89))
         _ = try await work.check(token, at: world.clock.now)
         world.clock.advance(by: .seconds(1))

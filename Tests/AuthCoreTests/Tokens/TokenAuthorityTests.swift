@@ -302,3 +302,13 @@ struct TokenAuthorityTests {
         return message + "." + Base64URL.encode(signature)
     }
 }
+
+extension TokenAuthority {
+    fileprivate func sign(
+        _ token: some TokenKind, lifetime: Duration, at now: Instant
+    ) async throws -> String {
+        let caller = Caller(
+            address: AgentWorld.client, requestID: "test-1", now: now, arrival: .now)
+        return try await sign(token, lifetime: lifetime, for: caller)
+    }
+}

@@ -14,7 +14,7 @@ struct AgentSessionsTests {
         let (session, key) = try await world.signUp("myagent")
         let presented = try await world.agents.authenticate(
             session: session.token, at: world.clock.now)
-        let capability = try await world.agents.issueCapability(for: presented, at: world.clock.now)
+        let capability = try await world.agents.issueCapability(for: presented, by: world.caller)
         #expect(
             try await world.stores.accountDirectory.setState(
                 of: session.account.id, to: .disabled,
@@ -84,7 +84,7 @@ struct AgentSessionsTests {
         let (session, _) = try await world.signUp("myagent")
         let presented = try await world.agents.authenticate(
             session: session.token, at: world.clock.now)
-        let capability = try await world.agents.issueCapability(for: presented, at: world.clock.now)
+        let capability = try await world.agents.issueCapability(for: presented, by: world.caller)
         #expect(capability.lifetime == .seconds(60))
         world.clock.advance(by: .seconds(59))
         _ = try await world.agents.authenticate(capability: capability.token, at: world.clock.now)

@@ -16,7 +16,7 @@ struct AgentsTests {
         #expect(session.account.address.description == "myagent@mail.test")
         let presented = try await world.agents.authenticate(
             session: session.token, at: world.clock.now)
-        let capability = try await world.agents.issueCapability(for: presented, at: world.clock.now)
+        let capability = try await world.agents.issueCapability(for: presented, by: world.caller)
         let mail = try await world.agents.authenticate(
             capability: capability.token, at: world.clock.now)
         #expect(mail.subject == "myagent@mail.test")
@@ -30,7 +30,7 @@ struct AgentsTests {
         let (session, _) = try await world.signUp("myagent")
         let presented = try await world.agents.authenticate(
             session: session.token, at: world.clock.now)
-        let capability = try await world.agents.issueCapability(for: presented, at: world.clock.now)
+        let capability = try await world.agents.issueCapability(for: presented, by: world.caller)
         let mail = try await world.agents.authenticate(
             capability: capability.token, at: world.clock.now)
         switch subject {

@@ -72,6 +72,7 @@ import Testing
             world.host.deadlines == [
                 now.advanced(by: .seconds(5)), now.advanced(by: .seconds(2)),
             ])
+        #expect(world.host.purposes == [.registration, .login])
     }
 
     @Test func aFailedFetchAtRegistrationIsAnsweredNotBeforeItsFloor() async throws {
@@ -183,19 +184,6 @@ import Testing
         let world = try await world()
         world.stopwatch.exceedDeadlines()
         await expectFailure(in: world) { _ = try await logIn(world) }
-    }
-
-    /// Two fetches run at once for one host, and a third waits. A user may log in on a few devices
-    /// at once, but logins to one registration cannot fill the queue of its host.
-    @Test func sixConcurrentLoginsToOneRegistrationSucceedAndASeventhFails() async throws {
-        let world = try await world()
-        world.host.hold(6)
-        let slow = (0..<6).map { _ in Task { try await logIn(world).email.text } }
-        await world.host.awaitHeld(6)
-        await #expect(throws: HashLoginError.loginFailed) { try await logIn(world) }
-        #expect(world.host.fetchCount == 6)
-        world.host.release()
-        for task in slow { #expect(try await task.value == Self.email) }
     }
 
     /// A write takes time. If it came before the floor in some logins and after it in others, late

@@ -34,7 +34,7 @@ struct MailboxRegistrarTests {
         let world = world
         return try await registrar().add(
             try #require(Address(parsing: text)), on: domain, secret: secret ?? self.secret,
-            owner: owner, limit: limit
+            owner: owner, limit: limit, for: nil
         ) { id in
             AuditEvent(
                 .accountCreated, time: world.clock.now, actor: .account(id), subject: text)

@@ -26,7 +26,9 @@ struct ServedHashTests {
 
     /// Each bound (docs/api.md, "Hash-login API"), and one beyond it.
     @Test(arguments: [
-        ("m=65536,t=10,p=4", 64, 64, true), ("m=65537,t=1,p=1", 16, 32, false),
+        ("m=65536,t=3,p=4", 64, 64, true), ("m=19660,t=10,p=1", 16, 32, true),
+        ("m=65536,t=4,p=4", 16, 32, false), ("m=19661,t=10,p=1", 16, 32, false),
+        ("m=65537,t=1,p=1", 16, 32, false),
         ("m=64,t=11,p=1", 16, 32, false), ("m=64,t=1,p=5", 16, 32, false),
         ("m=64,t=1,p=1", 8, 16, true), ("m=64,t=1,p=1", 7, 16, false),
         ("m=64,t=1,p=1", 65, 16, false), ("m=64,t=1,p=1", 8, 15, false),

@@ -23,7 +23,7 @@ struct UserRegistrarTests {
     private func add(_ password: String = "propassword") async throws -> User {
         let email = try #require(Email(parsing: "Ada@Example.test"))
         return try await registrar.add(
-            email, password: Array(password.utf8), recording: event(.userCreated))
+            email, password: Array(password.utf8), for: nil, recording: event(.userCreated))
     }
 
     private func logIn(_ password: String) async throws -> Users.Opened {
@@ -67,7 +67,8 @@ struct UserRegistrarTests {
         let user = try await add()
         let opened = try await logIn("propassword")
         let isChanged = try await registrar.setPassword(
-            of: user, to: Array("another one".utf8), recording: event(.credentialReset))
+            of: user, to: Array("another one".utf8), for: nil,
+            recording: event(.credentialReset))
         #expect(isChanged)
         await #expect(throws: AccountsError.invalidToken) {
             try await world.authenticator.grant(of: opened.token, at: world.clock.now)?.principal
@@ -76,7 +77,8 @@ struct UserRegistrarTests {
         _ = try await logIn("another one")
         // Read before the first change, so a second one with it changes nothing.
         let isChangedAgain = try await registrar.setPassword(
-            of: user, to: Array("a third one".utf8), recording: event(.credentialReset))
+            of: user, to: Array("a third one".utf8), for: nil,
+            recording: event(.credentialReset))
         #expect(!isChangedAgain)
         _ = try await logIn("another one")
     }
@@ -85,7 +87,8 @@ struct UserRegistrarTests {
         let user = try await add()
         await #expect(throws: AccountsError.passwordTooShort) {
             try await registrar.setPassword(
-                of: user, to: Array("12345".utf8), recording: event(.credentialReset))
+                of: user, to: Array("12345".utf8), for: nil,
+                recording: event(.credentialReset))
         }
         _ = try await logIn("propassword")
     }

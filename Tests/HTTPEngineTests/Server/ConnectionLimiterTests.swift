@@ -26,6 +26,20 @@ import Testing
         #expect(limiter.acquire(IPAddress(v6: prefix, 3)))
     }
 
+    @Test func theClientsOfASiteHaveAsManyConnectionsAsItsLimitTogether() {
+        let limiter = ConnectionLimiter(limit: 99, clientLimit: 9, siteLimit: 4)
+        let prefix: UInt64 = 0x2001_0db8_0000_0000
+        let clients = (0..<5).map { IPAddress(v6: prefix + $0, 1) }
+        for client in clients.prefix(4) { #expect(limiter.acquire(client)) }
+        #expect(!limiter.acquire(clients[4]) && !limiter.acquire(clients[0]))
+        #expect(limiter.acquire(IPAddress(v6: prefix + 0x1_0000, 1)))
+        #expect(limiter.rejections.counts == [.siteLimit: 2])
+        limiter.release(clients[0])
+        #expect(limiter.acquire(clients[4]))
+        // A connection whose client is named later.
+        #expect(limiter.acquire(nil) && !limiter.assign(clients[1]))
+    }
+
     @Test func aReleasedConnectionCanBeReplaced() {
         let limiter = ConnectionLimiter(limit: 9, clientLimit: 1)
         #expect(limiter.acquire(one))

@@ -1,3 +1,4 @@
+import Networking
 import TestPrimitives
 import Testing
 
@@ -114,6 +115,26 @@ extension Live {
             let live = try LiveServer()
             #expect(live.exchange(last)?.hasPrefix("HTTP/1.1 200 ") == true)
             await live.server.drain()
+            await live.server.drain()
+            #expect(live.server.statistics.openConnections == 0)
+        }
+
+        @Test(arguments: [false, true])
+        func aSiteHasItsShareOfTheConnectionsAndATrustedProxyIsExempt(isProxy: Bool) async throws {
+            let live = try LiveServer {
+                $0.maxConnectionsPerSite = 2
+                $0.maxConnectionsPerClient = isProxy ? 2 : 9
+                if isProxy { $0.proxies.addresses = [IPBlock(of: .loopback, length: 32)] }
+            }
+            let open = [live.client(), live.client()]
+            for client in open {
+                client.send(now)
+                _ = client.receive(through: "now \n")
+            }
+            let status = isProxy ? "HTTP/1.1 200 " : "HTTP/1.1 503 "
+            #expect(live.exchange(last)?.hasPrefix(status) == true)
+            #expect(live.server.statistics.rejections == (isProxy ? [:] : [.siteLimit: 1]))
+            for client in open { client.close() }
             await live.server.drain()
             #expect(live.server.statistics.openConnections == 0)
         }

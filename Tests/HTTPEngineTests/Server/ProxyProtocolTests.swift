@@ -89,6 +89,19 @@ extension Live {
             #expect(reasons.first == .untrustedPeer && reasons.count < 3)
         }
 
+        /// `UNKNOWN`: the balancer names no client, and is exempt as a proxy.
+        @Test func connectionsOfTheBalancerItselfAreNotLimited() async throws {
+            let live = try proxied { $0.maxConnectionsPerClient = 1 }
+            let open = (0..<3).map { _ in live.client() }
+            for client in open {
+                client.send("PROXY UNKNOWN\r\nGET /now HTTP/1.1\r\nHost: a\r\n\r\n")
+                #expect(client.receive(through: "now \n").hasPrefix("HTTP/1.1 200 ") == true)
+            }
+            for client in open { client.close() }
+            await live.server.drain()
+            #expect(live.server.statistics.openConnections == 0)
+        }
+
         @Test func drippingAHeaderDoesNotExtendItsDeadline() async throws {
             let live = try proxied { $0.headDeadline = .seconds(2) }
             let client = live.client()

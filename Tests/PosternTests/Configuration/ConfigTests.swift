@@ -165,6 +165,7 @@ import Testing
                 [hash_login]
                 max_memory_kib = 19456
                 max_iterations = 3
+                max_memory_passes = 38912
                 max_parallelism = 1
                 max_salt_bytes = 16
                 max_tag_bytes = 32
@@ -174,12 +175,13 @@ import Testing
         #expect(
             bounds
                 == Argon2Hash.Bounds(
-                    memoryKiB: 19_456, iterations: 3, parallelism: 1, saltBytes: 8...16,
-                    tagBytes: 16...32))
+                    memoryKiB: 19_456, iterations: 3, parallelism: 1, memoryPasses: 38_912,
+                    saltBytes: 8...16, tagBytes: 16...32))
         #expect(HashLogins.Settings(HashLoginSection()).bounds == .served)
         for line in [
             "max_memory_kib = 65537", "max_iterations = 11", "max_parallelism = 5",
-            "max_salt_bytes = 65", "max_tag_bytes = 65", "max_salt_bytes = 7", "max_tag_bytes = 15",
+            "max_memory_passes = 196609", "max_salt_bytes = 65", "max_tag_bytes = 65",
+            "max_salt_bytes = 7", "max_tag_bytes = 15",
         ] {
             #expect(faults(loader(file: "[hash_login]\n\(line)")).count == 1, "\(line)")
         }

@@ -2,6 +2,7 @@ import AuthCore
 import Dispatch
 import Fetching
 import Glibc
+import Networking
 import Synchronization
 import Testing
 
@@ -17,7 +18,8 @@ import Testing
     }()
 
     private func fetcher(
-        _ settings: HashLoginSection = settings, limits: FetchLimits = FetchLimits(),
+        _ settings: HashLoginSection = settings,
+        limits: GuardedHashFetcher.Limits = .init(areShared: true),
         report: @escaping @Sendable (RemoteFailure) -> Void = { _ in }
     ) -> GuardedHashFetcher {
         GuardedHashFetcher(settings, limits: limits, report: report)
@@ -39,7 +41,7 @@ import Testing
         }
         let source = try #require(fetcher.source("https://127.0.0.1/secret?key=1"))
         await #expect(throws: HashFetchFailure.self) {
-            try await source.fetch(before: .now + .seconds(300))
+            try await source.fetch(for: .login, by: .loopback, before: .now + .seconds(300))
         }
         guard case .forbiddenAddress(let origin, let cause)? = failures.withLock({ $0.first })
         else {
@@ -53,21 +55,25 @@ import Testing
 
     @Test func aFetchBeyondTheLimitIsBusyWithATimeToRetry() async throws {
         let failures = Mutex<[RemoteFailure]>([])
-        var limits = FetchLimits()
-        limits.transfers = 1
-        limits.waiting = 0
+        var limits = GuardedHashFetcher.Limits(areShared: true)
+        limits.logins.transfers = 1
+        limits.logins.waiting = 0
         let fetcher = fetcher(limits: limits) { failure in
             failures.withLock { $0.append(failure) }
         }
-        try fetcher.checkQueue()
+        try fetcher.checkQueue(for: .loopback)
         let host = try #require(SilentServer())
         let held = try #require(fetcher.source("http://127.0.0.1:\(host.port)/"))
-        let slow = Task { try await held.fetch(before: .now + .seconds(300)) }
+        let slow = Task {
+            try await held.fetch(for: .login, by: .loopback, before: .now + .seconds(300))
+        }
         await host.awaitConnection()
-        #expect(Self.wait { () throws(CommonError) in try fetcher.checkQueue() } == .seconds(2))
+        #expect(
+            Self.wait { () throws(CommonError) in try fetcher.checkQueue(for: .loopback) }
+                == .seconds(2))
         let next = try #require(fetcher.source("http://127.0.0.2/"))
         let error = await #expect(throws: CommonError.self) {
-            try await next.fetch(before: .now + .seconds(300))
+            try await next.fetch(for: .login, by: .loopback, before: .now + .seconds(300))
         }
         guard case .busy(retryAfter: .seconds(2))? = error else {
             Issue.record("not busy: \(String(describing: error))")
@@ -78,6 +84,32 @@ import Testing
             return
         }
         #expect(cause == "too many fetches are waiting (transfer queue)")
+        host.closeConnection()
+        await #expect(throws: HashFetchFailure.self) { try await slow.value }
+    }
+
+    @Test func registrationsThatFillTheirThreadsDelayNoLogin() async throws {
+        var limits = GuardedHashFetcher.Limits(areShared: true)
+        limits.registrations.transfers = 1
+        limits.registrations.waiting = 0
+        let fetcher = fetcher(limits: limits)
+        let host = try #require(SilentServer())
+        let source = try #require(fetcher.source("http://127.0.0.1:\(host.port)/"))
+        let slow = Task {
+            try await source.fetch(
+                for: .registration, by: .loopback, before: .now + .seconds(300))
+        }
+        await host.awaitConnection()
+        try fetcher.checkQueue(for: .loopback)
+        let other = try #require(fetcher.source("http://127.0.0.2:1/"))
+        // Nothing listens there; it was asked all the same.
+        await #expect(throws: HashFetchFailure.self) {
+            try await other.fetch(for: .login, by: .loopback, before: .now + .seconds(300))
+        }
+        await #expect(throws: CommonError.self) {
+            try await other.fetch(
+                for: .registration, by: IPAddress(v4: 1), before: .now + .seconds(300))
+        }
         host.closeConnection()
         await #expect(throws: HashFetchFailure.self) { try await slow.value }
     }
