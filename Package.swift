@@ -61,6 +61,7 @@ let package = Package(
         .target(
             name: "AuthCore",
             dependencies: ["Cryptography", "Networking", "Scheduling", "StrictJSON"],
+            resources: [.embedInCode("Passwords/common-passwords.txt")],
             swiftSettings: settings),
         .target(
             name: "HTTPEngine", dependencies: ["Networking", "Scheduling", "CSocket"],

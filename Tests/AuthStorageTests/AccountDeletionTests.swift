@@ -142,4 +142,54 @@ import Testing
         }
         #expect(try await store.accounts(after: nil, limit: .max).count == 1)
     }
+
+    @Test(arguments: Engine.allCases)
+    func accountsDeletedWithinADayCountAgainstTwiceTheLimit(engine: Engine) async throws {
+        let store = try await engine.open()
+        for number in 1...2 { #expect(try await store.insert(user(number))) }
+        let day: Int64 = 86_400_000
+        func make(_ number: Int, owner: Int? = 1, at time: Int64) async throws -> AccountInsertion {
+            try await store.insert(
+                account(number, owner: owner.map(userID)), limit: 2,
+                recording: event(.accountCreated, time: time))
+        }
+        func delete(_ number: Int, at time: Int64) async throws {
+            let isDeleted = try await store.delete(
+                accountID(number), at: nil, recording: event(.accountDeleted, time: time))
+            #expect(isDeleted)
+        }
+        for number in 1...4 {
+            #expect(try await make(number, at: 10) == .inserted)
+            try await delete(number, at: 10)
+        }
+        #expect(try await make(5, at: 10) == .limitReached)
+        #expect(try await make(5, at: day + 9) == .limitReached)
+        // Neither another user nor an account without an owner is held to it.
+        #expect(try await make(6, owner: 2, at: 10) == .inserted)
+        #expect(try await make(7, owner: nil, at: 10) == .inserted)
+        #expect(try await make(5, at: day + 10) == .inserted)
+        #expect(try await make(8, at: day + 10) == .inserted)
+        #expect(try await make(9, at: day + 10) == .limitReached)
+        // Of two owned and two deleted ones none can be made before a day has passed.
+        for number in [5, 8] { try await delete(number, at: day + 20) }
+        for number in [10, 11] { #expect(try await make(number, at: day + 20) == .inserted) }
+        try await delete(10, at: day + 20)
+        #expect(try await make(12, at: day + 20) == .limitReached)
+        // An address that the operator frees does not count.
+        #expect(try await store.free(address("user5@mail.test")))
+        #expect(try await make(12, at: day + 20) == .inserted)
+    }
+
+    @Test(arguments: Engine.allCases)
+    func concurrentCreationsAndDeletionsCannotExceedTwiceTheLimit(engine: Engine) async throws {
+        let store = try await engine.open()
+        #expect(try await store.insert(user(1)))
+        let made = try await winners(of: 50) { number in
+            let result = try await store.insert(
+                account(number, owner: userID(1)), limit: 3, recording: event())
+            guard result == .inserted else { return false }
+            return try await store.delete(accountID(number), at: nil)
+        }
+        #expect((3...6).contains(made))
+    }
 }

@@ -183,4 +183,26 @@ import Testing
         #expect(try await store.note([]).isEmpty)
         #expect(try await store.subjects == reported)
     }
+
+    @Test(arguments: Engine.allCases)
+    func theOtherDomainsOfAgentsAreFound(engine: Engine) async throws {
+        let store = try await engine.open()
+        func other(than name: String) async throws -> String? {
+            try await store.agentDomain(otherThan: domainName(name))?.text
+        }
+        #expect(try await other(than: "mail.test") == nil)
+        let box = Account(
+            id: accountID(9), address: try address("a@box.test"),
+            credential: .password(hash("a")), quota: 1, created: .epoch)
+        #expect(try await store.insert(box))
+        #expect(try await store.insert(account(1, "a@mail.test")))
+        // Accounts with a password get no capabilities.
+        #expect(try await other(than: "mail.test") == nil)
+        #expect(try await other(than: "b.test") == "mail.test")
+        for (number, name) in [(2, "b.test"), (3, "z.test")] {
+            #expect(try await store.insert(account(number, "a@\(name)")))
+            #expect(try await other(than: "mail.test") == name)
+            #expect(try await store.delete(accountID(number), at: nil))
+        }
+    }
 }

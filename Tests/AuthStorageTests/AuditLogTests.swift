@@ -111,4 +111,76 @@ import Testing
         #expect(try await store.events(after: nil, limit: 9).map(\.sequence) == [4])
         #expect(try await store.events(after: 2, limit: 9).map(\.sequence) == [4])
     }
+
+    private func failure(
+        _ subject: String, from client: String, at milliseconds: Int64, id: String = "r"
+    ) -> AuditEvent {
+        AuditEvent(
+            .loginFailed, time: Instant(milliseconds: milliseconds), actor: .anonymous,
+            subject: subject, client: client, requestID: id)
+    }
+
+    @Test(arguments: Engine.allCases)
+    func failuresOfOneSubjectClientAndMinuteAreOneRecordWithACount(engine: Engine) async throws {
+        let store = try await engine.open()
+        let first = failure("a", from: "2001:db8::1", at: 60_000, id: "first")
+        try await store.append(first)
+        _ = try await winners(of: 50) { number in
+            try await store.append(
+                failure("a", from: "2001:db8::\(number + 2)", at: 60_000 + Int64(number) * 1000))
+            return true
+        }
+        let others = [
+            failure("b", from: "2001:db8::1", at: 60_000),
+            failure("a", from: "2001:db8:0:1::1", at: 60_000),
+            failure("a", from: "2001:db8::1", at: 120_000), failure("a", from: "", at: 60_000),
+            failure("a", from: "192.0.2.1", at: 60_000), failure("a", from: "192.0.2.1", at: -1),
+            failure("a", from: "192.0.2.2", at: 60_000),
+        ]
+        for other in others { try await store.append(other) }
+        let all = try await store.events(after: nil, limit: 100)
+        #expect(all.map(\.event) == [first] + others)
+        #expect(all.map(\.count) == [51] + others.map { _ in 1 })
+        #expect(all.map(\.sequence) == Array(1...8))
+    }
+
+    @Test(arguments: Engine.allCases)
+    func otherEventsAreNotFolded(engine: Engine) async throws {
+        let store = try await engine.open()
+        for kind in AuditEvent.Kind.allCases where !kind.isFolded {
+            for _ in 0..<2 { try await store.append(event(kind, "a")) }
+        }
+        let all = try await store.events(after: nil, limit: 100)
+        #expect(all.count == 2 * (AuditEvent.Kind.allCases.count - 1))
+        #expect(all.allSatisfy { $0.count == 1 })
+    }
+
+    @Test(arguments: Engine.allCases)
+    func aLoginIsFoundByNameNetworkAndTime(engine: Engine) async throws {
+        let store = try await engine.open()
+        let name = LoginName.mailbox(try address("a@mail.test"))
+        try await store.append(
+            AuditEvent(
+                .loginSucceeded, time: Instant(milliseconds: 5), actor: .account(accountID(1)),
+                subject: "a@mail.test", client: "2001:db8::7"))
+        func found(
+            _ name: LoginName, _ network: String = "2001:db8::/64", since: Int64 = 5
+        ) async throws -> Bool {
+            try await store.hasLoggedIn(
+                name, from: network, since: Instant(milliseconds: since))
+        }
+        #expect(try await found(name))
+        #expect(try await !found(name, since: 6))
+        #expect(try await !found(name, "2001:db8:0:1::/64"))
+        #expect(try await !found(.user(email("a@mail.test"))))
+        #expect(try await !found(.hashLogin(email("a@mail.test"))))
+        #expect(try await !found(.mailbox(address("b@mail.test"))))
+        try await store.append(
+            AuditEvent(
+                .loginSucceeded, time: Instant(milliseconds: 5),
+                actor: .email(try email("a@mail.test")), subject: "a@mail.test",
+                client: "192.0.2.1"))
+        #expect(try await found(.hashLogin(email("a@mail.test")), "192.0.2.1"))
+        #expect(try await !found(name, "192.0.2.1"))
+    }
 }

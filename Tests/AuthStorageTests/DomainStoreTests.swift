@@ -26,7 +26,8 @@ import Testing
         #expect(try await store.insert(full) == .inserted)
         let mine = try domain(2, of: nil)
         #expect(try await store.insert(mine) == .inserted)
-        #expect(try await store.domain(named: full.name) == full)
+        #expect(try await store.domain(named: full.name) == nil)
+        #expect(try await store.domains(named: full.name) == [full])
         #expect(try await store.domain(named: mine.name) == mine)
         #expect(try await store.domain(id: full.id, of: userID(1)) == full)
         #expect(try await store.domain(named: domainName("y.test")) == nil)
@@ -43,48 +44,127 @@ import Testing
     }
 
     @Test(arguments: Engine.allCases)
-    func aNameIsUniqueAmongAllOwners(engine: Engine) async throws {
+    func anOwnerHasANameOnceAndOthersMayClaimItToo(engine: Engine) async throws {
         let store = try await withUsers(engine)
         #expect(try await store.insert(domain(1, "same.test")) == .inserted)
         #expect(try await store.insert(domain(2, "same.test")) == .alreadyExists)
-        #expect(try await store.insert(domain(2, "same.test", of: 2)) == .alreadyExists)
-        #expect(try await store.insert(domain(2, "same.test", of: nil)) == .alreadyExists)
-        #expect(try await store.insert(domain(1, "other.test")) == .alreadyExists)
-        #expect(try await store.domain(named: domainName("other.test")) == nil)
+        #expect(try await store.insert(domain(1, "other.test", of: 2)) == .alreadyExists)
+        #expect(try await store.insert(domain(2, "same.test", of: 2)) == .inserted)
+        #expect(try await store.domain(named: domainName("same.test")) == nil)
+        #expect(
+            try await store.domains(named: domainName("same.test")).map(\.id)
+                == [domainID(1), domainID(2)])
+        // A claim does not keep the operator out.
+        #expect(try await store.insert(domain(3, "same.test", of: nil)) == .inserted)
+        #expect(try await store.domain(named: domainName("same.test"))?.id == domainID(3))
+        #expect(
+            try await store.domains(named: domainName("same.test")).map(\.id)
+                == [domainID(3), domainID(1), domainID(2)])
     }
 
     @Test(arguments: Engine.allCases)
-    func anUnverifiedDomainIsReplacedAfterAWeek(engine: Engine) async throws {
+    func aNameIsVerifiedForOneOwnerOnly(engine: Engine) async throws {
         let store = try await withUsers(engine)
-        let week: Int64 = 7 * 86_400_000
-        #expect(try await store.insert(domain(1, "a.test", created: 0)) == .inserted)
-        #expect(
-            try await store.insert(domain(2, "a.test", of: 2, created: week - 1))
-                == .alreadyExists)
-        // The owner's own domain is not replaced by itself.
-        #expect(try await store.insert(domain(2, "a.test", created: week)) == .alreadyExists)
-        #expect(try await store.insert(domain(2, "a.test", of: 2, created: week)) == .inserted)
-        #expect(
-            try await store.domain(named: domainName("a.test"))
-                == domain(2, "a.test", of: 2, created: week))
-        #expect(try await store.domains(of: userID(1)).isEmpty)
-        // Verified domains and the operator's are never replaced.
-        _ = try await store.setVerification(
-            of: domainID(2), to: .verified, hasMX: false, at: .epoch, recording: event())
-        #expect(try await store.insert(domain(3, "b.test", of: nil, created: 0)) == .inserted)
-        for name in ["a.test", "b.test"] {
+        for number in 1...2 {
             #expect(
-                try await store.insert(domain(4, name, created: 3 * week)) == .alreadyExists)
+                try await store.insert(domain(number, "same.test", of: number)) == .inserted)
         }
+        let verified = try await winners(of: 20) { number in
+            try await store.setVerification(
+                of: domainID(1 + number % 2), to: .verified, at: 5) == .verified
+        }
+        #expect(verified == 10)
+        let holder = try #require(try await store.domain(named: domainName("same.test")))
+        let other = holder.id == domainID(1) ? 2 : 1
+        let lost = try await store.domain(id: domainID(other), of: userID(other))
+        #expect(lost?.verification == .failed && lost?.verified == nil)
+        for owner in [1, 2, nil] {
+            #expect(
+                try await store.insert(domain(3, "same.test", of: owner)) == .alreadyExists)
+        }
+        // The other owner's claim can be removed, whatever accounts there are.
+        #expect(try await store.insert(account(1, "a@same.test", owner: holder.owner)))
+        #expect(try await store.removeDomain(domainID(other), of: userID(other)) == .removed)
+        #expect(try await store.removeDomain(holder.id, of: holder.owner) == .inUse)
+    }
+
+    // MARK: Looking up again
+
+    private let day: Int64 = 86_400_000
+
+    private func check(
+        _ store: any EngineStore, _ result: DomainCheck, day number: Int64
+    ) async throws -> HostedDomain? {
+        try await store.noteCheck(
+            of: domainID(1), result, at: Instant(milliseconds: number * day),
+            recording: event(.domainLapsed))
+        return try await store.domain(id: domainID(1), of: userID(1))
+    }
+
+    private func isDue(_ store: any EngineStore, at milliseconds: Int64) async throws -> Bool {
+        try await !store.domainsToCheck(at: Instant(milliseconds: milliseconds), limit: 9).isEmpty
     }
 
     @Test(arguments: Engine.allCases)
-    func ofConcurrentInsertsOfOneNameOneSucceeds(engine: Engine) async throws {
+    func aVerifiedDomainIsDueDaily(engine: Engine) async throws {
         let store = try await withUsers(engine)
-        let won = try await winners(of: 50) { number in
-            try await store.insert(domain(number, "wanted.test", of: 1 + number % 2)) == .inserted
+        // Of the operator, or vouched for by the operator: never due.
+        #expect(try await store.insert(domain(2, of: nil)) == .inserted)
+        #expect(try await store.insert(domain(3, isVerified: true)) == .inserted)
+        #expect(try await store.insert(domain(1)) == .inserted)
+        #expect(try await !isDue(store, at: .max))
+        _ = try await store.setVerification(of: domainID(1), to: .verified, at: 0)
+        #expect(try await !isDue(store, at: day - 1))
+        #expect(try await isDue(store, at: day))
+        #expect(try await store.domainsToCheck(at: Instant(milliseconds: .max), limit: 0).isEmpty)
+        #expect(try await check(store, .found(hasMX: true), day: 1)?.hasMX == true)
+        #expect(try await !isDue(store, at: 2 * day - 1))
+        #expect(try await isDue(store, at: 2 * day))
+        // Without an answer it is due again after an hour.
+        #expect(try await check(store, .unknown, day: 2)?.verification == .verified)
+        #expect(try await !isDue(store, at: 2 * day + 3_599_999))
+        #expect(try await isDue(store, at: 2 * day + 3_600_000))
+    }
+
+    @Test(arguments: Engine.allCases)
+    func aDomainLapsesAfterSevenDaysWithoutItsRecord(engine: Engine) async throws {
+        let store = try await withUsers(engine)
+        #expect(try await store.insert(domain(1)) == .inserted)
+        _ = try await store.setVerification(of: domainID(1), to: .verified, at: 0)
+        for number in Int64(1)...7 {
+            #expect(
+                try await check(store, .missing, day: number)?.verification == .verified)
         }
-        #expect(won == 1)
+        // Found once: seven more days.
+        _ = try await check(store, .found(hasMX: false), day: 7)
+        for number in Int64(8)...14 {
+            _ = try await check(store, .unknown, day: number)
+            #expect(
+                try await check(store, .missing, day: number)?.verification == .verified)
+        }
+        let recorded = try await store.subjects.count
+        let lapsed = try await check(store, .missing, day: 15)
+        #expect(lapsed?.verification == .pending && lapsed?.verified == nil)
+        #expect(try await store.subjects.count == recorded + 1)
+        #expect(try await !isDue(store, at: .max))
+        // No account is made on it, its own stay, and another user may prove it.
+        let made = try await store.insert(
+            account(1, "a@domain1.test"), on: domainID(1), limit: nil, recording: event())
+        #expect(made == .domainGone)
+        #expect(try await store.insert(domain(2, "domain1.test", of: 2)) == .inserted)
+        #expect(
+            try await store.setVerification(of: domainID(2), to: .verified, at: 1) == .verified)
+    }
+
+    @Test(arguments: Engine.allCases)
+    func aCheckByTheOwnerThatFindsTheRecordEndsTheGracePeriod(engine: Engine) async throws {
+        let store = try await withUsers(engine)
+        #expect(try await store.insert(domain(1)) == .inserted)
+        _ = try await store.setVerification(of: domainID(1), to: .verified, at: 0)
+        _ = try await check(store, .missing, day: 1)
+        _ = try await store.setVerification(of: domainID(1), to: .failed, at: 2)
+        _ = try await store.setVerification(of: domainID(1), to: .verified, at: 3)
+        #expect(try await check(store, .missing, day: 9)?.verification == .verified)
     }
 
     @Test(arguments: Engine.allCases)
@@ -120,7 +200,7 @@ import Testing
         await #expect(throws: StorageError.unknownOwner) {
             try await store.insert(domain(1, of: 3))
         }
-        #expect(try await store.domain(named: domainName("domain1.test")) == nil)
+        #expect(try await store.domains(named: domainName("domain1.test")).isEmpty)
     }
 
     @Test(arguments: Engine.allCases)
@@ -148,7 +228,7 @@ import Testing
                 try await store.setVerification(
                     of: one.id, to: verification, hasMX: hasMX, at: now) == one.verification)
             one.hasMX = hasMX
-            return try await store.domain(named: one.name)
+            return try await store.domain(id: one.id, of: userID(1))
         }
         #expect(try await look(.failed, true, 10) == one)
         var found = try await look(.verified, false, 20)
@@ -197,7 +277,7 @@ import Testing
     @Test(arguments: Engine.allCases)
     func noAccountIsInsertedOnARemovedDomain(engine: Engine) async throws {
         let store = try await withUsers(engine)
-        #expect(try await store.insert(domain(1, "in.test")) == .inserted)
+        #expect(try await store.insert(domain(1, "in.test", isVerified: true)) == .inserted)
         let gone = try await store.insert(
             account(1, "a@in.test"), on: domainID(2), limit: nil, recording: event())
         #expect(gone == .domainGone)
@@ -212,7 +292,9 @@ import Testing
     func aDomainRemovedDuringACreationHasNoAccount(engine: Engine) async throws {
         let store = try await withUsers(engine)
         for turn in 1...20 {
-            #expect(try await store.insert(domain(turn, "in\(turn).test")) == .inserted)
+            #expect(
+                try await store.insert(domain(turn, "in\(turn).test", isVerified: true))
+                    == .inserted)
             let made = try account(turn, "a@in\(turn).test")
             async let removal = store.removeDomain(
                 domainID(turn), of: userID(1), recording: event())
@@ -228,7 +310,7 @@ import Testing
     @Test(arguments: Engine.allCases)
     func aDomainWithAnAccountIsNotRemoved(engine: Engine) async throws {
         let store = try await withUsers(engine)
-        #expect(try await store.insert(domain(1, "in.test")) == .inserted)
+        #expect(try await store.insert(domain(1, "in.test", isVerified: true)) == .inserted)
         #expect(try await store.insert(account(1, "a@in.test")))
         #expect(try await store.insert(account(2, "b@in.test", owner: userID(1))))
         #expect(try await store.removeDomain(domainID(1), of: userID(2)) == .absent)
@@ -262,8 +344,13 @@ import Testing
         #expect(
             listed.map(\.owner?.text) == [nil, "user2@example.test", "user1@example.test"])
         #expect(try await store.domains(after: nil, limit: 2) == Array(listed[..<2]))
-        #expect(try await store.domains(after: all[0].name, limit: 2) == [listed[2]])
-        #expect(try await store.domains(after: all[2].name, limit: 2).isEmpty)
+        #expect(try await store.domains(after: all[0], limit: 2) == [listed[2]])
+        #expect(try await store.domains(after: all[2], limit: 2).isEmpty)
+        // Claims to one name are listed each, also when a page ends between them.
+        #expect(try await store.insert(domain(4, "b.test", of: 1)) == .inserted)
+        #expect(
+            try await store.domains(after: all[0], limit: 9).map(\.domain.id)
+                == [domainID(4), domainID(3)])
         for limit in [0, -1] {
             #expect(try await store.domains(after: nil, limit: limit).isEmpty)
         }

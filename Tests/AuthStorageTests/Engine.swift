@@ -6,8 +6,8 @@ import Synchronization
 
 /// What every engine implements.
 typealias EngineStore = AccountStore & AccountDirectory & UserStore & UserDirectory & HoldingStore
-    & APITokenStore & DomainStore & DomainDirectory & HashLoginStore & AuditLog & ChallengeLedger
-    & SigningKeyStore
+    & APITokenStore & DomainStore & DomainDirectory & HashLoginStore & HashLoginDirectory & AuditLog
+    & ChallengeLedger & SigningKeyStore
 
 /// The engines that the conformance suite runs on. A new engine needs one case here.
 enum Engine: CaseIterable, Sendable {

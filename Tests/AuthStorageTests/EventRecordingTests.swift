@@ -192,7 +192,7 @@ import Testing
     func aDomainThatCannotBeRemovedRecordsNoEvent(engine: Engine) async throws {
         let store = try await engine.open()
         #expect(try await store.insert(user(1)))
-        #expect(try await store.insert(domain(1)) == .inserted)
+        #expect(try await store.insert(domain(1, isVerified: true)) == .inserted)
         #expect(try await store.insert(account(1, "a@domain1.test")))
         let before = try await store.subjects
         #expect(try await store.removeDomain(domainID(1), of: userID(1)) == .inUse)

@@ -72,11 +72,14 @@ func domainName(_ text: String) throws -> Domain {
 }
 
 func domain(
-    _ number: Int, _ name: String? = nil, of owner: Int? = 1, created: Int64? = nil
+    _ number: Int, _ name: String? = nil, of owner: Int? = 1, created: Int64? = nil,
+    isVerified: Bool = false
 ) throws -> HostedDomain {
     HostedDomain(
         id: domainID(number), name: try domainName(name ?? "domain\(number).test"),
-        owner: owner.map(userID), verifyToken: owner == nil ? "" : "prove \(number)",
+        owner: owner.map(userID),
+        verification: owner == nil || isVerified ? .verified : .pending,
+        verifyToken: owner == nil ? "" : "prove \(number)",
         created: Instant(milliseconds: created ?? Int64(number)))
 }
 

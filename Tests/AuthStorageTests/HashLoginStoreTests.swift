@@ -49,6 +49,37 @@ import Testing
         #expect(try await store.latestEvents(limit: 100).isEmpty)
     }
 
+    @Test(arguments: Engine.allCases)
+    func aDeletedRegistrationIsGoneAndItsTokensStayInvalid(engine: Engine) async throws {
+        let store = try await engine.open()
+        let login = try login("a@example.com", version: 3)
+        _ = try await store.insert(login, recording: event)
+        let event = self.event
+        let deleted = try await winners(of: 20) { _ in
+            try await store.deleteHashLogin(of: login.email, recording: event)
+        }
+        #expect(deleted == 1)
+        #expect(try await store.latestEvents(limit: 100).count == 2)
+        #expect(try await store.hashLogin(email: login.email) == nil)
+        #expect(try await store.hashLogins(after: nil, limit: 9).isEmpty)
+        #expect(try await !store.endLogins(of: login.email, at: nil, recording: event))
+        #expect(
+            try await store.insert(try self.login("a@example.com"), recording: event))
+        #expect(try await store.hashLogin(email: login.email)?.credentialVersion == 4)
+        #expect(
+            try await !store.insert(try self.login("a@example.com"), recording: event))
+    }
+
+    @Test(arguments: Engine.allCases)
+    func registrationsAreListedByEmailInPages(engine: Engine) async throws {
+        let store = try await engine.open()
+        let all = try ["c@x.test", "a@x.test", "b@x.test"].map { try login($0) }
+        for one in all { _ = try await store.insert(one, recording: event) }
+        #expect(try await store.hashLogins(after: nil, limit: 2) == [all[1], all[2]])
+        #expect(try await store.hashLogins(after: all[2].email, limit: 2) == [all[0]])
+        #expect(try await store.hashLogins(after: nil, limit: 0).isEmpty)
+    }
+
     private var event: AuditEvent {
         AuditEvent(.hashLoginCreated, time: .epoch, actor: .anonymous, subject: "a@example.com")
     }

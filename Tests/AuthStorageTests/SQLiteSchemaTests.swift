@@ -14,6 +14,8 @@ import Testing
 
     @Test(arguments: [
         "UPDATE audit SET subject = 'x'", "UPDATE audit SET sequence = sequence + 10",
+        "UPDATE audit SET count = count + 2", "UPDATE audit SET count = 0",
+        "UPDATE audit SET network = 'x'", "UPDATE audit SET minute = NULL",
         "DELETE FROM audit WHERE sequence = 2", "DELETE FROM audit WHERE sequence > 1",
     ])
     func eventsCannotBeChangedOrRemovedFromTheMiddle(script: String) async throws {
@@ -29,7 +31,8 @@ import Testing
         let store = try await withEvents(1)
         try await store.write { database in
             try database.execute(
-                script: "INSERT INTO audit VALUES (9, 'weird', 1, '', '', '', '')", name: "damage")
+                script: "INSERT INTO audit VALUES (9, 'weird', 1, '', '', '', '', 1, '', NULL)",
+                name: "damage")
         }
         await #expect(throws: StorageError.unreadable(column: "kind")) {
             try await store.latestEvents(limit: 9)
@@ -170,5 +173,47 @@ import Testing
         // The domain of old accounts is known, too.
         #expect(try await store.insert(domain(1, "mail.test", of: nil)) == .inserted)
         #expect(try await store.removeDomain(domainID(1), of: nil) == .inUse)
+    }
+
+    @Test func domainsAndEventsOfTheThirdMigrationSurviveTheFourth() async throws {
+        let directory = try TemporaryDirectory()
+        let third = SQLiteMigrator(
+            .file(directory.database), settings: SQLiteSettings(),
+            known: Array(Migration.sqlite.prefix(3)))
+        #expect(try third.migrate(at: .epoch).count == 3)
+        let old = try SQLiteConnection(path: directory.database, busyTimeout: .zero)
+        let users = (1...2).map { "('\(userID($0))', 'user\($0)@x.test', 'active', 'h', 1, 1)" }
+        let rows = [
+            (1, "proved.test", "'\(userID(1))'", "'verified'"),
+            (2, "vouched.test", "'\(userID(2))'", "'verified'"),
+            (3, "claimed.test", "'\(userID(2))'", "'pending'"),
+            (4, "mine.test", "NULL", "'verified'"),
+        ].map { "('\(domainID($0))', '\($1)', \($2), 0, \($3), 't', 1, 0, 1)" }
+        try old.execute(
+            script: """
+                INSERT INTO user VALUES \(users.joined(separator: ","));
+                INSERT INTO domain VALUES \(rows.joined(separator: ","));
+                INSERT INTO audit VALUES
+                    (1, 'domain_verified', 1, 'user:\(userID(1))', 'proved.test', '192.0.2.1', 'r'),
+                    (2, 'login_failed', 1, 'anonymous', 'a', '192.0.2.1', 'r'),
+                    (3, 'login_failed', 1, 'anonymous', 'a', '192.0.2.1', 'r');
+                INSERT INTO retired_address VALUES ('gone@mail.test');
+                INSERT INTO hash_login VALUES ('a@x.test', 'https://x.test/', 3, 1);
+                """,
+            name: "old")
+
+        let store = try directory.open()
+        #expect(
+            try await store.domains(after: nil, limit: 9).map(\.domain.name.text)
+                == ["claimed.test", "mine.test", "proved.test", "vouched.test"])
+        // Only a domain that was looked up before is looked up again.
+        #expect(
+            try await store.domainsToCheck(at: .epoch, limit: 9).map(\.name.text)
+                == ["proved.test"])
+        #expect(try await store.events(after: nil, limit: 9).map(\.count) == [1, 1, 1])
+        #expect(try await store.domain(named: domainName("claimed.test")) == nil)
+        #expect(try await store.insert(domain(5, "claimed.test", of: 1)) == .inserted)
+        #expect(try await !store.insert(account(4, "gone@mail.test")))
+        #expect(try await store.hashLogins(after: nil, limit: 9).map(\.credentialVersion) == [3])
     }
 }

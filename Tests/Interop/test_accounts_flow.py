@@ -134,6 +134,11 @@ def test_registration_refuses_invalid_input(boxes):
     failed(register(email=user.email, password="propassword"), 409, "email_taken")
     failed(register(email="no email", password="propassword"), 400, "invalid_email")
     failed(register(email=fresh("example.com"), password="short"), 400, "password_too_short")
+    failed(register(email=fresh("example.com"), password="7-seven"), 400, "password_too_short")
+    for common in ["password", "PassWord1", "qwertyuiop", "iloveyou"]:
+        failed(register(email=fresh("example.com"), password=common), 400, "password_too_common")
+    email = fresh("example.com")
+    failed(register(email=email, password=email.upper()), 400, "password_too_common")
     failed(register(email=fresh("example.com")), 400, "invalid_request")
 
 

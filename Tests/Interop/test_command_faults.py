@@ -32,7 +32,7 @@ def test_output_that_cannot_be_written_is_an_error(start, tmp_path):
     data = tmp_path / "data"
     start("--data", str(data))
     run("user", "add", "a@b.test", "--password-stdin", *words(data), directory=tmp_path,
-        stdin="password\n")
+        stdin="propassword\n")
     for command in [["check-config"], ["user", "list"], ["key", "list"], ["domain", "list"],
                     ["audit", "export"]]:
         with open("/dev/full", "w") as full:
@@ -41,6 +41,15 @@ def test_output_that_cannot_be_written_is_an_error(start, tmp_path):
                 stdout=full, stderr=subprocess.PIPE, text=True, timeout=60)
         assert result.returncode == 69, command
         assert "cannot write to standard output: No space left on device" in result.stderr
+
+
+@pytest.mark.parametrize("password, problem", [
+    ("7-seven", "at least 8 characters"), ("Football", "one of the most common"),
+    ("a@b.test", "the user's email")])
+def test_a_bad_password_of_a_user_is_refused(tmp_path, password, problem):
+    result = run("user", "add", "a@b.test", "--password-stdin", *words(tmp_path / "data"),
+                 directory=tmp_path, stdin=password + "\n")
+    assert result.returncode == 1 and problem in result.stderr
 
 
 def test_a_locked_database_is_reported_as_busy(start, tmp_path):

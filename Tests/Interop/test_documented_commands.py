@@ -123,7 +123,7 @@ def test_the_commands_and_flags_of_the_documents_exist(tmp_path):
         if words[0].startswith("-"):
             continue
         names = [words[0]]
-        if words[0] in ("account", "audit", "domain", "key", "user") and len(words) > 1:
+        if words[0] in ("account", "audit", "domain", "hash-login", "key", "user") and len(words) > 1:
             names.append(words[1])
         if not re.fullmatch(r"[a-z-]+", names[-1]):
             continue

@@ -92,7 +92,8 @@ def test_the_home_page_s_pem_verifies_a_login(logins, user):
     page = requests.get(logins.url + "/", headers={"Accept": "text/html"}, timeout=10).text
     pem = re.search("-----BEGIN PUBLIC KEY-----.*?-----END PUBLIC KEY-----", page, re.S)[0]
     claims = jwt.decode(body["token"], pem, algorithms=["RS256"], issuer="https://login.example")
-    assert set(claims) == {"sub", "email", "iss", "iat", "exp", "ver"}
+    assert set(claims) == {"sub", "email", "email_verified", "iss", "iat", "exp", "ver"}
+    assert claims["email_verified"] is False
     assert (claims["sub"], claims["email"]) == (user, user)
     assert claims["exp"] - claims["iat"] == 3600
 

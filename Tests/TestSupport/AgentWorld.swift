@@ -100,12 +100,12 @@ public final class AgentWorld: Sendable {
             difficulty: 4, pageSize: 3, registrationIsOpen: registrationIsOpen,
             maximumAccounts: 7, maximumDomains: 2, mailExchanger: Self.policy.agentDomain)
         let hasher = PasswordHasher(settings: passwords, pool: hashing, random: random.make)
-        let throttle = LoginThrottle(random: random.make)
+        let throttle = LoginThrottle(audit: stores.audit, random: random.make)
         mailboxes = Mailboxes(
             settings: settings, policy: Self.policy, tokens: tokens, stores: stores,
             hasher: hasher, limiter: limiter, throttle: throttle, random: random.make)
         users = Users(
-            settings: settings, tokens: tokens, stores: stores, hasher: hasher,
+            settings: settings, policy: Self.policy, tokens: tokens, stores: stores, hasher: hasher,
             limiter: limiter, throttle: throttle, random: random.make)
         apiTokens = APITokens(tokens: stores.apiTokens, random: random.make)
         domains = Domains(
@@ -117,7 +117,7 @@ public final class AgentWorld: Sendable {
         hashLogins = HashLogins(
             settings: HashLogins.Settings(bounds: bounds), policy: Self.policy, tokens: tokens,
             keys: keys, stores: stores, fetcher: host, hashing: hashing,
-            throttle: LoginThrottle(random: random.make), stopwatch: stopwatch)
+            throttle: throttle, stopwatch: stopwatch)
     }
 
     public static let masterSecret = [UInt8](repeating: 7, count: 32)

@@ -34,6 +34,8 @@ public final class TestResolver: DomainResolver {
 
     public func stopAnswering() { zone.withLock { $0.isSilent = true } }
 
+    public func answerAgain() { zone.withLock { $0.isSilent = false } }
+
     public func texts(at name: Domain, for client: IPAddress?) async throws -> [String] {
         let (texts, meanwhile) = try zone.withLock { zone in
             if zone.isSilent { throw ResolverUnavailable(cause: "the test stopped it") }

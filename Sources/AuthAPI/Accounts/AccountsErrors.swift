@@ -60,8 +60,12 @@ private struct ErrorCode {
         case .passwordTooShort:
             self.init(
                 .badRequest, "password_too_short",
-                "The password must have at least "
-                    + "\(MailboxSecret.passwordBytes.lowerBound) bytes.")
+                "The password must have at least \(MailboxSecret.passwordBytes.lowerBound) bytes, "
+                    + "a user's at least 8 characters.")
+        case .passwordTooCommon:
+            self.init(
+                .badRequest, "password_too_common",
+                "The password is one of the most common ones, or your email; choose another.")
         case .proofRequired:
             self.init(
                 .badRequest, "proof of work required",

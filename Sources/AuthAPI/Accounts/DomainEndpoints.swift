@@ -113,7 +113,11 @@ struct DomainEndpoints: Sendable {
         switch (inspection.verification, inspection.hasMX) {
         case (.verified, true): "The domain is verified and its mail is directed here."
         case (.verified, false): "The domain is verified; its MX record does not point here yet."
-        default: "The TXT record was not found. DNS changes can take a while: try again later."
+        default:
+            inspection.hasText
+                ? "The domain is verified for another user, until its TXT record has been missing "
+                    + "for a week."
+                : "The TXT record was not found. DNS changes can take a while: try again later."
         }
     }
 }

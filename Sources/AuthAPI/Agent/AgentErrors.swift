@@ -119,6 +119,7 @@ private struct ErrorText {
                 hint: "Choose another username, request a fresh challenge from "
                     + "POST /api/v1/challenge, solve it, and retry.",
                 .usernames)
+        case .subjectNotUnique(let first): self = .noCapabilities(exceptOn: first)
         case .mailStoreMissing:
             self.init(
                 .serviceUnavailable, "No mail store is configured",
@@ -154,6 +155,15 @@ private struct ErrorText {
                 .limitsAndRetries, retryAfter: wait)
         case .failed: self = .internalError
         }
+    }
+
+    private static func noCapabilities(exceptOn domain: String) -> ErrorText {
+        ErrorText(
+            .forbidden, "No capabilities for this domain",
+            hint: "The mail store of this server knows mailboxes by their local part, so only "
+                + "accounts on \(domain) get capabilities. Sign up for one there, or ask the "
+                + "operator, who can choose another `mail.subject`.",
+            .sessionsAndCapabilities)
     }
 
     private static let internalError = ErrorText(

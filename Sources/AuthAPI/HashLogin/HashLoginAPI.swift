@@ -106,6 +106,7 @@ public struct HashLoginAPI: Sendable {
             body.member("payload") { payload in
                 payload.member("sub", valid.email.text)
                 payload.member("email", valid.email.text)
+                payload.member("email_verified", false)
                 payload.member("iss", valid.issuer)
                 payload.member("iat", valid.issued.seconds)
                 payload.member("exp", valid.expiry.seconds)

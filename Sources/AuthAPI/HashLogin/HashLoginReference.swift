@@ -56,6 +56,8 @@ struct HashLoginReference {
         <h3>The token</h3>
         <dl>
         <dt>sub, email</dt><dd>the email address</dd>
+        <dt>email_verified</dt>
+        <dd>false: the password fits a hash, and nobody has shown that the mailbox is theirs</dd>
         <dt>iss</dt><dd>this server's issuer</dd>
         <dt>iat, exp</dt>
         <dd>when it was issued, and when it expires, \(tokenLifetime.inWords) later</dd>

@@ -15,6 +15,8 @@ public enum AccountsError: FlowError {
     /// Not a domain, or not one that this caller may use.
     case invalidDomain
     case passwordTooShort
+    /// A user's password is among the most common ones, or is the user's email.
+    case passwordTooCommon
     /// An account without an owner needs a proof of work.
     case proofRequired
     /// The challenge is forged, expired or already used.

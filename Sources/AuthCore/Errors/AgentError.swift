@@ -20,6 +20,9 @@ public enum AgentError: FlowError {
     case usernameNotAllowed
     /// The address belongs to a mailbox, or belonged to one that was deleted.
     case usernameTaken
+    /// The mail store knows mailboxes by their local part, and the account is not on the domain
+    /// `first`, the only one on which local parts name one mailbox each.
+    case subjectNotUnique(first: String)
     /// The operator has configured no mail store.
     case mailStoreMissing
     case common(CommonError)

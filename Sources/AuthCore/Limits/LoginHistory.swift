@@ -1,146 +1,126 @@
 internal import Networking
 
-/// The failed and successful logins that ``LoginThrottle`` remembers, and the waits that follow
-/// from them.
+/// The failed logins that ``LoginThrottle`` remembers, and the waits that follow from them.
 ///
-/// Failures are counted in three tables, each with its own ``DelaySteps``:
-/// - for an account from one network,
-/// - for a network over all accounts, which catches one password tried on many accounts,
-/// - for an account over all networks. This count delays only networks that have not logged in to
-///   the account lately and that have already failed on it. The first attempt from a network
-///   without failures is therefore checked at once, however many others fail.
+/// An attempt is counted when it begins and stays counted unless it succeeds or could not be
+/// checked. An attempt that has to wait is not counted. The counts that an attempt belongs to are
+/// listed in ``Scope``; each has its own ``DelaySteps``.
 ///
-/// Only a failure or a success adds an entry. Each has cost a password hash, so the hashing pool
-/// bounds the rate at which the tables grow. A full table drops the entries that were written
-/// longest ago. To have its own failures dropped that way, an attacker needs more attempts than it
-/// gains.
+/// Memory is bounded: a full table drops the entries that were written longest ago. To have its own
+/// failures dropped that way, an attacker needs more attempts than it gains.
 struct LoginHistory: Sendable {
     /// A keyed digest of an account's name.
     struct AccountKey: Hashable, Sendable {
         let high, low: UInt64
     }
 
-    /// An account and a network that attempts on it come from.
-    private struct Origin: Hashable, Sendable {
-        let account: AccountKey
-        let network: IPBlock
+    /// What failures are counted by.
+    private enum Scope: Hashable {
+        case client(AccountKey, IPBlock)
+        case site(AccountKey, IPBlock)
+        case account(AccountKey)
+        /// A client over all accounts: catches one password tried on many accounts.
+        case allAccounts(IPBlock)
     }
 
-    /// How many networks are known for an account: those of its latest logins.
-    private static let maximumKnownNetworks = 8
-
-    private let originSteps: DelaySteps
-    private let networkSteps: DelaySteps
+    private let clientSteps: DelaySteps
+    private let siteSteps: DelaySteps
     private let accountSteps: DelaySteps
-    private var origins: RecentTable<Origin, FailureCount>
-    private var networks: RecentTable<IPBlock, FailureCount>
-    private var accounts: RecentTable<AccountKey, FailureCount>
-    /// The networks that have logged in to an account, the latest first.
-    private var knownNetworks: RecentTable<AccountKey, [IPBlock]>
+    private let allAccountsSteps: DelaySteps
+    private var counts: RecentTable<Scope, FailureCount>
 
     init(settings: LoginThrottle.Settings) {
-        originSteps = DelaySteps(
-            freeTries: settings.freeTries, maximum: settings.maximumDelay)
-        networkSteps = DelaySteps(
-            freeTries: settings.networkFreeTries, maximum: settings.maximumDelay)
-        accountSteps = DelaySteps(
-            freeTries: settings.accountFreeTries, maximum: settings.othersDelay)
-        let capacity = settings.capacity
-        func table<Key>(_ steps: DelaySteps) -> RecentTable<Key, FailureCount> {
-            RecentTable(
-                period: .milliseconds(
-                    max(1, steps.failuresToMaximum) * FailureCount.decayInterval),
-                capacity: capacity)
+        func steps(_ freeTries: Int, per period: Duration) -> DelaySteps {
+            DelaySteps(freeTries: freeTries, per: period, maximum: settings.maximumDelay)
         }
-        origins = table(originSteps)
-        networks = table(networkSteps)
-        accounts = table(accountSteps)
-        knownNetworks = RecentTable(period: settings.knownNetworkPeriod, capacity: capacity)
+        clientSteps = steps(settings.clientTries, per: .seconds(300))
+        siteSteps = steps(settings.siteTries, per: .seconds(600))
+        accountSteps = steps(settings.accountTries, per: .seconds(600))
+        allAccountsSteps = steps(settings.allAccountsTries, per: .seconds(1200))
+        let longest =
+            [clientSteps, siteSteps, accountSteps, allAccountsSteps]
+            .map(\.longestDecay).max() ?? 1
+        counts = RecentTable(period: .milliseconds(longest), capacity: settings.capacity)
     }
 
-    /// The number of entries in all tables.
-    var count: Int { origins.count + networks.count + accounts.count + knownNetworks.count }
+    /// The number of entries.
+    var count: Int { counts.count }
 
-    /// - Returns: the milliseconds to wait; 0 when the attempt may be checked now.
-    mutating func check(
-        _ account: AccountKey, from network: IPBlock, at instant: Instant
+    /// Counts an attempt, unless it has to wait.
+    /// - Parameter isKnown: whether the client has logged in to the account lately. Then only its
+    ///   own failures on this account make it wait.
+    /// - Returns: the milliseconds to wait; 0 when the attempt may be checked now. The caller must
+    ///   then call ``end(_:from:isKnown:as:begunAt:)``.
+    mutating func begin(
+        _ account: AccountKey, from client: IPAddress, isKnown: Bool, at instant: Instant
     ) -> Int64 {
         let now = advance(to: instant)
-        let isKnown = knownNetworks[account]?.contains(network) ?? false
-        let origin = Origin(account: account, network: network)
-        var ofOrigin = origins[origin] ?? FailureCount()
-        var ofNetwork = networks[network] ?? FailureCount()
-        ofOrigin.limitTimes(to: now, with: originSteps)
-        ofNetwork.limitTimes(to: now, with: networkSteps)
-
-        let originDelay = delay(after: ofOrigin, on: account, isKnown: isKnown, at: now)
-        let networkDelay =
-            isKnown ? 0 : networkSteps.delay(after: ofNetwork.failures(at: now))
-        let wait = max(
-            ofOrigin.wait(originDelay, at: now), ofNetwork.wait(networkDelay, at: now))
-        if wait == 0 {
-            ofOrigin.block(for: originDelay, at: now)
-            ofNetwork.block(for: networkDelay, at: now)
+        var found: [(scope: Scope, count: FailureCount)] = []
+        var wait: Int64 = 0
+        for scope in scopes(of: account, from: client, isKnown: isKnown) {
+            let steps = steps(of: scope)
+            var count = counts[scope] ?? FailureCount()
+            count.limitTimes(to: now, with: steps)
+            let failures = count.failures(at: now, with: steps)
+            // A program may open many connections at once. From a known client, attempts without
+            // a result count only after as many failures as are free.
+            let isPendingFree = isKnown && failures < Int64(steps.freeTries)
+            let delay = steps.delay(after: failures + (isPendingFree ? 0 : count.pending))
+            wait = max(wait, count.wait(delay, at: now))
+            found.append((scope, count))
         }
-        if originDelay > 0 { origins[origin] = ofOrigin }
-        if networkDelay > 0 { networks[network] = ofNetwork }
-        return wait
+        guard wait == 0 else { return wait }
+        for (scope, before) in found {
+            var count = before
+            count.begin(at: now)
+            counts[scope] = count
+        }
+        return 0
     }
 
-    mutating func recordFailure(
-        _ account: AccountKey, secret digest: UInt64, from network: IPBlock,
-        at instant: Instant
+    /// Ends an attempt. A success clears the failures of this client on this account only: an
+    /// attacker who logs in to an account of their own must not get new free tries on others.
+    /// - Parameters:
+    ///   - isKnown: as for ``begin(_:from:isKnown:at:)``.
+    ///   - start: when the attempt began.
+    mutating func end(
+        _ account: AccountKey, from client: IPAddress, isKnown: Bool,
+        as outcome: LoginThrottle.Outcome, begunAt start: Instant
     ) {
-        let now = advance(to: instant)
-        let origin = Origin(account: account, network: network)
-        var ofOrigin = origins[origin] ?? FailureCount()
-        ofOrigin.limitTimes(to: now, with: originSteps)
-        guard ofOrigin.count(digest, at: now, with: originSteps) else { return }
-        origins[origin] = ofOrigin
-
-        var ofNetwork = networks[network] ?? FailureCount()
-        ofNetwork.limitTimes(to: now, with: networkSteps)
-        ofNetwork.add(at: now, with: networkSteps)
-        networks[network] = ofNetwork
-
-        var ofAccount = accounts[account] ?? FailureCount()
-        ofAccount.limitTimes(to: now, with: accountSteps)
-        // The same outdated password counts once, also when a device moves between networks.
-        if ofAccount.count(digest, at: now, with: accountSteps) {
-            accounts[account] = ofAccount
+        let start = advance(to: start)
+        for scope in scopes(of: account, from: client, isKnown: isKnown) {
+            let steps = steps(of: scope)
+            var count = counts[scope] ?? FailureCount()
+            count.end(isFailure: outcome == .failed, begunAt: start, with: steps)
+            if case .client = scope, outcome == .succeeded { count.clearFailures() }
+            let isZero = count.pending == 0 && count.failures(at: start, with: steps) == 0
+            counts[scope] = isZero ? nil : count
         }
     }
 
-    /// Clears the failures of this network on this account only. An attacker who logs in to an
-    /// account of their own must not get new free tries on other accounts.
-    mutating func recordSuccess(
-        _ account: AccountKey, from network: IPBlock, at instant: Instant
-    ) {
-        advance(to: instant)
-        origins[Origin(account: account, network: network)] = nil
-        let others = (knownNetworks[account] ?? []).filter { $0 != network }
-        knownNetworks[account] = [network] + others.prefix(Self.maximumKnownNetworks - 1)
+    private func scopes(
+        of account: AccountKey, from client: IPAddress, isKnown: Bool
+    ) -> [Scope] {
+        isKnown
+            ? [.client(account, client.client)]
+            : [
+                .client(account, client.client), .site(account, client.site), .account(account),
+                .allAccounts(client.client),
+            ]
     }
 
-    /// The delay after the failures of one origin. For a network that is not known, the failures of
-    /// others on the account count as well.
-    private func delay(
-        after ofOrigin: FailureCount, on account: AccountKey, isKnown: Bool, at now: Int64
-    ) -> Int64 {
-        let failures = ofOrigin.failures(at: now)
-        let own = originSteps.delay(after: failures)
-        guard failures > 0, !isKnown, var ofAccount = accounts[account] else { return own }
-        ofAccount.limitTimes(to: now, with: accountSteps)
-        return max(own, accountSteps.delay(after: ofAccount.failures(at: now)))
+    private func steps(of scope: Scope) -> DelaySteps {
+        switch scope {
+        case .client: clientSteps
+        case .site: siteSteps
+        case .account: accountSteps
+        case .allAccounts: allAccountsSteps
+        }
     }
 
     /// - Returns: `now` in milliseconds, limited so that sums with it cannot overflow.
-    @discardableResult
     private mutating func advance(to now: Instant) -> Int64 {
-        origins.advance(to: now)
-        networks.advance(to: now)
-        accounts.advance(to: now)
-        knownNetworks.advance(to: now)
+        counts.advance(to: now)
         let bound = Int64.max / 8
         return min(max(now.milliseconds, -bound), bound)
     }

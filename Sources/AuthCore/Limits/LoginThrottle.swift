@@ -1,126 +1,156 @@
 internal import Cryptography
-public import Networking
+internal import Networking
 internal import Synchronization
 
 /// Slows down password guessing. It never locks an account.
 ///
-/// Failed logins are counted for an account from one network, for a network over all accounts, and
-/// for an account over all networks (``LoginHistory``). After some free tries, each count makes the
-/// next attempt wait: one second at first, twice as long after each further failure, up to a
-/// maximum. Each count falls by one per minute.
+/// Failed logins are counted by account and client, by account and site, by account, and by client
+/// over all accounts (``LoginHistory``). After some free tries, each count makes the next attempt
+/// wait: one second at first, twice as long after each further failure, up to a maximum. Each count
+/// falls with time. The same wrong secret counts each time.
 ///
-/// Failures from other networks cannot keep the owner out. From a network that has logged in to the
-/// account lately, only its own failures on the account count. From another network without
-/// failures, the first attempt is checked at once; after a failure, the failures of others cause a
-/// wait of ``Settings/othersDelay`` at most. Two weaknesses remain:
-/// - An owner who shares a network address with an attacker, and has not logged in from there
-///   lately, waits as long as the attacker.
-/// - Guesses from very many networks are slowed but not stopped. Only a lock would stop them, and
-///   an attacker could use a lock to keep the owner out.
+/// Failures of others cannot keep the owner out: a client that has logged in to the account within
+/// ``Settings/knownPeriod`` waits for its own failures on the account only. The audit log knows
+/// these clients, so they stay known after a restart and to every server of one database. Two
+/// weaknesses remain:
+/// - An owner who shares a client address with an attacker waits as long as the attacker.
+/// - While many networks guess at one account, its owner waits as they do on a new network.
 ///
-/// One outdated password that a program repeats counts once: each count keeps the digests of the
-/// last four secrets that failed. Their key is generated at start and kept in memory only.
-///
-/// Accounts that do not exist are counted like those that do, so a wait does not show which exist.
+/// Accounts that do not exist are counted like those that do, and an attempt is counted before it
+/// is checked, so neither a wait nor its time shows which exist.
 public final class LoginThrottle: Sendable {
     /// What the operator sets.
     public struct Settings: Equatable, Sendable {
         /// When false nothing is counted or delayed.
         public var isEnabled: Bool
-        /// Attempts without a wait on one account from one network.
-        public var freeTries: Int
-        /// Attempts without a wait from one network over all accounts.
-        public var networkFreeTries: Int
-        /// Attempts without a wait on one account over all networks.
-        public var accountFreeTries: Int
-        /// The longest wait after failures of the client's own network.
+        /// Attempts without a wait on one account from one client, within five minutes.
+        public var clientTries: Int
+        /// Attempts without a wait on one account from one site, within ten minutes.
+        public var siteTries: Int
+        /// Attempts without a wait on one account from all clients, within ten minutes.
+        public var accountTries: Int
+        /// Attempts without a wait from one client on all accounts, within twenty minutes.
+        public var allAccountsTries: Int
+        /// The longest wait.
         public var maximumDelay: Duration
-        /// The longest wait that the failures of other networks on the same account can cause.
-        public var othersDelay: Duration
-        /// How long after a login its network counts as known to the account.
-        public var knownNetworkPeriod: Duration
-        /// The greatest number of entries in each of the four tables.
+        /// How long after a login its client counts as known to the account.
+        public var knownPeriod: Duration
+        /// The greatest number of counts.
         public var capacity: Int
 
         public init(
-            isEnabled: Bool = true, freeTries: Int = 5, networkFreeTries: Int = 20,
-            accountFreeTries: Int = 10, maximumDelay: Duration = .seconds(60),
-            othersDelay: Duration = .seconds(8),
-            knownNetworkPeriod: Duration = .seconds(2_592_000), capacity: Int = 32_768
+            isEnabled: Bool = true, clientTries: Int = 5, siteTries: Int = 20,
+            accountTries: Int = 100, allAccountsTries: Int = 20,
+            maximumDelay: Duration = .seconds(60), knownPeriod: Duration = .seconds(2_592_000),
+            capacity: Int = 131_072
         ) {
             self.isEnabled = isEnabled
-            self.freeTries = freeTries
-            self.networkFreeTries = networkFreeTries
-            self.accountFreeTries = accountFreeTries
+            self.clientTries = clientTries
+            self.siteTries = siteTries
+            self.accountTries = accountTries
+            self.allAccountsTries = allAccountsTries
             self.maximumDelay = maximumDelay
-            self.othersDelay = othersDelay
-            self.knownNetworkPeriod = knownNetworkPeriod
+            self.knownPeriod = knownPeriod
             self.capacity = capacity
         }
     }
 
-    private let isEnabled: Bool
+    /// How an attempt ended.
+    public enum Outcome: Equatable, Sendable {
+        case succeeded
+        /// The secret was wrong, or nobody waited for the result.
+        case failed
+        /// The secret was not verified, because the server was busy or has a fault.
+        case unchecked
+    }
+
+    private let settings: Settings
     private let key: HMACKey
     private let history: Mutex<LoginHistory>
+    private let audit: any AuditLog
 
-    /// - Parameter random: returns that many random bytes, fit for keys.
-    public init(settings: Settings = Settings(), random: (Int) -> [UInt8]) {
-        isEnabled = settings.isEnabled
+    /// - Parameters:
+    ///   - audit: asked which clients have logged in.
+    ///   - random: returns that many random bytes, fit for keys.
+    public init(
+        settings: Settings = Settings(), audit: any AuditLog, random: (Int) -> [UInt8]
+    ) {
+        self.settings = settings
+        self.audit = audit
         key = HMACKey(secret: random(32))
         history = Mutex(LoginHistory(settings: settings))
     }
 
-    /// Checks whether an attempt may be made now. Call it before the secret is verified, and report
-    /// the result with ``recordFailure(account:secret:from:at:)`` or
-    /// ``recordSuccess(account:from:at:)``. When the secret could not be verified, report nothing.
-    /// - Parameter account: an address or an email in its normal form, whether it exists or not.
-    /// - Throws: ``RateLimited`` when the client has to wait.
-    public func check(
-        account: String, from client: IPAddress, at now: Instant
-    ) throws(RateLimited) {
-        guard isEnabled else { return }
-        let key = accountKey(account)
-        let wait = history.withLock { $0.check(key, from: client.client, at: now) }
-        guard wait == 0 else {
-            throw RateLimited(retryAfter: .seconds((wait + 999) / 1000))
+    /// Begins an attempt to log in. Call it before the account is looked up.
+    /// - Returns: the attempt, which counts as failed unless it is ended otherwise.
+    /// - Throws: ``RateLimited`` when the client has to wait, or an error of the audit log.
+    public func begin(_ name: LoginName, by caller: Caller) async throws -> Attempt {
+        guard settings.isEnabled else { return Attempt { _ in } }
+        let account = accountKey(name)
+        let wait = wait(account, isKnown: false, by: caller)
+        if wait == 0 { return attempt(account, isKnown: false, by: caller) }
+        // Only here, because the log need not be read while nobody has to wait.
+        guard try await isKnown(name, to: caller) else { throw Self.limited(wait) }
+        let ownWait = self.wait(account, isKnown: true, by: caller)
+        guard ownWait == 0 else { throw Self.limited(ownWait) }
+        return attempt(account, isKnown: true, by: caller)
+    }
+
+    /// An attempt that is counted. When it is destroyed it counts as failed, unless
+    /// ``end(as:)`` has said otherwise.
+    public struct Attempt: ~Copyable, Sendable {
+        private let record: @Sendable (Outcome) -> Void
+        private var outcome = Outcome.failed
+
+        fileprivate init(_ record: @escaping @Sendable (Outcome) -> Void) {
+            self.record = record
+        }
+
+        deinit { record(outcome) }
+
+        public consuming func end(as outcome: Outcome) {
+            self.outcome = outcome
+        }
+
+        /// Ends an attempt whose check threw `error`. A client that disconnects gets no free try.
+        public consuming func end(after error: any Error) {
+            outcome = error is CancellationError ? .failed : .unchecked
         }
     }
 
-    /// Counts a wrong secret, unless it is one of the last four that were counted.
-    public func recordFailure(
-        account: String, secret: PasswordSecret, from client: IPAddress, at now: Instant
-    ) {
-        guard isEnabled else { return }
-        let key = accountKey(account)
-        let digest = secretDigest(secret, for: key)
+    private func attempt(
+        _ account: LoginHistory.AccountKey, isKnown: Bool, by caller: Caller
+    ) -> Attempt {
+        Attempt { [self] outcome in
+            history.withLock {
+                $0.end(
+                    account, from: caller.address, isKnown: isKnown, as: outcome,
+                    begunAt: caller.now)
+            }
+        }
+    }
+
+    private func wait(
+        _ account: LoginHistory.AccountKey, isKnown: Bool, by caller: Caller
+    ) -> Int64 {
         history.withLock {
-            $0.recordFailure(key, secret: digest, from: client.client, at: now)
+            $0.begin(account, from: caller.address, isKnown: isKnown, at: caller.now)
         }
     }
 
-    /// Clears this network's failures on this account. The network is known to the account from now
-    /// on.
-    public func recordSuccess(account: String, from client: IPAddress, at now: Instant) {
-        guard isEnabled else { return }
-        let key = accountKey(account)
-        history.withLock { $0.recordSuccess(key, from: client.client, at: now) }
+    private func isKnown(_ name: LoginName, to caller: Caller) async throws -> Bool {
+        try await audit.hasLoggedIn(
+            name, from: caller.address.client.description,
+            since: caller.now.advanced(by: .zero - settings.knownPeriod))
     }
 
-    private func accountKey(_ account: String) -> LoginHistory.AccountKey {
-        let mac = key.authenticate([0] + Array(account.utf8))
+    private static func limited(_ milliseconds: Int64) -> RateLimited {
+        RateLimited(retryAfter: .seconds((milliseconds + 999) / 1000))
+    }
+
+    private func accountKey(_ name: LoginName) -> LoginHistory.AccountKey {
+        let mac = key.authenticate(Array(name.key.utf8))
         return .init(high: Self.number(mac[..<8]), low: Self.number(mac[8..<16]))
-    }
-
-    /// A keyed digest of the secret and the account. It includes the account, so that one password
-    /// tried on many accounts counts each time. Never 0, which means none.
-    private func secretDigest(
-        _ secret: PasswordSecret, for account: LoginHistory.AccountKey
-    ) -> UInt64 {
-        var message: [UInt8] = [1]
-        for half in [account.high, account.low] {
-            withUnsafeBytes(of: half) { message.append(contentsOf: $0) }
-        }
-        return Self.number(key.authenticate(message + secret.presented)[..<8]) | 1
     }
 
     private static func number(_ bytes: ArraySlice<UInt8>) -> UInt64 {

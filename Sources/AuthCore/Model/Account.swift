@@ -9,6 +9,10 @@ public typealias AccountID = Identifier<Account>
 public struct Account: Equatable, Sendable {
     public enum State: String, Sendable { case active, disabled }
 
+    /// How long a deleted account counts against its owner's limit. Its address is not given out
+    /// again, so an owner who makes and deletes accounts uses up addresses.
+    public static let retirementPeriod: Duration = .seconds(86_400)
+
     public let id: AccountID
     public let address: Address
     public var state: State

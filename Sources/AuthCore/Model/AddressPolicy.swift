@@ -43,6 +43,15 @@ public struct AddressPolicy: Sendable {
         !hasDelimiter(name) && !name.text.utf8.contains(UInt8(ascii: "+"))
     }
 
+    /// Whether only the operator may give out a local part. A sub-address of a reserved name counts
+    /// as that name.
+    func isReserved(_ localPart: String) -> Bool {
+        let name = localPart.split(
+            separator: subaddressDelimiter ?? "+", maxSplits: 1, omittingEmptySubsequences: false)
+        return reserved.contains(localPart)
+            || name.first.map { reserved.contains(String($0)) } ?? false
+    }
+
     private func hasDelimiter(_ name: LocalPart) -> Bool {
         subaddressDelimiter.map(name.text.contains) ?? false
     }

@@ -21,11 +21,17 @@ public struct AuditEvent: Equatable, Sendable {
         case tokenRevoked = "token_revoked"
         case domainAdded = "domain_added"
         case domainVerified = "domain_verified"
+        case domainLapsed = "domain_lapsed"
         case domainRemoved = "domain_removed"
         case keyRotated = "key_rotated"
         case keysResealed = "keys_resealed"
         case hashLoginCreated = "hash_login_created"
         case hashLoginEnded = "hash_login_ended"
+        case hashLoginDeleted = "hash_login_deleted"
+
+        /// Whether a client can cause any number of these events without a credential. Repetitions
+        /// are counted in one record then.
+        public var isFolded: Bool { self == .loginFailed }
     }
 
     /// Who did it.
@@ -33,16 +39,20 @@ public struct AuditEvent: Equatable, Sendable {
         case anonymous
         /// A person with access to the server's own commands.
         case `operator`
+        /// This server, in a background task.
+        case server
         case account(AccountID)
         case user(UserID)
         /// The holder of a hash login.
         case email(Email)
 
-        /// The stored form: `anonymous`, `operator`, `account:<id>`, `user:<id>` or the email.
+        /// The stored form: `anonymous`, `operator`, `server`, `account:<id>`, `user:<id>` or the
+        /// email.
         public var description: String {
             switch self {
             case .anonymous: "anonymous"
             case .operator: "operator"
+            case .server: "server"
             case .account(let id): "account:\(id)"
             case .user(let id): "user:\(id)"
             case .email(let email): email.text
@@ -54,6 +64,7 @@ public struct AuditEvent: Equatable, Sendable {
             switch text {
             case "anonymous": self = .anonymous
             case "operator": self = .operator
+            case "server": self = .server
             default:
                 if let id = text.after("account:").flatMap(AccountID.init) {
                     self = .account(id)
@@ -77,6 +88,18 @@ public struct AuditEvent: Equatable, Sendable {
     public let client: String
     /// Empty for the operator's own commands.
     public let requestID: String
+
+    /// The client as limits count it: an IPv4 address or an IPv6 /64; empty for the operator's own
+    /// commands.
+    public var network: String { IPAddress(client)?.client.description ?? "" }
+
+    /// The minute in which repetitions of this event are counted in one record, since 1970; `nil`
+    /// for an event that has a record of its own.
+    public var minute: Int64? {
+        guard kind.isFolded else { return nil }
+        let (minute, rest) = time.milliseconds.quotientAndRemainder(dividingBy: 60_000)
+        return rest < 0 ? minute - 1 : minute
+    }
 
     public init(
         _ kind: Kind, time: Instant, actor: Actor, subject: String, client: String = "",

@@ -2,6 +2,7 @@
 /// most 64 bytes, at a domain of LDH labels with at least one dot; ASCII, trimmed and lower-cased.
 public struct Email: Hashable, Sendable, CustomStringConvertible {
     public let text: String
+    public let localPart: String
     public let domain: Domain
 
     public init?(parsing raw: String) {
@@ -10,6 +11,7 @@ public struct Email: Hashable, Sendable, CustomStringConvertible {
             domain.text.utf8.contains(UInt8(ascii: "."))
         else { return nil }
         self.domain = domain
+        localPart = String(before)
         text = normal.text
     }
 

@@ -4,12 +4,16 @@ public typealias DomainID = Identifier<HostedDomain>
 
 /// A domain that mailboxes can be created on: the operator's (for everybody, or for Pro users only)
 /// or one that a Pro user added.
+///
+/// A name is verified for one owner at most. Until then any number of users may claim it, so that a
+/// claim does not keep the owner of the name from proving it.
 public struct HostedDomain: Equatable, Sendable {
     public enum Verification: String, Sendable { case pending, verified, failed }
 
-    /// How long a name is reserved for a user who has not proved control of it. After that another
-    /// user may add it. Otherwise any user could block a domain for its owner for ever.
-    public static let claimLifetime: Duration = .seconds(7 * 86_400)
+    /// How often the TXT record of a verified domain is looked up again.
+    public static let checkInterval: Duration = .seconds(86_400)
+    /// How long a domain stays verified while its record is missing.
+    public static let gracePeriod: Duration = .seconds(7 * 86_400)
 
     public let id: DomainID
     public let name: Domain
@@ -38,13 +42,6 @@ public struct HostedDomain: Equatable, Sendable {
         self.verified = verified
         self.hasMX = hasMX
         self.created = created
-    }
-
-    /// Whether this unproved claim has expired, so that `other`, added by another user, replaces
-    /// it.
-    public func isReplaced(by other: HostedDomain) -> Bool {
-        owner != nil && owner != other.owner && verification != .verified
-            && created.advanced(by: Self.claimLifetime) <= other.created
     }
 }
 

@@ -23,13 +23,6 @@ public enum PasswordSecret: Equatable, Sendable {
                 variant: .argon2id)
         }
     }
-
-    /// The bytes by which the login throttle recognises a repeated attempt.
-    var presented: [UInt8] {
-        switch self {
-        case .bytes(let bytes), .authKey(let bytes), .mailbox(let bytes, _): bytes
-        }
-    }
 }
 
 extension PasswordSecret: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {

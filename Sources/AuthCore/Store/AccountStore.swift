@@ -6,14 +6,17 @@
 /// Methods throw ``StoreBusy`` when the store cannot answer in time, and another error when it is
 /// broken. A failure is never reported as `nil` or `false`.
 public protocol AccountStore: Sendable {
-    /// Adds the account, unless its domain has been removed, its owner already has `limit`
-    /// accounts, or its address belongs to another account or was retired by a deletion.
+    /// Adds the account, unless its domain is not verified any more, its owner has used up `limit`,
+    /// or its address belongs to another account or was retired by a deletion.
     ///
     /// Concurrent calls: of those with one address, exactly one returns `.inserted`. An owner never
     /// exceeds the limit. When the domain is removed at the same time, either the account is
     /// inserted and the domain stays, or the domain is removed and the account is not inserted.
-    /// - Parameter domain: the ``HostedDomain`` of the address; `nil` for a configured domain,
-    ///   which cannot be removed.
+    /// - Parameters:
+    ///   - domain: the ``HostedDomain`` of the address; `nil` for a configured domain, which cannot
+    ///     be removed.
+    ///   - limit: how many accounts the owner may have. Together with those deleted within
+    ///     ``Account/retirementPeriod`` before the event, the owner may have twice as many.
     func insert(
         _ account: Account, on domain: DomainID?, limit: Int?, recording event: AuditEvent
     ) async throws -> AccountInsertion
@@ -52,7 +55,7 @@ public enum AccountInsertion: Equatable, Sendable {
     case inserted
     case addressTaken
     case limitReached
-    /// The domain was removed meanwhile.
+    /// The domain was removed meanwhile, or is no longer verified.
     case domainGone
 }
 
@@ -80,6 +83,9 @@ public protocol AccountDirectory: Sendable {
     /// Makes a retired address available again.
     /// - Returns: `false` when it was not retired.
     func free(_ address: Address, recording event: AuditEvent) async throws -> Bool
+
+    /// A domain other than `domain` on which an agent has an account; `nil` when there is none.
+    func agentDomain(otherThan domain: Domain) async throws -> Domain?
 
     /// Stores the usage that mail stores report: all reports or none. Of several reports on one
     /// address the last counts. No event is written, because no credential changes.

@@ -1,8 +1,18 @@
 /// Stores the audit events, append-only: an event is never changed, and only
 /// ``trim(before:limit:)`` removes events, the oldest first.
+///
+/// Events of a kind that is folded (``AuditEvent/Kind/isFolded``) are one record if they have the
+/// same subject, come from the same client network and lie in the same minute. The record is that
+/// of the first event, with a count of all.
 public protocol AuditLog: Sendable {
     /// Adds an event for which nothing else is stored, such as a login.
     func append(_ event: AuditEvent) async throws
+
+    /// Whether `name` has logged in from a client network since `instant`, as far back as events
+    /// are kept.
+    /// - Parameter network: as in ``AuditEvent/network``.
+    func hasLoggedIn(_ name: LoginName, from network: String, since instant: Instant) async throws
+        -> Bool
 
     /// At most `limit` events after number `sequence`, or from the first when it is `nil`, oldest
     /// first.
@@ -21,9 +31,12 @@ public struct AuditRecord: Equatable, Sendable {
     /// Increases by one with each event.
     public let sequence: Int64
     public let event: AuditEvent
+    /// How many events were folded into this one, itself included.
+    public let count: Int64
 
-    public init(sequence: Int64, event: AuditEvent) {
+    public init(sequence: Int64, event: AuditEvent, count: Int64 = 1) {
         self.sequence = sequence
         self.event = event
+        self.count = count
     }
 }

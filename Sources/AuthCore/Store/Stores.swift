@@ -12,6 +12,7 @@ public struct Stores: Sendable {
     public var domains: any DomainStore
     public var domainDirectory: any DomainDirectory
     public var hashLogins: any HashLoginStore
+    public var hashLoginDirectory: any HashLoginDirectory
     public var challenges: any ChallengeLedger
     public var audit: any AuditLog
     public var signingKeys: any SigningKeyStore
@@ -31,8 +32,8 @@ public struct Stores: Sendable {
     )
     where
         Engine: AccountStore & AccountDirectory & UserStore & UserDirectory & HoldingStore
-            & APITokenStore & DomainStore & DomainDirectory & HashLoginStore & ChallengeLedger
-            & AuditLog & SigningKeyStore
+            & APITokenStore & DomainStore & DomainDirectory & HashLoginStore & HashLoginDirectory
+            & ChallengeLedger & AuditLog & SigningKeyStore
     {
         accounts = engine
         accountDirectory = engine
@@ -43,6 +44,7 @@ public struct Stores: Sendable {
         domains = engine
         domainDirectory = engine
         hashLogins = engine
+        hashLoginDirectory = engine
         challenges = engine
         audit = engine
         signingKeys = engine

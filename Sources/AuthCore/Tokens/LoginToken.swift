@@ -3,6 +3,9 @@ public import StrictJSON
 /// A hash-login token: states that the client knew the password of a registered email. An RS256 JWT
 /// without audience.
 ///
+/// `email_verified` is false: the server proves that the password fits the hash at a URL, not that
+/// the mailbox belongs to the registrant.
+///
 /// Registrants choose its `sub`, so it is signed with keys of its own, which are published in a key
 /// set of their own. A mail store therefore cannot accept it as a capability token.
 public struct LoginToken: TokenKind, Equatable {
@@ -34,6 +37,7 @@ public struct LoginToken: TokenKind, Equatable {
     public func write(to claims: inout JSONWriter) {
         claims.member("sub", email.text)
         claims.member("email", email.text)
+        claims.member("email_verified", false)
         claims.member("ver", credentialVersion)
     }
 }

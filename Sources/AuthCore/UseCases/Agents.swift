@@ -200,10 +200,15 @@ public struct Agents: UseCases {
     }
 
     /// Signs a capability for the session's account.
+    /// - Throws: ``AgentError/subjectNotUnique(first:)``, because two accounts with one subject
+    ///   would be one mailbox at the mail store.
     public func issueCapability(
         for session: Session, by caller: Caller
     ) async throws(AgentError) -> IssuedCapability {
         let account = session.account
+        if settings.mailSubject == .localPart, account.address.domain != policy.agentDomain {
+            throw .subjectNotUnique(first: policy.agentDomain.text)
+        }
         let capability = CapabilityToken(
             id: makeTokenID(), subject: settings.mailSubject.of(account), account: account)
         let token = try await attempt(

@@ -74,7 +74,7 @@ public struct Domains: UseCases {
     }
 
     /// Checks the DNS and stores the result. A verified domain stays verified when its record
-    /// disappears, because it may have accounts.
+    /// disappears, because it may have accounts; ``recheck(at:)`` decides about it.
     /// - Parameter id: `nil` for a text that cannot be an id.
     public func verify(
         _ id: DomainID?, of user: User, by caller: Caller
@@ -84,9 +84,7 @@ public struct Domains: UseCases {
         else { throw .notFound }
         let hasText = try await attempt(await resolver.texts(at: host, for: caller.address))
             .contains(domain.textValue)
-        let hasMX = try await attempt(
-            await resolver.mailExchangers(of: domain.name, for: caller.address)
-        ).contains(settings.mailExchanger.text)
+        let hasMX = try await attempt(await hasMX(domain, for: caller.address))
         let event = AuditEvent(
             .domainVerified, by: caller, actor: .user(user.id), subject: domain.name.text)
         let verification = try await attempt(
@@ -97,6 +95,43 @@ public struct Domains: UseCases {
         return Inspection(
             verification: verification, hasText: hasText, hasMX: hasMX,
             records: domain.records(exchanger: settings.mailExchanger))
+    }
+
+    /// Looks up the verified domains that are due. A domain whose TXT record has been missing for
+    /// a week becomes pending: its accounts stay, no new ones can be created, and another user may
+    /// prove the domain.
+    ///
+    /// Domains that could not be looked up are due again after an hour.
+    public func recheck(at now: Instant) async throws {
+        let pageSize = 100
+        while true {
+            let due = try await domains.domainsToCheck(at: now, limit: pageSize)
+            for domain in due {
+                let event = AuditEvent(
+                    .domainLapsed, time: now, actor: .server, subject: domain.name.text)
+                try await domains.noteCheck(
+                    of: domain.id, await check(domain), at: now, recording: event)
+            }
+            if due.count < pageSize { return }
+            try Task.checkCancellation()
+        }
+    }
+
+    private func check(_ domain: HostedDomain) async -> DomainCheck {
+        do {
+            guard let host = Domain(parsing: domain.textHost),
+                try await resolver.texts(at: host, for: nil).contains(domain.textValue)
+            else { return .missing }
+            return .found(hasMX: try await hasMX(domain, for: nil))
+        } catch {
+            return .unknown
+        }
+    }
+
+    /// - Parameter client: who asked for the look-up; `nil` for the server itself.
+    private func hasMX(_ domain: HostedDomain, for client: IPAddress?) async throws -> Bool {
+        try await resolver.mailExchangers(of: domain.name, for: client)
+            .contains(settings.mailExchanger.text)
     }
 
     /// - Parameter id: `nil` for a text that cannot be an id.

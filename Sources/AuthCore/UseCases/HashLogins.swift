@@ -158,28 +158,44 @@ public struct HashLogins: UseCases {
     ) async throws(HashLoginError) -> HashLogin? {
         try checkQueues(for: caller)
         let email = text.flatMap(Email.init(parsing:))
-        let key = "hash-login:\(email?.text ?? "")"
-        try attemptNow(try throttle.check(account: key, from: caller.address, at: caller.now))
+        let name = LoginName.hashLogin(email)
         let floor = caller.arrival + settings.failureFloor
-        let fetchDeadline = caller.arrival + settings.loginTimeout
-        let found = try await attempt(
-            await stopwatch.run(until: floor) {
-                try await match(
-                    email: email, password: password, before: fetchDeadline, for: caller)
-            })
-        if let login = found ?? nil {
-            throttle.recordSuccess(account: key, from: caller.address, at: caller.now)
+        if let login = try await found(name, email, password, until: floor, by: caller) {
             let event = AuditEvent(
                 .loginSucceeded, by: caller, actor: .email(login.email), subject: login.email.text)
             try await attempt(await audit.append(event))
             return login
         }
-        throttle.recordFailure(
-            account: key, secret: .bytes(password ?? []), from: caller.address, at: caller.now)
-        let event = AuditEvent(
-            .loginFailed, by: caller, actor: .anonymous, subject: email?.text ?? "no email")
+        let event = AuditEvent(.loginFailed, by: caller, actor: .anonymous, subject: name.subject)
         try await attempt(await record(event, after: floor))
         return nil
+    }
+
+    /// Counts the attempt before the email is looked up, so that registered and unregistered emails
+    /// are throttled alike.
+    private func found(
+        _ name: LoginName, _ email: Email?, _ password: [UInt8]?,
+        until floor: ContinuousClock.Instant, by caller: Caller
+    ) async throws(HashLoginError) -> HashLogin? {
+        let fetchDeadline = caller.arrival + settings.loginTimeout
+        do {
+            let attempt = try await throttle.begin(name, by: caller)
+            let found: HashLogin??
+            do {
+                found = try await stopwatch.run(until: floor) {
+                    try await match(
+                        email: email, password: password, before: fetchDeadline, for: caller)
+                }
+            } catch {
+                attempt.end(after: error)
+                throw error
+            }
+            let login = found ?? nil
+            attempt.end(as: login == nil ? .failed : .succeeded)
+            return login
+        } catch {
+            throw .common(CommonError(error))
+        }
     }
 
     /// A full queue is answered 503 here only, before the email is looked up: later, a 503 would
@@ -300,10 +316,7 @@ public struct HashLogins: UseCases {
     /// could block the hash logins of a domain by adding it.
     private func isHosted(_ email: Email) async throws(HashLoginError) -> Bool {
         if policy.domains.contains(email.domain) { return true }
-        guard let domain = try await attempt(await domains.domain(named: email.domain)) else {
-            return false
-        }
-        return domain.owner == nil || domain.verification == .verified
+        return try await attempt(await domains.domain(named: email.domain)) != nil
     }
 }
 

@@ -45,7 +45,7 @@ public struct MailboxRegistrar: UseCases {
         let mayUse =
             domain.owner == nil
             ? owner != nil || !domain.isProOnly
-            : domain.owner == owner?.id && domain.verification == .verified
+            : domain.owner == owner?.id
         guard mayUse else { throw .invalidDomain }
         return domain.id
     }

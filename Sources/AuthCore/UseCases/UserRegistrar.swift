@@ -22,11 +22,12 @@ public struct UserRegistrar: UseCases {
     ///   - password: bytes as sent, at most 1,024.
     ///   - client: who asked for it; `nil` for the operator.
     ///   - event: written with the user; the user's creation time is the event's time.
-    /// - Throws: ``AccountsError/passwordTooShort``, ``AccountsError/emailTaken``.
+    /// - Throws: ``AccountsError/passwordTooShort``, ``AccountsError/passwordTooCommon``,
+    ///   ``AccountsError/emailTaken``.
     public func add(
         _ email: Email, password: [UInt8], for client: IPAddress?, recording event: AuditEvent
     ) async throws(AccountsError) -> User {
-        try Self.checkLength(password)
+        try UserPassword.check(password, of: email)
         // Checked before the hash, which costs more than everything else; decided after it.
         guard try await attempt(await users.user(email: email)) == nil else { throw .emailTaken }
         let user = User(
@@ -44,17 +45,11 @@ public struct UserRegistrar: UseCases {
     public func setPassword(
         of user: User, to password: [UInt8], for client: IPAddress?, recording event: AuditEvent
     ) async throws(AccountsError) -> Bool {
-        try Self.checkLength(password)
+        try UserPassword.check(password, of: user.email)
         let hash = try await attempt(await hasher.hash(.bytes(password), for: client))
         return try await attempt(
             await users.replacePassword(
                 of: user.id, at: user.credentialVersion, with: hash, revokingTokens: false,
                 recording: event))
-    }
-
-    static func checkLength(_ password: [UInt8]) throws(AccountsError) {
-        guard password.count >= MailboxSecret.passwordBytes.lowerBound else {
-            throw .passwordTooShort
-        }
     }
 }

@@ -5,9 +5,11 @@ public struct Users: UseCases {
     public typealias Failure = AccountsError
 
     private let settings: AccountsSettings
+    private let policy: AddressPolicy
     private let tokens: TokenAuthority
     private let users: any UserStore
     private let holdings: any HoldingStore
+    private let domains: any DomainStore
     private let registrar: UserRegistrar
     private let hasher: PasswordHasher
     private let passwords: PasswordLogin
@@ -16,14 +18,16 @@ public struct Users: UseCases {
 
     /// - Parameter random: returns that many random bytes, fit for keys.
     public init(
-        settings: AccountsSettings, tokens: TokenAuthority, stores: Stores,
+        settings: AccountsSettings, policy: AddressPolicy, tokens: TokenAuthority, stores: Stores,
         hasher: PasswordHasher, limiter: RateLimiter, throttle: LoginThrottle,
         random: @escaping @Sendable (Int) -> [UInt8]
     ) {
         self.settings = settings
+        self.policy = policy
         self.tokens = tokens
         users = stores.users
         holdings = stores.holdings
+        domains = stores.domains
         registrar = UserRegistrar(users: stores.users, hasher: hasher, random: random)
         self.hasher = hasher
         passwords = PasswordLogin(hasher: hasher, throttle: throttle, audit: stores.audit)
@@ -38,23 +42,31 @@ public struct Users: UseCases {
     }
 
     /// Creates a user, where the operator has opened registration.
+    ///
+    /// The response shows whether an email is taken. A try therefore costs a token of the creation
+    /// bucket, also when it fails.
     /// - Parameter password: bytes as sent, at most 1,024.
     public func register(
         email text: String, password: [UInt8], by caller: Caller
     ) async throws(AccountsError) -> Opened {
         guard settings.registrationIsOpen else { throw .registrationClosed }
-        guard let email = Email(parsing: text) else { throw .invalidEmail }
-        let reservation = try attemptNow(try limiter.reserve(.creation, for: caller))
-        do throws(AccountsError) {
-            let event = AuditEvent(
-                .userCreated, by: caller, actor: .anonymous, subject: email.text)
-            let user = try await registrar.add(
-                email, password: password, for: caller.address, recording: event)
-            return try await open(user, for: caller)
-        } catch {
-            reservation.cancel()
-            throw error
+        _ = try attemptNow(try limiter.take(.creation, for: caller.address, at: caller.now))
+        guard let email = Email(parsing: text), try await !isReserved(email) else {
+            throw .invalidEmail
         }
+        let event = AuditEvent(.userCreated, by: caller, actor: .anonymous, subject: email.text)
+        let user = try await registrar.add(
+            email, password: password, for: caller.address, recording: event)
+        return try await open(user, for: caller)
+    }
+
+    /// Whether the email is one that only the operator may give out here: a user with it could pass
+    /// for the operator.
+    private func isReserved(_ email: Email) async throws(AccountsError) -> Bool {
+        guard policy.isReserved(email.localPart) else { return false }
+        if policy.domains.contains(email.domain) { return true }
+        let domain = try await attempt(await domains.domain(named: email.domain))
+        return domain.map { $0.owner == nil } ?? false
     }
 
     /// - Throws: ``AccountsError/invalidCredentials``, the same for an unknown email and a wrong
@@ -91,7 +103,7 @@ public struct Users: UseCases {
         of user: User, from current: [UInt8], to password: [UInt8],
         revokesAPITokens: Bool = false, by caller: Caller
     ) async throws(AccountsError) {
-        try UserRegistrar.checkLength(password)
+        try UserPassword.check(password, of: user.email)
         _ = try await passwords.check(
             .bytes(current), of: .user(user.email), against: user.password, by: caller)
         let event = AuditEvent(

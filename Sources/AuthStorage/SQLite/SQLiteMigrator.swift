@@ -119,6 +119,7 @@ extension Migration {
         Migration(2, "users", PackageResources._002_users_sql),
         Migration(3, "hash_login", PackageResources._003_hash_login_sql),
         Migration(4, "token_scopes", PackageResources._004_token_scopes_sql),
+        Migration(5, "abuse", PackageResources._005_abuse_sql),
     ]
 }
 

@@ -11,8 +11,12 @@ extension SQLiteStore: AccountStore {
                 }
             }
             if let owner = account.owner, let limit {
+                let past = event.time.advanced(by: .zero - Account.retirementPeriod)
                 guard limit > 0,
-                    try !connection.exists(SQL.ownedAccountAt, .id(owner), .limit(limit - 1))
+                    try !connection.exists(SQL.ownedAccountAt, .id(owner), .limit(limit - 1)),
+                    try !connection.exists(
+                        SQL.madeAccountAt, .id(owner), .instant(past),
+                        .limit(min(limit, .max / 2) * 2 - 1))
                 else { return .limitReached }
             }
             guard try account.insert(into: connection) else { return .addressTaken }
@@ -69,11 +73,13 @@ extension SQLiteStore: AccountStore {
         _ id: AccountID, at version: Int64?, recording event: AuditEvent
     ) async throws -> Bool {
         try await change(recording: event) { connection in
-            let address = try connection.first(
-                SQL.deleteAccount, .id(id), SQLValue(version)
-            ) { try $0.text(0) }
-            guard let address else { return false }
-            try connection.run(SQL.retireAddress, .text(address))
+            let deleted = try connection.first(SQL.deleteAccount, .id(id), SQLValue(version)) {
+                (address: try $0.text(0), owner: try $0.optionalText(1))
+            }
+            guard let deleted else { return false }
+            try connection.run(
+                SQL.retireAddress, .text(deleted.address), SQLValue(deleted.owner),
+                .instant(event.time))
             return true
         }
     }
@@ -104,6 +110,17 @@ extension SQLiteStore: AccountDirectory {
     func free(_ address: Address, recording event: AuditEvent) async throws -> Bool {
         try await change(recording: event) {
             try $0.run(SQL.freeAddress, .text(address.description)) == 1
+        }
+    }
+
+    func agentDomain(otherThan domain: Domain) async throws -> Domain? {
+        try await read { connection in
+            try connection.first(SQL.agentDomains) { row in
+                [
+                    try row.optionallyParsed(0, Domain.init(parsing:)),
+                    try row.optionallyParsed(1, Domain.init(parsing:)),
+                ].compactMap { $0 }.first { $0 != domain }
+            } ?? nil
         }
     }
 
@@ -180,10 +197,21 @@ private enum SQL {
         """)
 
     static let hostedDomain = Query(
-        "hostedDomain", "SELECT 1 FROM domain WHERE id = ?1")
+        "hostedDomain", "SELECT 1 FROM domain WHERE id = ?1 AND verification = 'verified'")
 
     static let ownedAccountAt = Query(
         "ownedAccountAt", "SELECT 1 FROM account WHERE owner = ?1 LIMIT 1 OFFSET ?2")
+
+    /// The owner's accounts, and those deleted after ?2.
+    static let madeAccountAt = Query(
+        "madeAccountAt",
+        """
+        SELECT 1 FROM (
+            SELECT 1 FROM account WHERE owner = ?1
+            UNION ALL
+            SELECT 1 FROM retired_address WHERE owner = ?1 AND retired > ?2
+        ) LIMIT 1 OFFSET ?3
+        """)
 
     static let accountByID = Query(
         "accountByID", "SELECT \(Account.columns) FROM account WHERE id = ?1")
@@ -217,12 +245,15 @@ private enum SQL {
         "deleteAccount",
         """
         DELETE FROM account WHERE id = ?1 AND (?2 IS NULL OR credential_version = ?2)
-        RETURNING address
+        RETURNING address, owner
         """)
 
     static let retireAddress = Query(
         "retireAddress",
-        "INSERT INTO retired_address (address) VALUES (?1) ON CONFLICT DO NOTHING")
+        """
+        INSERT INTO retired_address (address, owner, retired) VALUES (?1, ?2, ?3)
+        ON CONFLICT DO NOTHING
+        """)
 
     static let accountPage = Query(
         "accountPage",
@@ -234,6 +265,14 @@ private enum SQL {
         UPDATE account
         SET credential_version = credential_version + (?1 = 'disabled'), state = ?1
         WHERE id = ?2 AND state <> ?1
+        """)
+
+    /// The first and the last domain in order, each of which the index finds at once.
+    static let agentDomains = Query(
+        "agentDomains",
+        """
+        SELECT (SELECT min(domain) FROM account WHERE api_key_digest IS NOT NULL),
+               (SELECT max(domain) FROM account WHERE api_key_digest IS NOT NULL)
         """)
 
     static let accountExists = Query(

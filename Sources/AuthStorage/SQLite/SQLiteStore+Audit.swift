@@ -5,6 +5,16 @@ extension SQLiteStore: AuditLog {
         try await write { try $0.record(event) }
     }
 
+    func hasLoggedIn(
+        _ name: LoginName, from network: String, since instant: Instant
+    ) async throws -> Bool {
+        try await read {
+            try $0.exists(
+                SQL.loginSince, .text(name.subject), .text(network), .instant(instant),
+                .text(name.actorPrefix))
+        }
+    }
+
     func events(after sequence: Int64?, limit: Int) async throws -> [AuditRecord] {
         // Numbers begin at 1.
         let start = sequence ?? 0
@@ -26,13 +36,26 @@ extension SQLiteStore: AuditLog {
 }
 
 extension SQLiteConnection {
-    /// Inserts the event, in the transaction that makes the change.
+    /// Inserts the event, in the transaction that makes the change, or counts it in the record of
+    /// an earlier one.
     func record(_ event: AuditEvent) throws {
-        try run(
-            SQL.recordEvent, .text(event.kind.rawValue), .instant(event.time),
-            .text(event.actor.description),
-            .text(event.subject), .text(event.client), .text(event.requestID))
+        let network = event.network
+        if try !fold(event, of: network) {
+            try run(
+                SQL.recordEvent, .text(event.kind.rawValue), .instant(event.time),
+                .text(event.actor.description), .text(event.subject), .text(event.client),
+                .text(event.requestID), .text(network), SQLValue(event.minute))
+        }
         note(event)
+    }
+
+    /// - Returns: `false` when the event has to be inserted. An upsert would use up a number for
+    ///   each event that it folds.
+    private func fold(_ event: AuditEvent, of network: String) throws -> Bool {
+        guard let minute = event.minute else { return false }
+        return try run(
+            SQL.foldEvent, .text(event.kind.rawValue), .text(event.subject), .text(network),
+            .integer(minute)) == 1
     }
 }
 
@@ -44,18 +67,34 @@ extension AuditRecord {
                 try row.parsed(1, AuditEvent.Kind.init), time: try row.instant(2),
                 actor: try row.parsed(3, { AuditEvent.Actor($0) }), subject: try row.text(4),
                 client: try row.text(5),
-                requestID: try row.text(6)))
+                requestID: try row.text(6)), count: try row.integer(7))
     }
 }
 
 private enum SQL {
-    static let eventColumns = "sequence, kind, time, actor, subject, client, request_id"
+    static let eventColumns = "sequence, kind, time, actor, subject, client, request_id, count"
 
     static let recordEvent = Query(
         "recordEvent",
         """
-        INSERT INTO audit (kind, time, actor, subject, client, request_id)
-        VALUES (?1, ?2, ?3, ?4, ?5, ?6)
+        INSERT INTO audit (kind, time, actor, subject, client, request_id, network, minute)
+        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)
+        """)
+
+    static let foldEvent = Query(
+        "foldEvent",
+        """
+        UPDATE audit SET count = count + 1
+        WHERE kind = ?1 AND subject = ?2 AND network = ?3 AND minute = ?4
+        """)
+
+    static let loginSince = Query(
+        "loginSince",
+        """
+        SELECT 1 FROM audit
+        WHERE kind = 'login_succeeded' AND subject = ?1 AND network = ?2 AND time >= ?3
+            AND instr(actor, ?4) = 1
+        LIMIT 1
         """)
 
     static let eventsAfter = Query(

@@ -11,7 +11,8 @@ struct AuditCommand: AsyncParsableCommand {
         abstract: "Show or export the audit log of credential events.",
         discussion: """
             Each line is one event: time, kind, actor, subject, client address and request id. \
-            It contains no password, key or token.
+            It contains no password, key or token. Failed logins with one subject from one client \
+            within a minute are one line with their number; the other values are of the first.
 
             Examples:
               postern audit tail -n 50 --follow
@@ -108,7 +109,7 @@ struct AuditCommand: AsyncParsableCommand {
 enum AuditOutput {
     /// For people.
     static func show(_ records: ArraySlice<AuditRecord>) throws(OutputError) {
-        try Output.deliver(records.map { line($0.event) + "\n" }.joined())
+        try Output.deliver(records.map { line($0) + "\n" }.joined())
     }
 
     /// For programs.
@@ -118,11 +119,14 @@ enum AuditOutput {
         try Output.deliver(String(decoding: text, as: UTF8.self))
     }
 
-    static func line(_ event: AuditEvent) -> String {
-        [
+    static func line(_ record: AuditRecord) -> String {
+        let event = record.event
+        var values = [
             event.time.rfc3339, event.kind.rawValue, "\(event.actor)", event.subject, event.client,
             event.requestID,
-        ].map { $0.isEmpty ? "-" : $0.printable() }.joined(separator: "  ")
+        ]
+        if record.count > 1 { values.append("\(record.count) times") }
+        return values.map { $0.isEmpty ? "-" : $0.printable() }.joined(separator: "  ")
     }
 
     static func json(_ record: AuditRecord) -> [UInt8] {
@@ -134,6 +138,7 @@ enum AuditOutput {
             members.member("subject", record.event.subject)
             members.member("client", record.event.client)
             members.member("request_id", record.event.requestID)
+            members.member("count", record.count)
         }
     }
 }

@@ -98,7 +98,7 @@ struct DomainCommand: AsyncParsableCommand {
                     try Output.deliver("\(name)  configuration  verified  everybody  -")
                 }
                 let domains = stores.domainDirectory
-                try await forEach(by: \.domain.name, in: domains.domains(after:limit:)) { listed in
+                try await forEach(by: \.domain, in: domains.domains(after:limit:)) { listed in
                     try Output.deliver(
                         listed.domain.line(owner: listed.owner?.text ?? "operator"))
                 }
@@ -108,7 +108,7 @@ struct DomainCommand: AsyncParsableCommand {
 
     struct Remove: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Remove a domain without accounts, with or without an owner.")
+            abstract: "Remove a domain without accounts, and the claims of all users to its name.")
 
         @OptionGroup var options: ConfigOptions
         @Argument(help: "The domain.", transform: parseDomain) var domain: Domain
@@ -118,16 +118,14 @@ struct DomainCommand: AsyncParsableCommand {
                 guard !config.mail.domains.contains(domain) else {
                     throw DomainCommandError.configured(domain)
                 }
-                guard let found = try await stores.domains.domain(named: domain) else {
-                    throw DomainCommandError.absent(domain)
+                let found = try await stores.domainDirectory.domains(named: domain)
+                guard !found.isEmpty else { throw DomainCommandError.absent(domain) }
+                for one in found {
+                    let removal = try await stores.domains.removeDomain(
+                        one.id, of: one.owner, recording: .byOperator(.domainRemoved, domain))
+                    if removal == .inUse { throw DomainCommandError.inUse(domain) }
                 }
-                let removal = try await stores.domains.removeDomain(
-                    found.id, of: found.owner, recording: .byOperator(.domainRemoved, domain))
-                switch removal {
-                case .removed: Output.print("removed \(domain)")
-                case .inUse: throw DomainCommandError.inUse(domain)
-                case .absent: throw DomainCommandError.absent(domain)
-                }
+                Output.print("removed \(domain)")
             }
         }
     }

@@ -27,7 +27,8 @@ struct Postern: AsyncParsableCommand {
         subcommands: [
             ServeCommand.self, CheckConfigCommand.self, MigrateCommand.self, BackupCommand.self,
             KeyCommand.self, AccountCommand.self, UserCommand.self, DomainCommand.self,
-            AuditCommand.self, SignupCommand.self, SolveCommand.self, HealthcheckCommand.self,
+            HashLoginCommand.self, AuditCommand.self, SignupCommand.self, SolveCommand.self,
+            HealthcheckCommand.self,
         ])
 
     static func main() async {
@@ -70,7 +71,8 @@ enum Exit {
         case is ErrorResponse, is SignupError, is ChallengeError, is DomainCommandError,
             is BackupError:
             .failure
-        case is MasterSecretError, is UnreadableKey, is MigrationError: misconfigured
+        case is MasterSecretError, is UnreadableKey, is MigrationError, is SubjectError:
+            misconfigured
         default: unavailable
         }
     }

@@ -31,15 +31,12 @@ struct UserCommand: AsyncParsableCommand {
             try options.checkDatabase(creating: true)
             let secret = try password.read()
             try await options.withStore(creating: true) { stores, config in
-                do {
-                    let user = try await UserRegistrar(stores, config).add(
+                let user = try await explaining {
+                    try await UserRegistrar(stores, config).add(
                         email, password: secret, for: nil,
                         recording: .byOperator(.userCreated, email))
-                    Output.print("added \(email)  \(user.id)")
-                } catch AccountsError.emailTaken {
-                    Output.message("there is a user \(email) already")
-                    throw ExitCode.failure
                 }
+                Output.print("added \(email)  \(user.id)")
             }
         }
     }
@@ -105,9 +102,11 @@ struct UserCommand: AsyncParsableCommand {
                     Output.message("\(email) is disabled; enable it first")
                     throw ExitCode.failure
                 }
-                let changed = try await UserRegistrar(stores, config).setPassword(
-                    of: user, to: secret, for: nil,
-                    recording: .byOperator(.credentialReset, email))
+                let changed = try await explaining {
+                    try await UserRegistrar(stores, config).setPassword(
+                        of: user, to: secret, for: nil,
+                        recording: .byOperator(.credentialReset, email))
+                }
                 guard changed else {
                     Output.message("\(email) was changed by another process meanwhile; try again")
                     throw ExitCode.failure
@@ -117,6 +116,20 @@ struct UserCommand: AsyncParsableCommand {
             }
         }
     }
+}
+
+/// Prints why a user or a password is not accepted.
+private func explaining<T>(_ change: () async throws -> T) async throws -> T {
+    do {
+        return try await change()
+    } catch AccountsError.emailTaken {
+        Output.message("there is a user of this email already")
+    } catch AccountsError.passwordTooShort {
+        Output.message("a user's password has at least 8 characters")
+    } catch AccountsError.passwordTooCommon {
+        Output.message("the password is one of the most common ones, or the user's email")
+    }
+    throw ExitCode.failure
 }
 
 func parseEmail(_ text: String) throws -> Email {

@@ -12,6 +12,7 @@ internal import Scheduling
 struct Application: Sendable {
     let stores: Stores
     let keys: KeyRing
+    let domains: Domains
     /// For later metrics: what the pools do now.
     let pools: Pools
     let router: Router
@@ -32,6 +33,7 @@ struct Application: Sendable {
     ) async throws -> Application {
         let stores = try await config.database.open(observers: observers, at: SystemClock.now())
         do {
+            try await checkSubjects(config.mail, stores)
             let pools = Pools(shares: config.limits.enabled ? .ofQueue : .unlimited)
             var reread: (@Sendable () throws -> SecretBytes)?
             if !config.database.isInMemory { reread = { try MasterSecret.reread(for: config) } }
@@ -63,7 +65,9 @@ struct Application: Sendable {
                 operations: OperationsAPI(
                     agent: agent, isDraining: isDraining, pingDatabase: stores.ping,
                     clock: { .now }))
-            return Application(stores: stores, keys: keys, pools: pools, router: apis.router)
+            return Application(
+                stores: stores, keys: keys, domains: useCases.domains, pools: pools,
+                router: apis.router)
         } catch {
             await stores.close()
             throw error
@@ -72,6 +76,30 @@ struct Application: Sendable {
 
     func close() async {
         await stores.close()
+    }
+
+    /// With local parts as subjects, the mail store cannot tell an agent's mailbox on an earlier
+    /// first domain from one of the same name on the present one.
+    private static func checkSubjects(_ mail: MailSection, _ stores: Stores) async throws {
+        let first = mail.domains[0]
+        if mail.subject == .localPart,
+            let other = try await stores.accountDirectory.agentDomain(otherThan: first)
+        {
+            throw SubjectError(first: first, other: other)
+        }
+    }
+}
+
+/// `mail.subject` is `local_part`, and agents have accounts on another domain than the first one.
+struct SubjectError: Error, CustomStringConvertible {
+    let first: Domain
+    let other: Domain
+
+    var description: String {
+        "mail.subject is \"local_part\", the first of mail.domains is \(first), and agents have"
+            + " accounts on \(other): the mail store would take two mailboxes of one name for one."
+            + " Make \(other) the first of mail.domains again, delete these accounts, or set"
+            + " mail.subject to \"address\" or \"account_id\""
     }
 }
 

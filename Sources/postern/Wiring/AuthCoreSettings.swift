@@ -60,7 +60,7 @@ struct UseCases: Sendable {
         let hasher = PasswordHasher(config.passwords, pools)
         limiter = RateLimiter(settings: RateLimiter.Settings(config.limits))
         let throttling = LoginThrottle.Settings(isEnabled: config.limits.enabled)
-        let throttle = LoginThrottle(settings: throttling, random: random)
+        let throttle = LoginThrottle(settings: throttling, audit: stores.audit, random: random)
         agents = Agents(
             settings: try Agents.Settings(config), policy: policy,
             governor: DifficultyGovernor(
@@ -75,7 +75,8 @@ struct UseCases: Sendable {
             settings: settings, policy: policy, tokens: tokens, stores: stores, hasher: hasher,
             limiter: limiter, throttle: throttle, random: random)
         users = Users(
-            settings: settings, tokens: tokens, stores: stores, hasher: hasher, limiter: limiter,
+            settings: settings, policy: policy, tokens: tokens, stores: stores, hasher: hasher,
+            limiter: limiter,
             throttle: throttle, random: random)
         apiTokens = APITokens(tokens: stores.apiTokens, random: random)
         domains = Domains(
@@ -94,7 +95,7 @@ struct UseCases: Sendable {
                 config.hashLogin, limits: .init(areShared: config.limits.enabled),
                 report: report),
             hashing: pools.hashing,
-            throttle: LoginThrottle(settings: throttling, random: random),
+            throttle: throttle,
             stopwatch: SystemStopwatch())
     }
 }

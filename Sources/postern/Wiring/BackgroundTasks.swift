@@ -2,7 +2,7 @@ internal import AuthCore
 internal import Logging
 
 /// The tasks that run at intervals, independent of requests: remove expired challenges, refresh the
-/// signing keys, return free memory, remove old audit events.
+/// signing keys, return free memory, remove old audit events, look up verified domains.
 ///
 /// A task that fails is logged and runs again after its interval. It never ends the server.
 struct BackgroundTasks: Sendable {
@@ -26,6 +26,7 @@ struct BackgroundTasks: Sendable {
     let ledger: any ChallengeLedger
     let signingKeys: any SigningKeyStore
     let keys: KeyRing
+    let domains: Domains
     let audit: any AuditLog
     /// How long audit events are kept; zero keeps them without end.
     let retention: Duration
@@ -49,6 +50,11 @@ struct BackgroundTasks: Sendable {
                 await repeatedly("report security events", .seconds(60)) { events.flush() }
             }
             group.addTask { await repeatedly("trim audit events", .seconds(600), trimAudit) }
+            group.addTask {
+                await repeatedly("look up verified domains", .seconds(3600)) {
+                    try await domains.recheck(at: clock())
+                }
+            }
         }
     }
 

@@ -93,6 +93,7 @@ struct Service: Sendable {
             await BackgroundTasks(
                 ledger: application.stores.challenges,
                 signingKeys: application.stores.signingKeys, keys: application.keys,
+                domains: application.domains,
                 audit: application.stores.audit, retention: config.audit.retention,
                 events: events, logger: logger, clock: SystemClock.now
             ).run()

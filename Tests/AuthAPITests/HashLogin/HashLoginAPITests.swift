@@ -37,7 +37,7 @@ struct HashLoginAPITests {
             case .object(let claims) = try JSONValue.parse(
                 try #require(Base64URL.decode(parts[1].utf8)))
         else { throw NoObject() }
-        #expect(claims.names == ["iss", "sub", "email", "ver", "iat", "exp"])
+        #expect(claims.names == ["iss", "sub", "email", "email_verified", "ver", "iat", "exp"])
         #expect(claims.text("iss") == AgentWorld.loginIssuer)
         #expect(claims.text("sub") == "user@example.com")
         #expect(claims.number("exp") == (claims.number("iat") ?? 0) + 3600)
@@ -83,7 +83,8 @@ struct HashLoginAPITests {
             let body = try response.json
             #expect(body["valid"] == .bool(true))
             let payload = try #require(body.object("payload"))
-            #expect(payload.names == ["sub", "email", "iss", "iat", "exp", "ver"])
+            #expect(
+                payload.names == ["sub", "email", "email_verified", "iss", "iat", "exp", "ver"])
             #expect(payload.number("iat") == api.world.clock.now.seconds)
         }
         let invalid = await api.call(
@@ -257,7 +258,7 @@ struct HashLoginAPITests {
 
     @Test func anEmailUnderADomainWithMailboxesHereCannotLogIn() async throws {
         let token = try await token()
-        try await host(.pending, owner: nil)
+        try await host(.verified, owner: nil)
         try expectFailed(await login("user@example.com"))
         #expect(await validate(token).status == .unauthorized)
         let new = await register("other@example.com")

@@ -3,11 +3,12 @@ import Testing
 @testable import AuthCore
 
 struct FailureCountTests {
-    private let steps = DelaySteps(freeTries: 5, maximum: .seconds(60))
+    private let steps = DelaySteps(freeTries: 5, per: .seconds(300), maximum: .seconds(60))
     private let start: Int64 = 1_800_000_000_000
 
-    private func isCounted(_ digest: UInt64, to count: inout FailureCount) -> Bool {
-        count.count(digest, at: start, with: steps)
+    private func fail(_ count: inout FailureCount) {
+        count.begin(at: start)
+        count.end(isFailure: true, begunAt: start, with: steps)
     }
 
     @Test func theFirstFailuresCostNoDelayAndThenItDoublesUpToTheMaximum() {
@@ -21,59 +22,57 @@ struct FailureCountTests {
         (Int.min, Duration.seconds(-5)), (.max, .seconds(Int64.max)), (0, .zero),
         (0, .milliseconds(1)),
     ])
-    func everySettingGivesABoundedNumberOfFailures(freeTries: Int, maximum: Duration) {
-        let steps = DelaySteps(freeTries: freeTries, maximum: maximum)
+    func everySettingGivesABoundedNumberOfFailures(freeTries: Int, length: Duration) {
+        let steps = DelaySteps(freeTries: freeTries, per: length, maximum: length)
         #expect((0...10_040).contains(steps.failuresToMaximum))
         #expect(steps.delay(after: .max) == steps.maximum)
         #expect(steps.maximum <= 86_400_000)
+        #expect((1...86_400_000).contains(steps.decayInterval))
     }
 
-    @Test func theCountFallsByOneEachMinute() {
+    @Test func asManyFailuresAsAreFreeAreForgottenInThePeriod() {
         var count = FailureCount()
-        for _ in 0..<4 { count.add(at: start, with: steps) }
-        let left = (Int64(0)...5).map { count.failures(at: start + $0 * 60_000) }
+        for _ in 0..<4 { fail(&count) }
+        let left = (Int64(0)...5).map { count.failures(at: start + $0 * 60_000, with: steps) }
         #expect(left == [4, 3, 2, 1, 0, 0])
+        #expect(
+            DelaySteps(freeTries: 100, per: .seconds(600), maximum: .zero).decayInterval == 6000)
     }
 
     @Test func failuresBeyondTheMaximumDelayAreNotCounted() {
         var count = FailureCount()
-        for _ in 0..<1000 { count.add(at: start, with: steps) }
-        #expect(count.failures(at: start) == steps.failuresToMaximum)
+        for _ in 0..<1000 { fail(&count) }
+        #expect(count.failures(at: start, with: steps) == steps.failuresToMaximum)
     }
 
-    @Test func aSecretAmongTheLastFourIsNotCountedAgain() {
+    @Test func anAttemptIsPendingUntilItEnds() {
         var count = FailureCount()
-        for digest: UInt64 in 1...4 {
-            #expect(isCounted(digest, to: &count))
-        }
-        for digest: UInt64 in 1...4 {
-            #expect(!isCounted(digest, to: &count))
-        }
-        #expect(count.failures(at: start) == 4)
-        #expect(isCounted(5, to: &count))
-        #expect(isCounted(1, to: &count))
-        #expect(!isCounted(5, to: &count))
+        count.begin(at: start)
+        count.begin(at: start)
+        #expect(count.pending == 2 && count.failures(at: start, with: steps) == 0)
+        count.end(isFailure: false, begunAt: start, with: steps)
+        count.end(isFailure: true, begunAt: start, with: steps)
+        #expect(count.pending == 0 && count.failures(at: start, with: steps) == 1)
+        count.end(isFailure: false, begunAt: start, with: steps)
+        #expect(count.pending == 0)
+        count.clearFailures()
+        #expect(count.failures(at: start, with: steps) == 0)
     }
 
-    @Test func theWaitRunsFromTheLastFailureOrFromTheAttemptInProgress() {
+    @Test func theWaitRunsFromTheLastAttempt() {
         var count = FailureCount()
-        count.add(at: start, with: steps)
+        count.begin(at: start)
         #expect(count.wait(1000, at: start + 400) == 600)
         #expect(count.wait(1000, at: start + 1000) == 0)
         #expect(count.wait(0, at: start) == 0)
-        count.block(for: 1000, at: start + 1000)
-        #expect(count.wait(1000, at: start + 1000) == 1000)
-        count.block(for: 60_000, at: start + 2000)
-        #expect(count.wait(1000, at: start + 2000) == 5000)
     }
 
     @Test func aClockThatStepsBackMakesNoClientWaitLongerThanTheMaximum() {
         var count = FailureCount()
-        for _ in 0..<20 { count.add(at: start, with: steps) }
-        count.block(for: 60_000, at: start)
+        for _ in 0..<20 { fail(&count) }
         let earlier = start - 86_400_000
         count.limitTimes(to: earlier, with: steps)
-        #expect(count.failures(at: earlier) == steps.failuresToMaximum)
+        #expect(count.failures(at: earlier, with: steps) == steps.failuresToMaximum)
         #expect(count.wait(60_000, at: earlier) == 60_000)
     }
 }

@@ -12,97 +12,81 @@ struct LoginHistoryTests {
         .init(high: 2, low: UInt64(number))
     }
 
-    private func network(_ number: Int) -> IPBlock {
-        IPAddress(v4: UInt32(truncatingIfNeeded: number)).client
+    private func client(_ number: Int) -> IPAddress {
+        IPAddress(v4: UInt32(truncatingIfNeeded: number))
     }
-
-    /// Whether an attempt is checked at once.
-    private func isChecked(_ wait: Int64) -> Bool { wait == 0 }
 
     private func at(_ seconds: Int64) -> Instant { start.advanced(by: .seconds(seconds)) }
 
-    @Test func theTablesNeverExceedTheirCapacity() {
+    /// - Returns: the wait in milliseconds.
+    private func attempt(
+        _ history: inout LoginHistory, _ account: LoginHistory.AccountKey, _ client: IPAddress,
+        at now: Instant, isKnown: Bool = false, as outcome: LoginThrottle.Outcome = .failed
+    ) -> Int64 {
+        let wait = history.begin(account, from: client, isKnown: isKnown, at: now)
+        if wait == 0 {
+            history.end(account, from: client, isKnown: isKnown, as: outcome, begunAt: now)
+        }
+        return wait
+    }
+
+    @Test func theTableNeverExceedsItsCapacity() {
         var history = LoginHistory(settings: .init(capacity: 100))
         for number in 0..<20_000 {
-            history.recordFailure(
-                account(number), secret: 1, from: network(number), at: at(Int64(number / 1000)))
-            history.recordSuccess(account(number), from: network(number), at: start)
-            #expect(history.count <= 4 * 102)
+            _ = attempt(
+                &history, account(number), client(number << 8), at: at(Int64(number / 1000)))
+            #expect(history.count <= 108)
         }
     }
 
-    @Test func attemptsWithoutAResultAreNotRecorded() {
+    @Test func attemptsThatDoNotFailLeaveNoEntry() {
         var history = LoginHistory(settings: .init())
-        for number in 0..<10_000 {
-            #expect(isChecked(history.check(account(number), from: network(number), at: start)))
+        for number in 0..<1000 {
+            for outcome in [LoginThrottle.Outcome.succeeded, .unchecked] {
+                #expect(
+                    attempt(
+                        &history, account(number), client(number << 8), at: start, as: outcome)
+                        == 0)
+            }
         }
         #expect(history.count == 0)
-    }
-
-    @Test func anAccountRemembersTheLastEightNetworksThatLoggedIn() {
-        var history = LoginHistory(settings: .init(accountFreeTries: 1))
-        for number in 1...9 { history.recordSuccess(account, from: network(number), at: start) }
-        for number in 100..<110 {
-            history.recordFailure(
-                account, secret: UInt64(number), from: network(number), at: start)
-        }
-        for number in 1...9 {
-            history.recordFailure(account, secret: 7, from: network(number), at: start)
-            let wait = history.check(account, from: network(number), at: start)
-            #expect((wait > 0) == (number == 1))
-        }
     }
 
     @Test func oldFailuresAreForgottenAndTheirEntriesRemoved() {
         var history = LoginHistory(settings: .init())
-        for secret: UInt64 in 1...50 {
-            history.recordFailure(account, secret: secret, from: network(1), at: start)
-        }
-        let wait = history.check(account, from: network(1), at: start)
-        #expect(wait == 60_000)
-        let later = start.advanced(by: .seconds(3600))
-        #expect(isChecked(history.check(account, from: network(1), at: later)))
+        for number in 0..<50 { _ = attempt(&history, account, client(number), at: start) }
+        #expect(attempt(&history, account, client(1), at: start) > 0)
+        let later = at(7200)
+        #expect(attempt(&history, account, client(1), at: later, as: .unchecked) == 0)
         #expect(history.count == 0)
     }
 
-    /// Whatever attackers do, a client on a network without failures is checked at once, and waits
-    /// at most eight seconds after its first failure.
-    @Test func noNumberOfFailuresElsewhereLocksTheOwnerOut() {
+    /// Whatever strangers do, the owner is checked at once where it has logged in before.
+    @Test func noNumberOfFailuresElsewhereMakesTheOwnerWait() {
         let random = SeededBytes(seed: 5)
         var history = LoginHistory(settings: .init(capacity: 1000))
-        let home = network(1)
-        history.recordSuccess(account, from: home, at: start)
+        var checked = 0
         for second in 0..<3000 {
             let now = at(Int64(second))
             for _ in 0..<3 {
-                let attacker = network(1000 + random.below(100_000))
-                if history.check(account, from: attacker, at: now) == 0 {
-                    history.recordFailure(
-                        account, secret: UInt64(random.below(1 << 40) + 1), from: attacker, at: now)
-                }
+                let stranger = client(random.below(1 << 30))
+                if attempt(&history, account, stranger, at: now) == 0 { checked += 1 }
             }
-            #expect(isChecked(history.check(account, from: home, at: now)))
-            let elsewhere = network(200_000 + second)
-            #expect(isChecked(history.check(account, from: elsewhere, at: now)))
-            history.recordFailure(account, secret: 3, from: elsewhere, at: now)
-            let wait = history.check(account, from: elsewhere, at: now)
-            #expect(wait <= 8000)
-            let patient = now.advanced(by: .seconds(8))
-            #expect(isChecked(history.check(account, from: elsewhere, at: patient)))
-            // The next round begins at an earlier time than `patient`, which the history accepts.
+            #expect(
+                attempt(
+                    &history, account, client(1), at: now, isKnown: true, as: .succeeded) == 0)
         }
+        // A hundred at first, then one in six seconds.
+        #expect(checked > 400 && checked < 100 + 3000 / 5)
     }
 
     @Test(arguments: [Int64.min, -1, 0, .max])
     func extremeTimesDoNotTrap(edge: Int64) {
-        var history = LoginHistory(settings: .init(freeTries: 0))
+        var history = LoginHistory(settings: .init(clientTries: 0))
         for now in [Instant(milliseconds: edge), start, Instant(milliseconds: edge)] {
-            _ = history.check(account, from: network(1), at: now)
-            history.recordFailure(account, secret: 1, from: network(1), at: now)
-            history.recordFailure(account, secret: 2, from: network(1), at: now)
-            #expect(!isChecked(history.check(account, from: network(1), at: now)))
-            history.recordSuccess(account, from: network(1), at: now)
-            #expect(isChecked(history.check(account, from: network(1), at: now)))
+            _ = attempt(&history, account, client(1), at: now, isKnown: true)
+            #expect(attempt(&history, account, client(1), at: now, isKnown: true) > 0)
+            history.end(account, from: client(1), isKnown: true, as: .succeeded, begunAt: now)
         }
     }
 }

@@ -3,164 +3,250 @@ import Networking
 import TestSupport
 import Testing
 
-struct LoginThrottleTests {
+@Suite(.timeLimit(.minutes(10))) struct LoginThrottleTests {
     private let start = Instant(seconds: 1_800_000_000)
-    private let owner = "owner@mail.test"
+    private let owner = LoginName.mailbox(address("owner@mail.test"))
     private let home = IPAddress(v4: 0xc000_0201)
-    private let throttle = LoginThrottle(random: SeededBytes(seed: 9).make)
+    private let stores: Stores
+    private let throttle: LoginThrottle
 
-    private func at(_ seconds: Int64) -> Instant { start.advanced(by: .seconds(seconds)) }
-
-    private func attacker(_ number: Int) -> IPAddress {
-        IPAddress(v4: 0x0a00_0000 + UInt32(number))
+    init() throws {
+        stores = try AgentWorld().stores
+        throttle = LoginThrottle(audit: stores.audit, random: SeededBytes(seed: 9).make)
     }
 
-    private func wait(
-        _ account: String, _ client: IPAddress, at now: Instant, on throttle: LoginThrottle
-    ) -> Duration {
+    private static func address(_ text: String) -> Address {
+        guard let address = Address(parsing: text) else { preconditionFailure() }
+        return address
+    }
+
+    private func name(_ number: Int) -> LoginName {
+        .mailbox(Self.address("user\(number)@mail.test"))
+    }
+
+    private func caller(_ client: IPAddress, _ now: Instant) -> Caller {
+        Caller(address: client, requestID: "test", now: now, arrival: .now)
+    }
+
+    /// Clients of different sites.
+    private func stranger(_ number: Int) -> IPAddress {
+        IPAddress(v4: 0x0a00_0001 + UInt32(number) << 8)
+    }
+
+    /// Makes an attempt that ends at once.
+    /// - Returns: how long it has to wait instead; zero when it was checked.
+    private func attempt(
+        _ name: LoginName, _ client: IPAddress, _ seconds: Int64 = 0,
+        as outcome: LoginThrottle.Outcome = .failed
+    ) async throws -> Duration {
+        let caller = caller(client, start.advanced(by: .seconds(seconds)))
         do {
-            try throttle.check(account: account, from: client, at: now)
+            let attempt = try await throttle.begin(name, by: caller)
+            attempt.end(as: outcome)
             return .zero
-        } catch {
+        } catch let error as RateLimited {
             // No bucket is empty, so there is none to describe.
             #expect(error.status == nil)
             return error.retryAfter
         }
     }
 
-    private func wait(_ account: String, _ client: IPAddress, at now: Instant) -> Duration {
-        wait(account, client, at: now, on: throttle)
+    private func isChecked(
+        _ name: LoginName, _ client: IPAddress, _ seconds: Int64 = 0
+    ) async throws -> Bool {
+        try await attempt(name, client, seconds, as: .unchecked) == .zero
     }
 
-    private func fail(
-        _ account: String, _ secret: String, _ client: IPAddress, at now: Instant
-    ) {
-        throttle.recordFailure(
-            account: account, secret: .bytes(Array(secret.utf8)), from: client, at: now)
+    private func recordLogin(
+        _ subject: String, _ client: IPAddress, _ seconds: Int64 = 0,
+        actor: AuditEvent.Actor = .account(AccountID(random: [UInt8](repeating: 1, count: 16)))
+    ) async throws {
+        try await stores.audit.append(
+            AuditEvent(
+                .loginSucceeded, by: caller(client, start.advanced(by: .seconds(seconds))),
+                actor: actor, subject: subject))
     }
 
-    @Test func fiveFailuresCostNoWaitAndThenItDoublesUpToAMinute() {
-        var now = start
-        var waits: [Duration] = []
-        for number in 0..<14 {
-            let due = wait(owner, home, at: now)
-            waits.append(due)
-            now = now.advanced(by: due)
-            if due > .zero { #expect(wait(owner, home, at: now) == .zero) }
-            fail(owner, "wrong \(number)", home, at: now)
+    // MARK: By account and client
+
+    @Test func fiveFailuresCostNoWaitAndThenItDoublesUpToAMinute() async throws {
+        var second: Int64 = 0
+        var waits: [Int64] = []
+        for _ in 0..<14 {
+            let wait = try await attempt(owner, home, second)
+            waits.append(wait.components.seconds)
+            guard wait > .zero else { continue }
+            second += wait.components.seconds
+            #expect(try await attempt(owner, home, second) == .zero)
         }
-        #expect(Array(waits[..<9]) == [0, 0, 0, 0, 0, 1, 2, 4, 8].map { Duration.seconds($0) })
-        #expect(waits.allSatisfy { $0 <= .seconds(60) } && waits.last ?? .zero > .seconds(15))
+        #expect(Array(waits[..<9]) == [0, 0, 0, 0, 0, 1, 2, 4, 8])
+        #expect(waits.allSatisfy { $0 <= 60 } && waits.last ?? 0 > 15)
     }
 
-    @Test func retryAfterIsTheSmallestSufficientNumberOfSeconds() {
-        for number in 0..<9 { fail(owner, "wrong \(number)", home, at: start) }
-        let later = start.advanced(by: .milliseconds(1))
-        let due = wait(owner, home, at: later)
-        #expect(due >= .seconds(15) && due.components.attoseconds == 0)
-        #expect(wait(owner, home, at: later.advanced(by: due - .seconds(1))) > .zero)
-        #expect(wait(owner, home, at: later.advanced(by: due)) == .zero)
-    }
-
-    @Test func oneOutdatedPasswordRepeatedCountsOnce() {
-        for second in 0..<1000 {
-            #expect(wait(owner, home, at: at(Int64(second))) == .zero)
-            fail(owner, "outdated", home, at: at(Int64(second)))
-        }
-    }
-
-    @Test func fourOutdatedPasswordsInTurnCountOnceEach() {
-        for second in 0..<1000 {
-            #expect(wait(owner, home, at: at(Int64(second))) == .zero)
-            fail(owner, "outdated \(second % 4)", home, at: at(Int64(second)))
+    /// The digests of wrong secrets are not kept, so every attempt counts.
+    @Test func aSuccessClearsTheFailuresOfItsClient() async throws {
+        for _ in 0..<3 {
+            for _ in 0..<4 { #expect(try await attempt(owner, home) == .zero) }
+            #expect(try await attempt(owner, home, as: .succeeded) == .zero)
         }
     }
 
-    @Test func oneOutdatedPasswordOnManyNetworksDelaysNoOtherNetwork() {
-        for number in 0..<100 { fail(owner, "outdated", attacker(number), at: start) }
-        fail(owner, "typo", home, at: start)
-        #expect(wait(owner, home, at: start) == .zero)
+    @Test func attemptsInProgressCountForAClientThatIsNotKnown() async throws {
+        let first = try await throttle.begin(owner, by: caller(home, start))
+        let second = try await throttle.begin(owner, by: caller(home, start))
+        for _ in 0..<3 { #expect(try await attempt(owner, home) == .zero) }
+        #expect(try await attempt(owner, home) == .seconds(1))
+        first.end(as: .succeeded)
+        for _ in 0..<4 { #expect(try await attempt(owner, home) == .zero) }
+        #expect(try await attempt(owner, home) == .seconds(1))
+        second.end(as: .succeeded)
     }
 
-    @Test func aSuccessClearsTheFailuresOfItsNetwork() {
-        for number in 0..<8 { fail(owner, "wrong \(number)", home, at: start) }
-        #expect(wait(owner, home, at: start) > .zero)
-        throttle.recordSuccess(account: owner, from: home, at: start)
-        for number in 0..<4 {
-            #expect(wait(owner, home, at: start) == .zero)
-            fail(owner, "again \(number)", home, at: start)
+    /// A program may open many connections at once.
+    @Test func attemptsInProgressDoNotCountForAKnownClientWithoutFailures() async throws {
+        try await recordLogin("owner@mail.test", home)
+        let one = try await throttle.begin(owner, by: caller(home, start))
+        let two = try await throttle.begin(owner, by: caller(home, start))
+        let three = try await throttle.begin(owner, by: caller(home, start))
+        let four = try await throttle.begin(owner, by: caller(home, start))
+        let five = try await throttle.begin(owner, by: caller(home, start))
+        let six = try await throttle.begin(owner, by: caller(home, start))
+        #expect(try await isChecked(owner, home))
+        one.end(as: .succeeded)
+        two.end(as: .succeeded)
+        three.end(as: .succeeded)
+        four.end(as: .succeeded)
+        five.end(as: .succeeded)
+        six.end(as: .succeeded)
+    }
+
+    @Test func anUncheckedAttemptCountsForNothing() async throws {
+        for _ in 0..<200 { #expect(try await isChecked(owner, home)) }
+    }
+
+    @Test func anAttemptThatIsNotEndedOrWasCancelledCountsAsFailed() async throws {
+        for number in 0..<5 {
+            let begun = try await throttle.begin(owner, by: caller(home, start))
+            if number % 2 == 0 { begun.end(after: CancellationError()) }
         }
-        #expect(wait(owner, home, at: start) == .zero)
+        #expect(try await attempt(owner, home) == .seconds(1))
+        let unchecked = try await throttle.begin(
+            owner, by: caller(home, start.advanced(by: .seconds(1))))
+        unchecked.end(after: StoreBusy())
+        // Still five: the next wait is the same.
+        #expect(try await attempt(owner, home, 1) == .seconds(1))
     }
 
-    @Test func failuresOfOneNetworkDoNotDelayAnother() {
-        for number in 0..<9 { fail(owner, "wrong \(number)", attacker(1), at: start) }
-        #expect(wait(owner, attacker(1), at: start) > .zero)
-        #expect(wait(owner, home, at: start) == .zero)
-        #expect(wait("other@mail.test", attacker(1), at: start) == .zero)
+    @Test func waitingCountsForNothing() async throws {
+        for _ in 0..<5 { _ = try await attempt(owner, home) }
+        for _ in 0..<100 { #expect(try await attempt(owner, home) == .seconds(1)) }
     }
 
-    @Test func aNetworkThatTriesManyAccountsIsDelayedOnAllOfThem() {
-        for number in 0..<30 { fail("user\(number)@mail.test", "123456", home, at: start) }
-        let due = wait("fresh@mail.test", home, at: start)
-        #expect(due > .seconds(1) && due <= .seconds(60))
-        #expect(wait("fresh@mail.test", attacker(1), at: start) == .zero)
-    }
+    // MARK: By account and site, by account, over all accounts
 
-    @Test func aNetworkThatLoggedInToAnAccountIsNotDelayedOnItByFailuresOnOthers() {
-        throttle.recordSuccess(account: owner, from: home, at: start)
-        for number in 0..<60 { fail("user\(number)@mail.test", "123456", home, at: start) }
-        #expect(wait("fresh@mail.test", home, at: start) > .zero)
-        #expect(wait(owner, home, at: start) == .zero)
-    }
-
-    @Test func aSuccessOnOneAccountClearsNoFailuresOnOthers() {
-        for number in 0..<60 { fail("user\(number)@mail.test", "123456", home, at: start) }
-        throttle.recordSuccess(account: "mine@mail.test", from: home, at: start)
-        #expect(wait("fresh@mail.test", home, at: start) > .zero)
-    }
-
-    @Test func failuresFromManyNetworksDelayEachOfThemAndNotAKnownNetwork() {
-        throttle.recordSuccess(account: owner, from: home, at: start)
-        for number in 0..<200 { fail(owner, "guess \(number)", attacker(number), at: start) }
-        fail(owner, "guess", attacker(500), at: start)
-        #expect(wait(owner, attacker(500), at: start) == .seconds(8))
-        fail(owner, "typo", home, at: start)
-        #expect(wait(owner, home, at: start) == .zero)
-    }
-
-    @Test func aNewNetworkIsCheckedAtOnceAndThenWaitsEightSecondsAtMost() {
-        for number in 0..<200 { fail(owner, "guess \(number)", attacker(number), at: start) }
-        #expect(wait(owner, home, at: start) == .zero)
-        fail(owner, "typo", home, at: start)
-        #expect(wait(owner, home, at: start) == .seconds(8))
-        #expect(wait(owner, home, at: at(8)) == .zero)
-    }
-
-    @Test func aNetworkThatHadToWaitHasOneAttemptAtATime() {
-        for number in 0..<7 { fail(owner, "wrong \(number)", home, at: start) }
-        #expect(wait(owner, home, at: at(4)) == .zero)
-        #expect(wait(owner, home, at: at(4)) > .zero)
-        // An attempt without a result blocks the next one for five seconds at most.
-        #expect(wait(owner, home, at: at(9)) == .zero)
-    }
-
-    @Test func accountsWithSimilarNamesAreCountedApart() {
-        for name in ["a", "a\u{0}", "A"] {
-            for number in 0..<5 { fail(name, "wrong \(number)", home, at: start) }
-            #expect(wait(name, home, at: start) == .seconds(1))
+    @Test func clientsOfOneSiteHaveTwentyTriesOnAnAccount() async throws {
+        func client(_ number: UInt64) -> IPAddress {
+            IPAddress(v6: 0x2001_0db8_0000_0000 | number, 1)
         }
-        #expect(wait("", home, at: start) == .zero)
-        #expect(wait(String(repeating: "a", count: 10_000), home, at: start) == .zero)
+        for number in 0..<20 {
+            #expect(try await attempt(owner, client(UInt64(number))) == .zero)
+        }
+        #expect(try await attempt(owner, client(60)) == .seconds(1))
+        #expect(try await attempt(name(1), client(60)) == .zero)
+        #expect(try await attempt(owner, home) == .zero)
     }
 
-    @Test func aDisabledThrottleDelaysNothing() {
-        let off = LoginThrottle(
-            settings: .init(isEnabled: false), random: SeededBytes(seed: 9).make)
+    @Test func anAccountHasAHundredTriesFromAllClients() async throws {
         for number in 0..<100 {
-            off.recordFailure(
-                account: owner, secret: .bytes([UInt8(number)]), from: home, at: start)
-            #expect(wait(owner, home, at: start, on: off) == .zero)
+            #expect(try await attempt(owner, stranger(number)) == .zero)
         }
+        #expect(try await attempt(owner, home) == .seconds(1))
+        #expect(try await attempt(name(1), home) == .zero)
+        // Ten minutes after the last failure all are forgotten.
+        for number in 0..<100 {
+            #expect(try await attempt(owner, stranger(1000 + number), 700) == .zero)
+        }
+    }
+
+    @Test func aClientThatTriesManyAccountsWaitsOnAllOfThem() async throws {
+        for number in 0..<20 { #expect(try await attempt(name(number), home) == .zero) }
+        #expect(try await attempt(name(50), home) == .seconds(1))
+        #expect(try await attempt(name(50), stranger(1)) == .zero)
+        // A login to an account of one's own gives no new tries on others.
+        #expect(try await attempt(owner, home, 1, as: .succeeded) == .zero)
+        #expect(try await attempt(name(51), home, 1) > .zero)
+    }
+
+    // MARK: Known clients
+
+    @Test func strangersNeverMakeAKnownClientWait() async throws {
+        try await recordLogin("owner@mail.test", home)
+        for number in 0..<120 { _ = try await attempt(owner, stranger(number)) }
+        for number in 0..<120 { _ = try await attempt(owner, home.neighbour(number)) }
+        #expect(try await !isChecked(owner, stranger(500)))
+        #expect(try await isChecked(owner, home))
+        // Its own failures do, after the free tries.
+        for _ in 0..<5 { #expect(try await attempt(owner, home) == .zero) }
+        #expect(try await attempt(owner, home) == .seconds(1))
+    }
+
+    @Test func aClientIsKnownForThirtyDays() async throws {
+        let later: Int64 = 30 * 86_400
+        for (number, second) in [(1, Int64(0)), (2, -1)] {
+            try await recordLogin("user\(number)@mail.test", home, second)
+            for other in 0..<100 {
+                _ = try await attempt(name(number), stranger(100 * number + other), later)
+            }
+            #expect(try await isChecked(name(number), home, later) == (number == 1))
+        }
+    }
+
+    @Test func aLoginToAnotherNameOfTheSameTextMakesNoClientKnown() async throws {
+        let email = try #require(Email(parsing: "owner@mail.test"))
+        try await recordLogin(
+            "owner@mail.test", home, actor: .user(UserID(random: [UInt8](repeating: 2, count: 16))))
+        try await recordLogin("owner@mail.test", home, actor: .email(email))
+        try await recordLogin("user1@mail.test", home)
+        for number in 0..<100 { _ = try await attempt(owner, stranger(number)) }
+        #expect(try await !isChecked(owner, home))
+        for name in [LoginName.user(email), .hashLogin(email)] {
+            for number in 0..<100 { _ = try await attempt(name, stranger(number + 200)) }
+            #expect(try await isChecked(name, home))
+        }
+    }
+
+    @Test func aBrokenLogIsAnErrorAndNotAnUnknownClient() async throws {
+        for _ in 0..<5 { _ = try await attempt(owner, home) }
+        await stores.close()
+        await #expect(throws: (any Error).self) {
+            let attempt = try await throttle.begin(owner, by: caller(home, start))
+            attempt.end(as: .unchecked)
+        }
+    }
+
+    // MARK: The rest
+
+    @Test func namesOfDifferentKindsAreCountedApart() async throws {
+        let email = try #require(Email(parsing: "owner@mail.test"))
+        for name in [owner, .user(email), .hashLogin(email), .hashLogin(nil)] {
+            for _ in 0..<5 { #expect(try await attempt(name, home) == .zero) }
+        }
+    }
+
+    @Test func aDisabledThrottleDelaysNothing() async throws {
+        let off = LoginThrottle(
+            settings: .init(isEnabled: false), audit: stores.audit,
+            random: SeededBytes(seed: 9).make)
+        for _ in 0..<200 {
+            let attempt = try await off.begin(owner, by: caller(home, start))
+            attempt.end(as: .failed)
+        }
+    }
+}
+
+extension IPAddress {
+    /// Another address of the same IPv4 /24.
+    fileprivate func neighbour(_ number: Int) -> IPAddress {
+        IPAddress(v4: 0xc000_0202 + UInt32(number))
     }
 }

@@ -7,7 +7,7 @@ struct AuditEventTests {
 
     @Test(
         arguments: [
-            ("anonymous", AuditEvent.Actor.anonymous), ("operator", .operator),
+            ("anonymous", AuditEvent.Actor.anonymous), ("operator", .operator), ("server", .server),
             ("account:\(id)", AccountID(id).map { .account($0) }),
             ("user:\(id)", UserID(id).map { .user($0) }),
             ("o'neil+x@example.com", Email(parsing: "o'neil+x@example.com").map { .email($0) }),

@@ -43,29 +43,4 @@ import Testing
     func aNameThatIsAnIPv4AddressOrEndsInANumberIsRejected(name: String) throws {
         #expect(try domain(name) == nil)
     }
-
-    @Test func onlyAnUnverifiedClaimOfAnotherUserExpires() throws {
-        let claim = try #require(try domain("example.test"))
-        var later = try #require(try domain("example.test"))
-        func isReplaced(_ claim: HostedDomain, after age: Duration) -> Bool {
-            later = HostedDomain(
-                id: later.id, name: later.name, owner: later.owner, verifyToken: "",
-                created: claim.created.advanced(by: age))
-            return claim.isReplaced(by: later)
-        }
-        let lifetime = HostedDomain.claimLifetime
-        #expect(lifetime == .seconds(7 * 86_400))
-        #expect(isReplaced(claim, after: lifetime))
-        #expect(!isReplaced(claim, after: lifetime - .milliseconds(1)))
-        var verified = claim
-        verified.verification = .verified
-        #expect(!isReplaced(verified, after: lifetime))
-        let operators = HostedDomain(
-            id: claim.id, name: claim.name, owner: nil, verifyToken: "", created: claim.created)
-        #expect(!isReplaced(operators, after: lifetime))
-        let own = HostedDomain(
-            id: claim.id, name: claim.name, owner: later.owner, verifyToken: "",
-            created: claim.created)
-        #expect(!isReplaced(own, after: lifetime))
-    }
 }

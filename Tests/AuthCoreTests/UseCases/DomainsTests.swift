@@ -57,25 +57,58 @@ struct DomainsTests {
         await #expect(throws: AccountsError.invalidDomain) { try await add(name, for: user) }
     }
 
-    @Test func aNameIsAddedOnceAndAConfiguredOneNever() async throws {
+    @Test func aUserAddsANameOnceAndAConfiguredOneNever() async throws {
         let user = try await world.addUser("ada@example.test")
-        let other = try await world.addUser("other@example.test")
         _ = try await add("one.test", for: user)
         for name in ["mail.test", "One.test"] {
-            for user in [user, other] {
-                await #expect(throws: AccountsError.domainAlreadyExists) {
-                    try await add(name, for: user)
-                }
+            await #expect(throws: AccountsError.domainAlreadyExists) {
+                try await add(name, for: user)
             }
         }
         _ = try await add("two.test", for: user)
         await #expect(throws: AccountsError.domainLimitReached) {
             try await add("three.test", for: user)
         }
-        // An unverified claim expires after a week.
-        world.clock.advance(by: HostedDomain.claimLifetime)
-        _ = try await add("one.test", for: other)
-        #expect(try await world.domains.list(of: user).map(\.name.text) == ["two.test"])
+    }
+
+    @Test func aClaimDoesNotKeepItsNamesOwnerFromProvingIt() async throws {
+        let squatter = try await world.addUser("squatter@example.test")
+        let user = try await world.addUser("ada@example.test")
+        let claim = try await add("one.test", for: squatter)
+        try await verify(try await add("one.test", for: user), of: user)
+        // Even with a record of its own, the claim is not verified any more.
+        world.resolver.publish(
+            text: "postern-verify=\(claim.verifyToken)", at: "postern-verify.one.test")
+        let late = try await world.domains.verify(claim.id, of: squatter, by: world.caller)
+        #expect(late.verification == .failed && late.hasText)
+        try await world.domains.remove(claim.id, of: squatter, by: world.caller)
+        await #expect(throws: AccountsError.domainAlreadyExists) {
+            try await add("one.test", for: squatter)
+        }
+    }
+
+    @Test func aDomainWithoutItsRecordBecomesPendingAfterAWeek() async throws {
+        let user = try await world.addUser("ada@example.test")
+        let domain = try await add("example.test", for: user)
+        try await verify(domain, of: user)
+        world.resolver.withdrawAll()
+        for day in 1...8 {
+            #expect(try await world.domains.list(of: user).first?.verification == .verified)
+            world.clock.advance(by: .seconds(86_400))
+            if day == 3 {
+                // Silence of the name servers is not an absence.
+                world.resolver.stopAnswering()
+                try await world.domains.recheck(at: world.clock.now)
+                world.resolver.answerAgain()
+                world.clock.advance(by: .seconds(3600))
+            }
+            try await world.domains.recheck(at: world.clock.now)
+        }
+        #expect(try await world.domains.list(of: user).first?.verification == .pending)
+        let lapse = try #require(try await world.events.last)
+        #expect(lapse.kind == .domainLapsed && lapse.actor == .server)
+        #expect(lapse.subject == "example.test" && lapse.network == "")
+        try await verify(domain, of: user)
     }
 
     @Test func verificationNeedsTheTXTRecordAndReportsTheMXRecord() async throws {

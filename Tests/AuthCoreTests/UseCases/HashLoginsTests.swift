@@ -43,7 +43,8 @@ import Testing
     }
 
     private func failures(_ world: AgentWorld) async throws -> Int {
-        try await world.events.count { $0.kind == .loginFailed }
+        try await world.stores.audit.events(after: nil, limit: .max)
+            .reduce(0) { $0 + ($1.event.kind == .loginFailed ? Int($1.count) : 0) }
     }
 
     /// Expects that a login fails at its floor, and is answered not before that.
@@ -233,6 +234,40 @@ import Testing
         _ = try await logIn(world)
     }
 
+    /// Counted when it ends, the failure of a registered email would count later than that of an
+    /// unregistered one, because only it is fetched.
+    @Test func attemptsInProgressCountForNamesThatExistAndForThoseThatDoNot() async throws {
+        let world = try await world()
+        world.host.hold(5)
+        let caller = world.caller
+        let slow = (0..<5).map { _ in
+            Task {
+                try await world.hashLogins.logIn(
+                    email: Self.email, password: [1], by: caller
+                ).token
+            }
+        }
+        await world.host.awaitHeld(5)
+        let limited = HashLoginError.common(.rateLimited(RateLimited(retryAfter: .seconds(1))))
+        await #expect(throws: limited) {
+            try await world.hashLogins.logIn(email: Self.email, password: [1], by: caller)
+        }
+        world.host.release()
+        for task in slow {
+            await #expect(throws: HashLoginError.loginFailed) { try await task.value }
+        }
+        for _ in 0..<5 {
+            await #expect(throws: HashLoginError.loginFailed) {
+                try await world.hashLogins.logIn(
+                    email: "nobody@example.com", password: [1], by: caller)
+            }
+        }
+        await #expect(throws: limited) {
+            try await world.hashLogins.logIn(
+                email: "nobody@example.com", password: [1], by: caller)
+        }
+    }
+
     @Test func aSuccessIsRecordedAndClearsTheFailures() async throws {
         let world = try await world()
         for round in 0..<3 {
@@ -303,5 +338,23 @@ import Testing
         let email = try await world.hashLogins.logOut(
             token: nil, email: Self.email, password: Self.password, by: world.caller)
         #expect(email.text == Self.email)
+    }
+
+    @Test func aDeletedRegistrationFreesItsEmailAndEndsItsTokens() async throws {
+        let world = try await world()
+        let old = try await logIn(world).token
+        let email = try #require(Email(parsing: Self.email))
+        let event = AuditEvent(
+            .hashLoginDeleted, by: world.caller, actor: .operator, subject: email.text)
+        #expect(
+            try await world.stores.hashLoginDirectory.deleteHashLogin(
+                of: email, recording: event))
+        await expectFailure(in: world) { _ = try await logIn(world) }
+        _ = try await register(Self.email, in: world)
+        await #expect(throws: HashLoginError.invalidToken) {
+            try await world.hashLogins.validate(old, at: world.clock.now)
+        }
+        let new = try await logIn(world).token
+        _ = try await world.hashLogins.validate(new, at: world.clock.now)
     }
 }

@@ -38,10 +38,11 @@ struct UserRegistrarTests {
         #expect(try await world.events.map(\.kind) == [.userCreated, .loginSucceeded])
     }
 
-    @Test func anEmailIsTakenOnceAndAPasswordHasSixBytes() async throws {
+    @Test func anEmailIsTakenOnceAndAPasswordHasEightCharacters() async throws {
         _ = try await add()
         await #expect(throws: AccountsError.emailTaken) { try await add() }
-        await #expect(throws: AccountsError.passwordTooShort) { try await add("12345") }
+        await #expect(throws: AccountsError.passwordTooShort) { try await add("1x3y5z7") }
+        await #expect(throws: AccountsError.passwordTooCommon) { try await add("password") }
         #expect(try await world.events.count == 1)
     }
 
@@ -83,11 +84,11 @@ struct UserRegistrarTests {
         _ = try await logIn("another one")
     }
 
-    @Test func aNewPasswordHasSixBytesToo() async throws {
+    @Test func aNewPasswordHasEightCharactersToo() async throws {
         let user = try await add()
         await #expect(throws: AccountsError.passwordTooShort) {
             try await registrar.setPassword(
-                of: user, to: Array("12345".utf8), for: nil,
+                of: user, to: Array("1x3y5z7".utf8), for: nil,
                 recording: event(.credentialReset))
         }
         _ = try await logIn("propassword")

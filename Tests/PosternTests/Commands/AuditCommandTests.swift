@@ -29,15 +29,20 @@ import Testing
 
     @Test func aTextLineContainsNoControlCharacters() {
         #expect(
-            AuditOutput.line(event)
+            AuditOutput.line(AuditRecord(sequence: 7, event: event))
                 == "1970-01-01T00:00:00Z  login_failed  anonymous  a\\u001b[2J\\u000a\"  192.0.2.1"
                 + "  1-2")
         let own = AuditEvent.byOperator(.userCreated, "a")
-        #expect(AuditOutput.line(own).hasSuffix("  user_created  operator  a  -  -"))
+        #expect(
+            AuditOutput.line(AuditRecord(sequence: 8, event: own))
+                .hasSuffix("  user_created  operator  a  -  -"))
+        #expect(
+            AuditOutput.line(AuditRecord(sequence: 9, event: event, count: 12))
+                .hasSuffix("  192.0.2.1  1-2  12 times"))
     }
 
     @Test func aJSONLineIsOneObject() throws {
-        let bytes = AuditOutput.json(AuditRecord(sequence: 7, event: event))
+        let bytes = AuditOutput.json(AuditRecord(sequence: 7, event: event, count: 3))
         #expect(!bytes.contains(0x0a))
         let object = try #require(try JSONValue.parse(bytes).object)
         #expect(object["sequence"] == .integer(7))
@@ -46,5 +51,6 @@ import Testing
         #expect(object["subject"] == .string("a\u{1b}[2J\n\""))
         #expect(object["client"] == .string("192.0.2.1"))
         #expect(object["request_id"] == .string("1-2"))
+        #expect(object["count"] == .integer(3))
     }
 }

@@ -50,7 +50,7 @@ import Testing
 
     private func domain(_ name: String) async throws -> HostedDomain? {
         let name = try #require(Domain(parsing: name))
-        return try await look { try await $0.domains.domain(named: name) }
+        return try await look { try await $0.domainDirectory.domains(named: name).first }
     }
 
     @Test func disablingAndEnablingAUserIsAudited() async throws {

@@ -1,6 +1,7 @@
 import AuthCore
 import AuthStorage
 import Cryptography
+import Fetching
 import Logging
 import Testing
 
@@ -20,6 +21,11 @@ import Testing
                 store: stores.signingKeys, sealer: sealer, pool: pool,
                 random: RandomBytes.make,
                 clock: clock),
+            domains: Domains(
+                settings: .defaults, policy: AddressPolicy(MailSection()), domains: stores.domains,
+                resolver: SystemResolver(
+                    client: DNSClient(servers: [], timeout: .seconds(1)), report: { _ in }),
+                random: RandomBytes.make),
             audit: stores.audit, retention: retention, events: SecurityEvents { _, _ in },
             logger: Logger(label: "t") { _ in SwiftLogNoOpLogHandler() }, clock: clock)
     }
@@ -75,6 +81,6 @@ import Testing
     }
 
     private func event(at second: Int64) -> AuditEvent {
-        AuditEvent(.loginFailed, time: Instant(seconds: second), actor: .anonymous, subject: "b")
+        AuditEvent(.loginSucceeded, time: Instant(seconds: second), actor: .anonymous, subject: "b")
     }
 }

@@ -1,0 +1,37 @@
+/// The name that a client logs in with, whether anything has it or not.
+///
+/// A user's email may be the address of another person's mailbox, so names of different kinds are
+/// different even when their texts are equal.
+public enum LoginName: Hashable, Sendable {
+    case mailbox(Address)
+    case user(Email)
+    /// `nil` where the client sent no valid email.
+    case hashLogin(Email?)
+
+    /// The subject of audit events.
+    public var subject: String {
+        switch self {
+        case .mailbox(let address): address.description
+        case .user(let email): email.text
+        case .hashLogin(let email): email?.text ?? "no email"
+        }
+    }
+
+    /// How the actor of this name's successful logins begins, in its stored form.
+    public var actorPrefix: String {
+        switch self {
+        case .mailbox: "account:"
+        case .user: "user:"
+        case .hashLogin: subject
+        }
+    }
+
+    /// Different for different names: no address begins with a text and a colon.
+    var key: String {
+        switch self {
+        case .mailbox: subject
+        case .user: "user:\(subject)"
+        case .hashLogin(let email): "hash-login:\(email?.text ?? "")"
+        }
+    }
+}
