@@ -115,8 +115,10 @@ class Fairness:
                 beside = f"beside {count} flooding client{'s' * (count > 1)}"
                 for name, mine, alone in zip(
                         ("p50", "p99"), figures[count][kind], figures[0][kind]):
-                    yield Row(f"POST {path}, {name}, {beside}", "ms", mine * 1e3, 4,
-                              alone * 1e3, "alone", goal_is_ratio=True)
+                    # A few hashes, beside one. Fourteen also use the cores to send.
+                    yield Row(f"POST {path}, {name}, {beside}", "ms", mine * 1e3,
+                              4 if count == 1 else None, alone * 1e3, "alone",
+                              goal_is_ratio=True)
 
     def mailbox(self, number):
         boxes = named(Boxes(self.port), f"2001:db8:{number + 1:x}::1")
@@ -155,5 +157,5 @@ class Fairness:
             taken.append(time.monotonic() - start)
             following += 1 / rate
             time.sleep(max(0, following - time.monotonic()))
-        cuts = statistics.quantiles(taken, n=100)
+        cuts = statistics.quantiles(taken, n=100, method="inclusive")
         return cuts[49], cuts[98]

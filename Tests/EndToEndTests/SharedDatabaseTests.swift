@@ -79,6 +79,10 @@ struct SharedDatabaseTests {
         let directory = try TestDirectory()
         let (one, other, programs) = try pair(in: directory)
         let session = try Agent.token(in: one.signup("sealed"))
+        // Both answer when the key has been created.
+        for keys in ["jwks.json", "login-jwks.json"] {
+            #expect(try one.call("GET", "/.well-known/\(keys)").status == 200)
+        }
         let secret = directory.file("new.secret")
         try directory.write(String(repeating: "0f", count: 32), to: "new.secret")
         #expect(chmod(secret, 0o600) == 0)

@@ -115,14 +115,16 @@ import Testing
             $0.transfers = 1
             $0.waiting = 1
         }
+        // The first client holds its share, which is one.
+        let other = IPAddress(v4: 0xc000_0201)
         let fetcher = GuardedFetcher(rules: rules, lookUp: Self.loopback)
         let (slow, next) = try (target("a.test", held), target("b.test", prompt))
         async let first = fetcher.fetch(slow, for: .loopback, by: .now + .seconds(300))
         await gate.await()
-        #expect(!fetcher.isFull(for: .loopback))
-        async let second = fetcher.fetch(next, for: .loopback, by: .now + .seconds(300))
+        #expect(!fetcher.isFull(for: other))
+        async let second = fetcher.fetch(next, for: other, by: .now + .seconds(300))
         // The second is in the queue now.
-        while !fetcher.isFull(for: .loopback) { await Task.yield() }
+        while !fetcher.isFull(for: other) { await Task.yield() }
         #expect(prompt.visits == 0)
         gate.release()
         let bodies = try await [first, second]

@@ -125,15 +125,20 @@ import Testing
         for task in tasks { #expect(try await task.value == []) }
     }
 
-    @Test func theNextAddressIsTriedWhenOneDoesNotCompleteTheHandshake() async throws {
-        let silent = Listener { connection in _ = Listener.isClosed(connection, within: 60_000) }
-        // Not TLS, which is another error than a host that is silent.
-        let plain = Listener(on: Self.second, port: silent.port, answer: Self.ok)
-        let fetcher = fetcher({ _ in }, lookUp: { _ in [.loopback, Self.second] })
-        let target = try FetchTarget("https://a.test:\(silent.port)/", under: rules())
-        await #expect(throws: FetchError(.untrusted)) {
-            try await fetcher.fetch(target, for: .loopback, by: .now + .seconds(4))
+    /// An address that accepts connections and does not answer in TLS counts as one that cannot be
+    /// connected to, so that the next one is tried; the last one has all of the time.
+    @Test(arguments: [(false, FetchError.Cause.unreachable), (true, .timedOut)])
+    func connectingTakesHalfOfTheTimeWhereThereIsAnotherAddress(
+        isLast: Bool, cause: FetchError.Cause
+    ) async throws {
+        let silent = Listener { connection in _ = Listener.read(connection, count: 100_000) }
+        let transfer = GuardedTransfer(
+            target: try FetchTarget("https://a.test:\(silent.port)/", under: rules()),
+            address: .loopback, isLast: isLast, rules: rules(), trust: .builtIn,
+            deadline: .now + .seconds(4))
+        await #expect(throws: FetchError(cause)) {
+            try await onOwnThread { try transfer.perform() }
         }
-        #expect(silent.visits == 1 && plain.visits == 1)
+        #expect(silent.visits == 1)
     }
 }

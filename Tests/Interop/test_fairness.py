@@ -55,9 +55,13 @@ class Flood:
                 self.stopped.wait(0.05)
 
     def __enter__(self):
+        # Of a client that has never logged in, five attempts at one account are checked at once.
+        assert named(Mailboxes(self.url), self.address).login(self.box.address).status_code == 200
         for thread in self.threads:
             thread.start()
-        assert self.first_busy.wait(60), "the flood never filled its share"
+        if not self.first_busy.wait(30):
+            self.__exit__()
+            raise AssertionError("the flood never filled its share")
         return self
 
     def __exit__(self, *_):

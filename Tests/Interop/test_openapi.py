@@ -137,7 +137,10 @@ def test_the_document_is_valid_and_speaks_of_this_server(document, postern):
 
 def test_each_operation_of_the_agent_api_is_documented(watched, document, name):
     signup = watched.session(username=name())
-    watched.session(apiKey=signup.json()["apiKey"])
+    login = watched.session(apiKey=signup.json()["apiKey"])
+    ended = watched.http.delete(
+        watched.url + "/api/v1/session", headers={"Authorization": f"Bearer {bearer(login)}"})
+    assert ended.status_code == 204
     session = bearer(signup)
     watched.mailbox(bearer(watched.capability(session)))
     watched.post("/api/v1/api-key", session)
@@ -158,7 +161,8 @@ def test_each_operation_of_the_accounts_api_is_documented(watched_boxes, documen
     boxes.call("GET", "/api/user/me", user.token)
 
     free = boxes.mailbox()
-    boxes.login(free.address)
+    ended = boxes.call("DELETE", "/api/token", boxes.login(free.address).json()["token"])
+    assert ended.status_code == 204
     boxes.get(free.id, free.token)
     boxes.reset(free.id, free.token, "another one")
     boxes.delete(free.id, boxes.login(free.address, "another one").json()["token"])
@@ -302,7 +306,7 @@ def test_errors_of_the_agent_api_are_documented(watched, refused):
 
 @pytest.mark.parametrize("call", [
     "POST /api/v1/capability", "POST /api/v1/api-key", "DELETE /api/v1/account",
-    "GET /.well-known/jmap",
+    "DELETE /api/v1/session", "GET /.well-known/jmap",
 ])
 def test_a_missing_token_is_documented(watched, call):
     method, path = call.split()

@@ -94,18 +94,18 @@ import Testing
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { try await pool.run(for: nil) { gate.hold() } }
             await gate.await()
-            for _ in 0..<16 {
+            for _ in 0..<12 {
                 group.addImmediateTask {
                     try await pool.run(for: flooding) { order.add("flooding") }
                 }
             }
             group.addImmediateTask { try await pool.run(for: quiet) { order.add("quiet") } }
-            #expect(pool.statistics.waiting == 17)
+            #expect(pool.statistics.waiting == 13)
             gate.release()
             try await group.waitForAll()
         }
         #expect((0...2).contains(try #require(order.entries.firstIndex(of: "quiet"))))
-        #expect(order.entries.count == 17)
+        #expect(order.entries.count == 13)
     }
 
     @Test func aPlaceOfACancelledJobIsGivenBackToItsClient() async throws {

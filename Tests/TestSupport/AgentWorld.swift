@@ -169,7 +169,10 @@ public final class AgentWorld: Sendable {
 }
 
 extension WorkerPool {
-    public static func forTests() -> WorkerPool { WorkerPool(name: "test", lanes: 2, depth: 64) }
+    /// Without shares: most tests have one client.
+    public static func forTests() -> WorkerPool {
+        WorkerPool(name: "test", lanes: 2, depth: 64, shares: .unlimited)
+    }
 }
 
 /// scrypt that takes microseconds.

@@ -11,7 +11,7 @@ public final class HeldPool: Sendable {
         }
     }
 
-    public let pool = WorkerPool(name: "test", lanes: 1, depth: 3)
+    public let pool = WorkerPool(name: "test", lanes: 1, depth: 3, shares: .unlimited)
     private let held = Mutex<[Held]>([])
 
     /// - Parameter isFull: whether no place is free from the start.

@@ -129,8 +129,9 @@ public struct HashLoginAPI: Sendable {
             body.member("email", email.text)
         }
     }
-    /// Runs `body` with the caller as ``AuthCore/Caller/current``, so that a report about a hash URL
-    /// can name the request.
+
+    /// Runs `body` with the caller as ``AuthCore/Caller/current``, so that a report about a hash
+    /// URL can name the request.
     private func naming<T: Sendable>(
         _ caller: Caller, _ body: () async throws(HashLoginError) -> T
     ) async throws(HashLoginError) -> T {

@@ -201,14 +201,18 @@ public final class KeyRing: Sendable {
 
     private func makeKey(_ use: KeyUse) async throws -> SealedKey {
         let random = self.random
-        var bytes =
+        let secret =
             switch use {
-            case .agent, .accounts: try SigningKey.makeBytes(for: use, random: random)
+            case .agent, .accounts: try SigningKey.makeSecret(for: use, random: random)
             case .capability, .login:
-                try await pool.run(for: nil) { try SigningKey.makeBytes(for: use, random: random) }
+                try await pool.run(for: nil) { try SigningKey.makeSecret(for: use, random: random) }
             }
-        defer { bytes.wipe() }
+        // Fails when the keys have been sealed under another master secret meanwhile: a key under
+        // the old one could not be opened any more.
+        try await refresh()
         let id = Base64URL.encode(random(12))
+        var bytes = secret.bytes
+        defer { bytes.wipe() }
         return SealedKey(
             id: id, use: use,
             sealed: try state.withLock { $0.sealer }.seal(bytes, id: id, use: use),
@@ -220,7 +224,8 @@ public final class KeyRing: Sendable {
         do {
             return try Self.open(stored, with: state.withLock { $0.sealer })
         } catch let error as UnreadableKey {
-            guard let sealer = try rereadSealer?() else { throw error }
+            // A file that cannot be read now says no more than that the known secret does not fit.
+            guard let sealer = try? rereadSealer?() else { throw error }
             let opened = try Self.open(stored, with: sealer)
             state.withLock { $0.sealer = sealer }
             return opened

@@ -10,7 +10,7 @@ struct SigningKey: Sendable {
     let id: String
     let secret: Secret
 
-    /// - Parameter bytes: from ``makeBytes(for:random:)``.
+    /// - Parameter bytes: from ``makeSecret(for:random:)``.
     init(id: String, use: KeyUse, bytes: [UInt8]) throws {
         self.id = id
         switch use {
@@ -22,11 +22,18 @@ struct SigningKey: Sendable {
     /// Generates a key of this use: 32 random bytes for HMAC, PKCS #8 DER for RSA.
     ///
     /// RSA is slow (0.1 to 1 s), so it runs on a pool only.
-    static func makeBytes(for use: KeyUse, random: @Sendable (Int) -> [UInt8]) throws -> [UInt8] {
-        switch use {
-        case .agent, .accounts: random(32)
-        case .capability, .login: try RSAPrivateKey.generate(bits: 2048).pkcs8DER
-        }
+    static func makeSecret(
+        for use: KeyUse, random: @Sendable (Int) -> [UInt8]
+    ) throws -> SecretBytes {
+        var bytes =
+            switch use {
+            case .agent, .accounts: random(32)
+            case .capability, .login: try RSAPrivateKey.generate(bits: 2048).pkcs8DER
+            }
+        // Not returned as an array: the pool's thread may hold a reference to its result when the
+        // caller overwrites it, and the bytes would stay in memory.
+        defer { bytes.wipe() }
+        return SecretBytes(bytes)
     }
 
     var verification: VerificationKey.Material {

@@ -1,4 +1,5 @@
 internal import Cryptography
+internal import Networking
 
 /// The domains that mailboxes can be created on: the operator's, and those that users add and prove
 /// to control.

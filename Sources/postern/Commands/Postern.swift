@@ -7,6 +7,7 @@
 internal import ArgumentParser
 internal import AuthCore
 internal import AuthStorage
+internal import Cryptography
 
 /// The program, with one subcommand for each task of an operator or an agent.
 @main
@@ -32,6 +33,7 @@ struct Postern: AsyncParsableCommand {
         ])
 
     static func main() async {
+        OpenSSLMemory.wipeWhenFreed()
         let arguments = Array(CommandLine.arguments.dropFirst())
         if let error = unknownSubcommand(in: arguments) { exit(withError: error) }
         await main(arguments)

@@ -54,25 +54,8 @@ struct Service: Sendable {
                     }
                 }),
             events: events, isDraining: { draining.isSet },
-            report: { failure in
-                switch failure {
-                case .fetch(let origin, let cause):
-                    logger.info(
-                        "a hash URL could not be fetched",
-                        metadata: ["origin": "\(origin)", "cause": "\(cause)"])
-                case .forbiddenAddress(let origin, let cause):
-                    logger.info(
-                        "a hash URL leads to an address that is not allowed",
-                        metadata: ["origin": "\(origin)", "cause": "\(cause)"])
-                    guard let caller = Caller.current else { return }
-                    events.record(SecurityEvent(.addressRefused, subject: origin, by: caller))
-                case .lookUp(let name, let cause):
-                    logger.info(
-                        "a domain could not be looked up",
-                        metadata: ["domain": "\(name)", "cause": "\(cause)"])
-                }
-            })
-        var engine = config.server.engine
+            report: { Self.report($0, logger, events) })
+        var engine = engine
         engine.headers = SecurityFields.all(publicURL: publicURL)
         let server = Server(
             configuration: engine,
@@ -106,6 +89,28 @@ struct Service: Sendable {
         events.flush()
         await application.close()
         logger.info("stopped")
+    }
+
+    /// Logs that another server did not answer as it should.
+    private static func report(
+        _ failure: RemoteFailure, _ logger: Logger, _ events: SecurityEvents
+    ) {
+        switch failure {
+        case .fetch(let origin, let cause):
+            logger.info(
+                "a hash URL could not be fetched",
+                metadata: ["origin": "\(origin)", "cause": "\(cause)"])
+        case .forbiddenAddress(let origin, let cause):
+            logger.info(
+                "a hash URL leads to an address that is not allowed",
+                metadata: ["origin": "\(origin)", "cause": "\(cause)"])
+            guard let caller = Caller.current else { return }
+            events.record(SecurityEvent(.addressRefused, subject: origin, by: caller))
+        case .lookUp(let name, let cause):
+            logger.info(
+                "a domain could not be looked up",
+                metadata: ["domain": "\(name)", "cause": "\(cause)"])
+        }
     }
 
     /// The graceful stop: report "not ready" to load balancers, close the listener, wait for the

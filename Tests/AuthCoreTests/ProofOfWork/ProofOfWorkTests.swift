@@ -154,6 +154,27 @@ struct ProofOfWorkTests {
         try await work.spend(next, with: solution, by: other)
     }
 
+    @Test func aClientThatHoldsItsShareOfThePoolSpendsNothingAndOthersSpend() async throws {
+        let pool = WorkerPool(name: "test", lanes: 1, depth: 8)
+        let work = work(pool: pool)
+        let (challenge, proof) = try await issue(work)
+        let (next, solution) = try await issue(work)
+        func fill() async throws {
+            let first = try pool.reserve(for: AgentWorld.client)
+            let second = try pool.reserve(for: AgentWorld.client)
+            await #expect(throws: ProofOfWorkError.common(.busy(retryAfter: .seconds(1)))) {
+                try await work.spend(challenge, with: proof, by: world.caller)
+            }
+            let other = Caller(
+                address: .loopback, requestID: "test-2", now: world.clock.now, arrival: .now)
+            try await work.spend(next, with: solution, by: other)
+            withExtendedLifetime(first) {}
+            withExtendedLifetime(second) {}
+        }
+        try await fill()
+        try await work.spend(challenge, with: proof, by: world.caller)
+    }
+
     @Test func aBrokenStoreIsAFailureWithItsCause() async throws {
         let work = work(challenges: FailingChallenges(BrokenStore()))
         let (challenge, proof) = try await issue(work)

@@ -155,6 +155,25 @@ struct KeyRingTests {
             try await restarted.verificationKey(id: id, for: .agent, at: clock.now)?.id == id)
     }
 
+    /// Otherwise neither secret would open all keys.
+    @Test func aServerStoresNoKeyUnderASecretThatHasBeenReplaced() async throws {
+        let random = SeededBytes(seed: 9)
+        let ring = try ring(seed: 1)
+        _ = try await ring.signingKey(for: .agent, at: clock.now)
+        let old = try KeySealer(masterSecret: AgentWorld.masterSecret, random: random.make)
+        let new = try KeySealer(
+            masterSecret: [UInt8](repeating: 3, count: 32), random: random.make)
+        #expect(try await new.resealAll(in: store, from: old, at: clock.now) == 1)
+        await #expect(throws: UnreadableKey.self) {
+            _ = try await ring.signingKey(for: .accounts, at: clock.now)
+        }
+        await #expect(throws: UnreadableKey.self) {
+            _ = try await ring.rotate(.agent, grace: .zero)
+        }
+        #expect(try await store.keys().count == 1)
+        #expect(try await new.resealAll(in: store, from: new, at: clock.now) == 1)
+    }
+
     @Test func aFailedReadIsTriedAgain() async throws {
         let failing = FailingKeys(store, StoreBusy())
         let ring = try ring(seed: 1, store: failing)

@@ -17,7 +17,7 @@ struct MailSubjectTests {
         let opened = try await world.logIn(key)
         let session = try await world.agents.authenticate(
             session: opened.token, at: world.clock.now)
-        return try await world.agents.issueCapability(for: session, at: world.clock.now)
+        return try await world.agents.issueCapability(for: session, by: world.caller)
     }
 
     /// `alice` on two domains would be one mailbox at the mail store.

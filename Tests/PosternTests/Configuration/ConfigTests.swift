@@ -39,8 +39,8 @@ import Testing
         let sections: [(name: String, fields: Any, withoutSetting: Set<String>)] = [
             ("server", config.server, ["engine", "proxies"]),
             ("server", config.server.proxies, []),
-            // Set by the engine itself.
-            ("server", config.server.engine, ["retryAfter"]),
+            // Set by the engine itself, by the program from the public URL, and a share.
+            ("server", config.server.engine, ["retryAfter", "headers", "maxConnectionsPerSite"]),
             ("storage", config.storage, []), ("mail", config.mail, []), ("pow", config.pow, []),
             ("tokens", config.tokens, []), ("passwords", config.passwords, []),
             ("accounts", config.accounts, []), ("users", config.users, []),

@@ -24,7 +24,7 @@ import Testing
             domains: Domains(
                 settings: .defaults, policy: AddressPolicy(MailSection()), domains: stores.domains,
                 resolver: SystemResolver(
-                    client: DNSClient(servers: [], timeout: .seconds(1)), report: { _ in }),
+                    dns: DNSClient(servers: [], timeout: .seconds(1)), report: { _ in }),
                 random: RandomBytes.make),
             audit: stores.audit, retention: retention, events: SecurityEvents { _, _ in },
             logger: Logger(label: "t") { _ in SwiftLogNoOpLogHandler() }, clock: clock)
