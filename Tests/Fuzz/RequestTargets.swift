@@ -82,7 +82,7 @@ func checkHeaderFields(_ input: [UInt8]) {
     let request = Request(method: .post, target: "/", headers: names.map { ($0, text) })
     precondition(request.hasNoToken == (request.presentedToken == nil))
     if let token = request.bearerToken { precondition(!token.isEmpty) }
-    _ = request.userToken
+    _ = SessionCookie(publicURL: "https://example.test").token(of: request)
     _ = request.responseFormat
     _ = request.isCrossOriginWrite
     for type in request.headers.mediaTypes { precondition(!type.utf8.contains(UInt8(ascii: ";"))) }

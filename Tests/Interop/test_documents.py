@@ -55,6 +55,19 @@ def test_every_relative_link_leads_somewhere(page):
         assert not anchor or anchor in anchors(other), f"{target} has no such heading"
 
 
+def test_every_test_that_the_asvs_page_names_exists():
+    page = (ROOT / "docs/asvs.md").read_text()
+    tests = {path.name.removesuffix(".swift"): path.read_text()
+             for path in SOURCES if path.suffix in {".swift", ".py"}}
+    swift = re.findall(r"`(\w+Tests)\.(\w+)`", page)
+    python = re.findall(r"`(test_\w+\.py)::(\w+)`", page)
+    assert swift and python
+    for file, name in swift:
+        assert f"func {name}(" in tests[file], f"{file}.{name}"
+    for file, name in python:
+        assert f"def {name}(" in tests[file], f"{file}::{name}"
+
+
 def test_every_page_that_the_code_names_exists_and_has_the_heading():
     for source in SOURCES:
         text = source.read_text(errors="replace")
