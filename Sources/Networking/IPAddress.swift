@@ -156,15 +156,35 @@ extension IPAddress: Comparable {
 extension IPAddress: CustomStringConvertible {
     /// `192.0.2.1`, or the form of RFC 5952: `2001:db8::1`, `::ffff:192.0.2.1`.
     public var description: String {
-        withUnsafeTemporaryAllocation(of: CChar.self, capacity: Self.maxTextBytes + 1) { buffer in
-            var v4 = UInt32(truncatingIfNeeded: low).bigEndian
+        guard !isIPv4 else { return v4Text }
+        return withUnsafeTemporaryAllocation(
+            of: CChar.self, capacity: Self.maxTextBytes + 1
+        ) { buffer in
             var v6 = (high.bigEndian, low.bigEndian)
             guard let start = buffer.baseAddress,
-                let text = isIPv4
-                    ? inet_ntop(AF_INET, &v4, start, socklen_t(buffer.count))
-                    : inet_ntop(AF_INET6, &v6, start, socklen_t(buffer.count))
+                let text = inet_ntop(AF_INET6, &v6, start, socklen_t(buffer.count))
             else { preconditionFailure("an address is longer than \(Self.maxTextBytes) bytes") }
             return String(cString: text)
+        }
+    }
+
+    /// Every request is logged with its client, and `inet_ntop` formats IPv4 with `sprintf`.
+    private var v4Text: String {
+        String(unsafeUninitializedCapacity: 15) { text in
+            var count = 0
+            func append(_ byte: UInt8) {
+                text[count] = byte
+                count += 1
+            }
+            let zero = UInt8(ascii: "0")
+            for shift in [24, 16, 8, 0] as [UInt64] {
+                if count > 0 { append(UInt8(ascii: ".")) }
+                let part = UInt8(truncatingIfNeeded: low >> shift)
+                if part >= 100 { append(zero + part / 100) }
+                if part >= 10 { append(zero + part / 10 % 10) }
+                append(zero + part % 10)
+            }
+            return count
         }
     }
 }

@@ -4,7 +4,7 @@ public import Cryptography
 public import Networking
 public import Scheduling
 internal import Synchronization
-internal import TestPrimitives
+public import TestPrimitives
 
 /// Everything that a test of the use cases needs, of its own for each test: a database in memory, a
 /// clock that moves when told, random bytes from a seed, and a proof of work that takes
@@ -36,6 +36,8 @@ public final class AgentWorld: Sendable {
     public let resolver = TestResolver()
     public let host = TestHost()
     public let stopwatch: TestStopwatch
+    /// What hash logins reported.
+    public let faults = Record<String>()
     public let random: SeededBytes
     public let limiter: RateLimiter
     private let registrar: UserRegistrar
@@ -117,7 +119,8 @@ public final class AgentWorld: Sendable {
         hashLogins = HashLogins(
             settings: HashLogins.Settings(bounds: bounds), policy: Self.policy, tokens: tokens,
             keys: keys, stores: stores, fetcher: host, hashing: hashing,
-            throttle: throttle, stopwatch: stopwatch)
+            throttle: throttle, stopwatch: stopwatch,
+            report: { [faults] in faults.add("\($0)") })
     }
 
     public static let masterSecret = [UInt8](repeating: 7, count: 32)

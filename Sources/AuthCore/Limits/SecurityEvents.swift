@@ -43,7 +43,7 @@ public final class SecurityEvents: Sendable {
         var repeats = 0
     }
 
-    /// Clients and subjects that are told apart between two flushes.
+    /// Clients and subjects that are counted apart between two flushes.
     static let capacity = 4096
 
     private let report: @Sendable (SecurityEvent, Int) -> Void

@@ -49,12 +49,15 @@ public struct HashLogins: UseCases {
     private let hashing: WorkerPool
     private let throttle: LoginThrottle
     private let stopwatch: any Stopwatch
+    private let report: @Sendable (any Error) -> Void
 
+    /// - Parameter report: gets the error when a hash cannot be computed at a login, which is
+    ///   answered as a wrong password.
     public init(
         settings: Settings, policy: AddressPolicy, tokens: TokenAuthority, keys: KeyRing,
         stores: Stores,
         fetcher: any HashFetcher, hashing: WorkerPool, throttle: LoginThrottle,
-        stopwatch: any Stopwatch
+        stopwatch: any Stopwatch, report: @escaping @Sendable (any Error) -> Void
     ) {
         self.settings = settings
         self.policy = policy
@@ -67,6 +70,7 @@ public struct HashLogins: UseCases {
         self.hashing = hashing
         self.throttle = throttle
         self.stopwatch = stopwatch
+        self.report = report
     }
 
     // MARK: Registration
@@ -238,8 +242,9 @@ public struct HashLogins: UseCases {
             return isRight ? login : nil
         } catch is HashFetchFailure {
             return nil
-        } catch is CryptographyError {
+        } catch let error as CryptographyError {
             // A 500 would show that the email is registered and its host answers; so would a 503.
+            report(error)
             return nil
         } catch {
             guard case .busy = CommonError(error) else { throw error }

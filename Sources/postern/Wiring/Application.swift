@@ -161,6 +161,8 @@ enum RemoteFailure: Sendable {
     case fetch(origin: String, cause: String)
     /// A hash URL leads to an address that may not be connected to.
     case forbiddenAddress(origin: String, cause: String)
+    /// The hash that a URL served could not be computed.
+    case servedHash(cause: String)
     /// A domain could not be looked up in the DNS.
     case lookUp(name: String, cause: String)
 }

@@ -96,7 +96,7 @@ struct UseCases: Sendable {
                 report: report),
             hashing: pools.hashing,
             throttle: throttle,
-            stopwatch: SystemStopwatch())
+            stopwatch: SystemStopwatch(), report: { report(.servedHash(cause: "\($0)")) })
     }
 }
 

@@ -25,6 +25,8 @@ struct BackgroundTasks: Sendable {
 
     let ledger: any ChallengeLedger
     let signingKeys: any SigningKeyStore
+    /// Whether other processes can open the database and change its keys.
+    let isShared: Bool
     let keys: KeyRing
     let domains: Domains
     let audit: any AuditLog
@@ -40,6 +42,7 @@ struct BackgroundTasks: Sendable {
             group.addTask { await repeatedly("sweep spent challenges", .seconds(60), sweep) }
             group.addTask { await repeatedly("remove keys", .seconds(60), removeKeys) }
             group.addTask {
+                guard isShared else { return }
                 var seen: Int64?
                 await repeatedly("read keys", Self.keyWatch) { seen = try await readKeys(seen) }
             }

@@ -29,12 +29,12 @@ enum MasterSecret {
     }
 
     /// What the operator should know about the file of a secret that can be used; `nil` if nothing.
-    static func warning(for config: Config) -> String? {
+    static func exposure(for config: Config) -> String? {
         guard let path = Process.environment[Environment.masterSecretFile] else { return nil }
-        return warning(aboutMounted: path)
+        return exposure(aboutMounted: path)
     }
 
-    static func warning(aboutMounted path: String) -> String? {
+    static func exposure(aboutMounted path: String) -> String? {
         var status = stat()
         guard stat(path, &status) == 0, status.st_mode & 0o044 != 0 else { return nil }
         return "the master secret \(path) can be read by others"

@@ -1,5 +1,6 @@
 internal import AuthAPI
 internal import AuthCore
+internal import AuthStorage
 internal import HTTPEngine
 internal import Logging
 
@@ -75,7 +76,8 @@ struct Service: Sendable {
             Process.releaseCodePages()
             await BackgroundTasks(
                 ledger: application.stores.challenges,
-                signingKeys: application.stores.signingKeys, keys: application.keys,
+                signingKeys: application.stores.signingKeys,
+                isShared: !config.database.isInMemory, keys: application.keys,
                 domains: application.domains,
                 audit: application.stores.audit, retention: config.audit.retention,
                 events: events, logger: logger, clock: SystemClock.now
@@ -106,6 +108,8 @@ struct Service: Sendable {
                 metadata: ["origin": "\(origin)", "cause": "\(cause)"])
             guard let caller = Caller.current else { return }
             events.record(SecurityEvent(.addressRefused, subject: origin, by: caller))
+        case .servedHash(let cause):
+            logger.error("a served hash could not be computed", metadata: ["cause": "\(cause)"])
         case .lookUp(let name, let cause):
             logger.info(
                 "a domain could not be looked up",
@@ -154,7 +158,7 @@ struct Service: Sendable {
 extension LoadedConfig {
     /// What an operator should know before a start: `serve` logs it, `check-config` prints it.
     var startWarnings: [String] {
-        warnings.map(\.shown) + [MasterSecret.warning(for: config)].compactMap { $0 }
+        warnings.map(\.shown) + [MasterSecret.exposure(for: config)].compactMap { $0 }
     }
 }
 

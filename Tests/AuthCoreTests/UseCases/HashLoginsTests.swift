@@ -2,6 +2,7 @@ import AuthCore
 import Cryptography
 import Scheduling
 import Synchronization
+import TestPrimitives
 import TestSupport
 import Testing
 
@@ -179,6 +180,7 @@ import Testing
             at: Self.url)
         await expectFailure(in: world) { _ = try await logIn(world) }
         #expect(world.host.fetchCount == 1)
+        #expect(world.faults.entries.count == 1)
     }
 
     @Test func whatIsNotDoneByTheFloorFails() async throws {

@@ -16,7 +16,7 @@ import Testing
         let sealer = try KeySealer(
             masterSecret: [UInt8](repeating: 1, count: 32), random: RandomBytes.make)
         return BackgroundTasks(
-            ledger: stores.challenges, signingKeys: stores.signingKeys,
+            ledger: stores.challenges, signingKeys: stores.signingKeys, isShared: true,
             keys: KeyRing(
                 store: stores.signingKeys, sealer: sealer, pool: pool,
                 random: RandomBytes.make,

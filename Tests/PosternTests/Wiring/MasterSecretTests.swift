@@ -76,7 +76,7 @@ import Testing
     func aMountedSecretThatOthersCanReadIsReported(mode: Int, isReported: Bool) throws {
         let scratch = Scratch()
         let path = scratch.write("s", [UInt8](repeating: 7, count: 32), mode: mode_t(mode))
-        #expect((MasterSecret.warning(aboutMounted: path) != nil) == isReported)
+        #expect((MasterSecret.exposure(aboutMounted: path) != nil) == isReported)
         #expect(try MasterSecret.read(path, isOurs: false).count == 32)
     }
 
