@@ -160,8 +160,8 @@ if Context.environment["POSTERN_FUZZ"] != nil {
         .executableTarget(
             name: "Fuzz",
             dependencies: [
-                "postern", "AuthAPI", "Fetching", "AuthCore", "HTTPEngine", "Cryptography",
-                "Networking", "StrictJSON",
+                "AuthAPI", "Fetching", "AuthCore", "HTTPEngine", "Cryptography", "Networking",
+                "StrictJSON",
             ],
             path: "Tests/Fuzz", exclude: ["run.sh", "http.dict", "seeds"],
             swiftSettings: settings + [.unsafeFlags(["-parse-as-library"])]))

@@ -4,7 +4,6 @@ import StrictJSON
 @testable import AuthCore
 @testable import Cryptography
 @testable import Fetching
-@testable import postern
 
 /// An error is reported within the text.
 func checkJSON(_ input: [UInt8]) {
@@ -59,16 +58,5 @@ func checkNames(_ input: [UInt8]) {
     }
     if let target = try? FetchTarget(text, under: FetchRules()) {
         precondition((try? FetchTarget(target.url, under: FetchRules()))?.url == target.url)
-    }
-}
-
-/// A configuration file is accepted, or each fault is reported.
-func checkConfiguration(_ input: [UInt8]) {
-    let text = String(decoding: input, as: UTF8.self)
-    let loader = ConfigLoader(readFile: { _ throws(FileError) in text })
-    do throws(ConfigFaults) {
-        _ = try loader.load()
-    } catch {
-        precondition(!error.faults.isEmpty)
     }
 }

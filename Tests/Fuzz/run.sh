@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Fuzzes every parser of text from outside with libFuzzer and the address sanitizer.
+# Fuzzes every parser of what clients, proxies and other servers send, with libFuzzer and the address sanitizer.
 # usage: Tests/Fuzz/run.sh [SECONDS [TARGET…]]
 #
 # SECONDS (60 by default) is the time for each target. What libFuzzer finds is kept in .build-fuzz/corpus, a crash in
@@ -16,7 +16,8 @@ fi
 scratch=.build-fuzz
 # Optimized, because a debug build runs a tenth of the inputs. POSTERN_FUZZ adds the target to the package.
 POSTERN_FUZZ=1 swift build --configuration release --scratch-path "$scratch" --product Fuzz \
-    --sanitize fuzzer --sanitize address -Xswiftc -enable-testing </dev/null
+    --sanitize fuzzer --sanitize address \
+    -Xswiftc -enable-testing -Xswiftc -use-ld=lld </dev/null
 program=$scratch/release/Fuzz
 
 failed=0
@@ -29,7 +30,7 @@ for target in "${targets[@]}"; do
         -artifact_prefix="$scratch/$target-" -dict=Tests/Fuzz/http.dict \
         "$corpus" "Tests/Fuzz/seeds/$target" 2>"$scratch/$target.log" || failed=1
     runs=$(sed -n 's/^stat::number_of_executed_units: *//p' "$scratch/$target.log")
-    edges=$(grep -o 'cov: [0-9]*' "$scratch/$target.log" | tail -1)
+    edges=$(sed -n 's/.* \(cov: [0-9]*\) .*/\1/p' "$scratch/$target.log" | tail -1)
     echo "$target: ${runs:-no} inputs, ${edges:-no coverage}"
     if grep -q '^SUMMARY' "$scratch/$target.log"; then tail -40 "$scratch/$target.log"; fi
 done
