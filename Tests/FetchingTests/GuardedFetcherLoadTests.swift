@@ -9,32 +9,19 @@ import Testing
     private static let loopback: GuardedFetcher.Lookup = { name in
         [name == "b.test" ? IPAddress(v4: 0x7f00_0002) : .loopback]
     }
-    private static let ok = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"
 
-    private let prompt = Listener(on: IPAddress(v4: 0x7f00_0002), answer: ok)
+    private let prompt = Listener(on: IPAddress(v4: 0x7f00_0002), answer: Listener.ok)
     private let gate: Gate
     /// Answers each fetch when the gate is opened for it.
     private let held: Listener
 
     init() {
-        let gate = Gate()
-        self.gate = gate
-        held = Listener { connection in
-            _ = Listener.readHead(connection)
-            gate.hold()
-            Listener.send(Self.ok, connection)
-        }
-    }
-
-    private func rules(_ change: (inout FetchLimits) -> Void = { _ in }) -> FetchRules {
-        var limits = FetchLimits()
-        change(&limits)
-        return FetchRules(
-            allowsHTTP: true, allowsPrivateNetworks: true, ports: .any, limits: limits)
+        gate = Gate()
+        held = Listener(heldBy: gate)
     }
 
     private func target(_ name: String, _ listener: Listener) throws -> FetchTarget {
-        try FetchTarget("http://\(name):\(listener.port)/", under: rules())
+        try FetchTarget("http://\(name):\(listener.port)/", under: .local())
     }
 
     @Test func twoFetchesOfOneHostRunAndAThirdWaits() async throws {
@@ -45,9 +32,9 @@ import Testing
             // Long enough for a third to arrive if it did not wait.
             _ = Listener.isClosed(connection, within: 20)
             inside.leave()
-            Listener.send(Self.ok, connection)
+            Listener.send(Listener.ok, connection)
         }
-        let fetcher = GuardedFetcher(rules: rules(), lookUp: Self.loopback)
+        let fetcher = GuardedFetcher(rules: .local(), lookUp: Self.loopback)
         let target = try target("a.test", host)
         try await withThrowingTaskGroup(of: Void.self) { group in
             for _ in 0..<8 {
@@ -62,7 +49,7 @@ import Testing
     }
 
     @Test func aWaitingFetchEndsAtItsDeadline() async throws {
-        let fetcher = GuardedFetcher(rules: rules(), lookUp: Self.loopback)
+        let fetcher = GuardedFetcher(rules: .local(), lookUp: Self.loopback)
         let target = try target("a.test", held)
         let slow = (0..<2).map { _ in
             Task { try await fetcher.fetch(target, for: .loopback, by: .now + .seconds(300)) }
@@ -78,7 +65,7 @@ import Testing
     }
 
     @Test func aSilentHostDelaysNoOtherHost() async throws {
-        let fetcher = GuardedFetcher(rules: rules(), lookUp: Self.loopback)
+        let fetcher = GuardedFetcher(rules: .local(), lookUp: Self.loopback)
         let slow = try target("a.test", held)
         let tasks = (0..<10).map { _ in
             Task { try await fetcher.fetch(slow, for: .loopback, by: .now + .seconds(300)) }
@@ -92,7 +79,7 @@ import Testing
     }
 
     @Test func aFetchIsRejectedWhenEveryThreadIsBusyAndTheQueueIsFull() async throws {
-        let rules = rules {
+        let rules = FetchRules.local {
             $0.transfers = 1
             $0.waiting = 0
         }
@@ -111,7 +98,7 @@ import Testing
     }
 
     @Test func aFetchWaitsForAThread() async throws {
-        let rules = rules {
+        let rules = FetchRules.local {
             $0.transfers = 1
             $0.waiting = 1
         }
@@ -132,7 +119,7 @@ import Testing
     }
 
     @Test func aFetchCancelledWhileItWaitsGivesItsPlaceBack() async throws {
-        let rules = rules {
+        let rules = FetchRules.local {
             $0.perTarget = 1
             $0.waitingPerSlot = 1
         }
@@ -159,7 +146,7 @@ import Testing
     @Test func aLookUpThatHangsDelaysNeitherItsCallerNorOtherHosts() async throws {
         let gate = Gate()
         let listener = prompt
-        let fetcher = GuardedFetcher(rules: rules()) { name in
+        let fetcher = GuardedFetcher(rules: .local()) { name in
             if name == "hangs.test" { gate.hold() }
             return [IPAddress(v4: 0x7f00_0002)]
         }

@@ -6,7 +6,6 @@ import Testing
 
 /// Which fetches count together: for their target, their client and their site.
 @Suite(.timeLimit(.minutes(10))) struct GuardedFetcherSlotsTests {
-    private static let ok = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"
     private static let second = IPAddress(v4: 0x7f00_0002)
 
     private let gate = Gate()
@@ -18,34 +17,20 @@ import Testing
     }
 
     /// A host on 127.0.0.1 that answers when the gate is opened.
-    private func heldHost() -> Listener {
-        let gate = gate
-        return Listener { connection in
-            _ = Listener.readHead(connection)
-            gate.hold()
-            Listener.send(Self.ok, connection)
-        }
-    }
-
-    private func rules(_ change: (inout FetchLimits) -> Void = { _ in }) -> FetchRules {
-        var limits = FetchLimits()
-        change(&limits)
-        return FetchRules(
-            allowsHTTP: true, allowsPrivateNetworks: true, ports: .any, limits: limits)
-    }
+    private func heldHost() -> Listener { Listener(heldBy: gate) }
 
     private func fetcher(
         _ change: (inout FetchLimits) -> Void, lookUp: @escaping GuardedFetcher.Lookup
     ) -> GuardedFetcher {
         let waits = waits
-        return GuardedFetcher(rules: rules(change), lookUp: lookUp, onWait: { waits.raise() })
+        return GuardedFetcher(rules: .local(change), lookUp: lookUp, onWait: { waits.raise() })
     }
 
     private func begin(
         _ name: String, _ listener: Listener, by fetcher: GuardedFetcher, for client: IPAddress
     ) -> Task<[UInt8], any Error> {
         Task {
-            let target = try FetchTarget("http://\(name):\(listener.port)/", under: rules())
+            let target = try FetchTarget("http://\(name):\(listener.port)/", under: .local())
             return try await fetcher.fetch(target, for: client, by: .now + .seconds(300))
         }
     }
@@ -58,7 +43,7 @@ import Testing
             // Long enough for a third to arrive if it did not wait.
             _ = Listener.isClosed(connection, within: 20)
             inside.leave()
-            Listener.send(Self.ok, connection)
+            Listener.send(Listener.ok, connection)
         }
         let fetcher = fetcher({ _ in }, lookUp: { _ in [.loopback] })
         let tasks = (0..<8).map { number in
@@ -72,7 +57,7 @@ import Testing
     /// answer slowly itself.
     @Test func aFetchTakesNoSlotOfAnAddressThatItIsNotConnectingTo() async throws {
         let held = heldHost()
-        let prompt = Listener(on: Self.second, port: held.port, answer: Self.ok)
+        let prompt = Listener(on: Self.second, port: held.port, answer: Listener.ok)
         let fetcher = fetcher({ $0.perTarget = 1 }) { name in
             name == "evil.test" ? [.loopback, Self.second] : [Self.second]
         }
@@ -133,8 +118,8 @@ import Testing
     ) async throws {
         let silent = Listener { connection in _ = Listener.read(connection, count: 100_000) }
         let transfer = GuardedTransfer(
-            target: try FetchTarget("https://a.test:\(silent.port)/", under: rules()),
-            address: .loopback, isLast: isLast, rules: rules(), trust: .builtIn,
+            target: try FetchTarget("https://a.test:\(silent.port)/", under: .local()),
+            address: .loopback, isLast: isLast, rules: .local(), trust: .builtIn,
             deadline: .now + .seconds(4))
         await #expect(throws: FetchError(cause)) {
             try await onOwnThread { try transfer.perform() }

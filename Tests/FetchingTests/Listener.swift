@@ -7,6 +7,8 @@ import Glibc
 import Networking
 import TestPrimitives
 
+@testable import Fetching
+
 /// A server on a free port of a loopback address, with a queue for each connection.
 final class Listener: Sendable {
     let port: UInt16
@@ -52,6 +54,18 @@ final class Listener: Sendable {
         }
     }
 
+    /// Answers each request without a body, when `gate` is opened for it.
+    convenience init(heldBy gate: Gate) {
+        self.init { connection in
+            _ = Listener.readHead(connection)
+            gate.hold()
+            Listener.send(Self.ok, connection)
+        }
+    }
+
+    /// A response without a body.
+    static let ok = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"
+
     /// Connections accepted so far.
     var visits: Int { accepted.value }
 
@@ -91,5 +105,15 @@ final class Listener: Sendable {
     deinit {
         // Wakes the accepting thread, which closes it.
         shutdown(descriptor, Int32(SHUT_RDWR))
+    }
+}
+
+extension FetchRules {
+    /// Plain http to hosts on this machine, on any port.
+    static func local(_ change: (inout FetchLimits) -> Void = { _ in }) -> FetchRules {
+        var limits = FetchLimits()
+        change(&limits)
+        return FetchRules(
+            allowsHTTP: true, allowsPrivateNetworks: true, ports: .any, limits: limits)
     }
 }

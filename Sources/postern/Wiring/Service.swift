@@ -56,10 +56,8 @@ struct Service: Sendable {
                 }),
             events: events, isDraining: { draining.isSet },
             report: { Self.report($0, logger, events) })
-        var engine = engine
-        engine.headers = SecurityFields.all(publicURL: publicURL)
         let server = Server(
-            configuration: engine,
+            configuration: engine(publicURL: publicURL),
             listeners: [
                 Listener(
                     address: .tcp(host: config.server.host, port: port),
@@ -142,8 +140,9 @@ struct Service: Sendable {
 
     /// The settings of the HTTP engine. A quarter of the connections for one site: an IPv6 /48 has
     /// 65,536 clients, of which ten could otherwise have all connections.
-    private var engine: ServerConfiguration {
+    private func engine(publicURL: String) -> ServerConfiguration {
         var engine = config.server.engine
+        engine.headers = SecurityFields.all(publicURL: publicURL)
         engine.maxConnectionsPerSite =
             config.limits.enabled ? max(1, engine.maxConnections / 4) : .max
         return engine
