@@ -117,7 +117,9 @@ let package = Package(
             dependencies: [
                 "Fetching", "Networking", "CCurl", "COpenSSL", "CResolver", "TestPrimitives",
             ],
-            swiftSettings: settings),
+            swiftSettings: settings,
+            // Its URL parser, to compare with ours.
+            linkerSettings: [.linkedLibrary("curl")]),
         .testTarget(
             name: "AuthAPITests",
             dependencies: [
@@ -142,12 +144,13 @@ let package = Package(
             ],
             swiftSettings: settings),
 
+        // Not linked with libcurl: it loads it. Needs the headers of libcurl4-openssl-dev.
+        .target(name: "CCurl", publicHeadersPath: "include"),
         .systemLibrary(name: "CSocket"),
         .systemLibrary(name: "COpenSSL", providers: [.apt(["libssl-dev"])]),
         .systemLibrary(name: "CArgon2", providers: [.apt(["libargon2-dev"])]),
         .systemLibrary(name: "CScrypt", providers: [.apt(["libscrypt-dev"])]),
         .systemLibrary(name: "CSQLite", providers: [.apt(["libsqlite3-dev"])]),
-        .systemLibrary(name: "CCurl", providers: [.apt(["libcurl4-openssl-dev"])]),
         .systemLibrary(name: "CResolver", providers: [.apt(["libc6-dev"])]),
         .systemLibrary(name: "CAllocator"),
         .systemLibrary(name: "CProcess"),

@@ -1,16 +1,18 @@
 internal import CCurl
 
-/// Whether libcurl was initialised: once per process, before the first handle.
-private let isInitialised = curl_global_init(Int(CURL_GLOBAL_DEFAULT)) == CURLE_OK
+/// Why libcurl cannot be used; `nil` when it is loaded. Loaded once per process, when it is first
+/// needed.
+private let curlFault = postern_curl_load().map(String.init(cString:))
 
-/// A new handle of libcurl, to be freed with `curl_easy_cleanup`; `nil` when there is no memory.
+/// A new handle of libcurl, to be freed with `postern_curl_free`; `nil` when libcurl cannot be
+/// loaded, or there is no memory.
 func curlHandle() -> UnsafeMutableRawPointer? {
-    isInitialised ? curl_easy_init() : nil
+    curlFault == nil ? postern_curl_new() : nil
 }
 
-/// libcurl's text for an error code.
+/// libcurl's text for an error code, or why there is no libcurl.
 func curlText(_ code: Int) -> String {
-    String(cString: curl_easy_strerror(CURLcode(UInt32(code))))
+    curlFault ?? String(cString: postern_curl_error(CURLcode(UInt32(code))))
 }
 
 /// Collects the response that libcurl delivers piece by piece. Used on the thread of its request
@@ -124,11 +126,11 @@ final class CurlList {
     let first: UnsafeMutablePointer<curl_slist>?
 
     init(_ texts: [String]) {
-        first = texts.reduce(nil) { curl_slist_append($0, $1) }
+        first = texts.reduce(nil) { postern_curl_append($0, $1) }
     }
 
     deinit {
-        curl_slist_free_all(first)
+        postern_curl_free_list(first)
     }
 }
 

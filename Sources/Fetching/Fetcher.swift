@@ -29,11 +29,11 @@ public final class Fetcher: Sendable {
         guard let handle = curlHandle() else {
             throw OutboundError.failed(code: Int(CURLE_FAILED_INIT.rawValue))
         }
-        defer { curl_easy_cleanup(handle) }
+        defer { postern_curl_free(handle) }
         let response = ResponseCollector(bodyLimit: request.bodyLimit)
         let list = CurlList(try request.headers.map(headerLine))
         try configure(handle, for: request, headers: list, response: response)
-        let result = withExtendedLifetime((list, response)) { curl_easy_perform(handle) }
+        let result = withExtendedLifetime((list, response)) { postern_curl_perform(handle) }
         guard result == CURLE_OK else {
             throw OutboundError(result, isTooLarge: response.isTooLarge)
         }

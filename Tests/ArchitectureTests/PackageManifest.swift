@@ -10,7 +10,9 @@ enum PackageManifest {
     /// Targets with Swift sources; not tests, and not C libraries.
     static func targets(in manifest: String) -> [Target] {
         declarations(in: manifest).compactMap { declaration in
-            guard let name = literals(after: "name:", in: declaration).first else { return nil }
+            guard let name = literals(after: "name:", in: declaration).first,
+                !declaration.contains("publicHeadersPath:")
+            else { return nil }
             let listed = literals(after: "dependencies:", in: declaration)
             // A product brings the name of its package, which is no module.
             let packages = declaration.ranges(of: "package:").compactMap { range in

@@ -11,6 +11,7 @@ import tempfile
 import pytest
 import requests
 
+from hashlogin import HashLogin
 from program import BINARY, READY, Postern, environment
 
 # The first bytes of every RSA key of 2048 bits as PKCS #8 (RFC 5208, RFC 8017 appendix A.1.2).
@@ -62,6 +63,17 @@ def test_keys_and_bodies_are_wiped_after_their_use(tmp_path):
         assert found == 0, f"{found} private keys were not wiped"
     finally:
         server.stop()
+
+
+def test_libcurl_is_loaded_by_the_first_fetch(start):
+    server = start()
+    maps = pathlib.Path(f"/proc/{server.process.pid}/maps")
+    assert "libcrypto" in maps.read_text()
+    assert "libcurl" not in maps.read_text()
+    answer = HashLogin(server.url).register(
+        "a@example.org", "http://127.0.0.1:9/hash", "a long password")
+    assert answer.status_code == 422, answer.text
+    assert "libcurl" in maps.read_text()
 
 
 @pytest.mark.parametrize("profile, isDumpable", [("production", False), ("development", True)])

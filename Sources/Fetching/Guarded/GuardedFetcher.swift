@@ -16,7 +16,6 @@ public final class GuardedFetcher: Sendable {
     private static let maxAddresses = 8
 
     public let rules: FetchRules
-    private let trust: TrustAnchors
     private let lookUp: Lookup
     private let slots: FetchSlots
     private let lookups: WorkerPool
@@ -36,7 +35,6 @@ public final class GuardedFetcher: Sendable {
         let limits = rules.limits
         self.rules = rules
         self.lookUp = lookUp
-        trust = TrustAnchors(file: rules.certificateFile)
         slots = FetchSlots(limits: limits, onWait: onWait)
         lookups = WorkerPool(
             name: "lookup", lanes: limits.lookups, depth: limits.waiting, shares: limits.shares)
@@ -87,12 +85,17 @@ public final class GuardedFetcher: Sendable {
     ) async throws -> [UInt8] {
         var rest = try await addresses(of: target.host, for: client).prefix(Self.maxAddresses)
         while let address = rest.popFirst() {
-            let transfer = GuardedTransfer(
-                target: target, address: address, isLast: rest.isEmpty, rules: rules,
-                trust: trust, deadline: deadline)
+            let isLast = rest.isEmpty
             do {
                 return try await slots.hold(.network(address.client), for: client) {
-                    try await transfers.run(for: client) { try transfer.perform() }
+                    try await transfers.run(for: client) { [rules] in
+                        // Here, because the first one loads libcurl.
+                        let trust = TrustAnchors(file: rules.certificateFile)
+                        return try GuardedTransfer(
+                            target: target, address: address, isLast: isLast, rules: rules,
+                            trust: trust, deadline: deadline
+                        ).perform()
+                    }
                 }
             } catch let error as FetchError where error.cause == .unreachable && !rest.isEmpty {
                 continue

@@ -22,7 +22,7 @@ struct GuardedTransfer: Sendable {
         guard let handle = curlHandle() else {
             throw FetchError(.broken(code: Int(CURLE_FAILED_INIT.rawValue)))
         }
-        defer { curl_easy_cleanup(handle) }
+        defer { postern_curl_free(handle) }
         let response = ResponseCollector(
             bodyLimit: rules.limits.bodyBytes, headerLimit: rules.limits.headBytes)
         let socket = SocketGuard(pinned: address, rules: rules)
@@ -34,7 +34,7 @@ struct GuardedTransfer: Sendable {
         guard options.allSatisfy({ $0 == CURLE_OK }) else {
             throw FetchError(.broken(code: Int(CURLE_BAD_FUNCTION_ARGUMENT.rawValue)))
         }
-        let result = withExtendedLifetime((response, socket, pins)) { curl_easy_perform(handle) }
+        let result = withExtendedLifetime((response, socket, pins)) { postern_curl_perform(handle) }
         guard result == CURLE_OK else {
             throw FetchError(cause(of: result, handle, response, socket))
         }

@@ -13,14 +13,16 @@ enum TrustAnchors: Equatable, Sendable {
 
     /// - Parameter file: the operator's, or `nil` for the system's.
     init(file: String?) {
-        if let file {
-            self = .file(file)
-        } else if let directory = Self.systemDirectory, Self.isHashed(directory) {
-            self = .directory(directory)
-        } else {
-            self = .builtIn
-        }
+        self = file.map(TrustAnchors.file) ?? Self.system
     }
+
+    /// Asks libcurl, so it is not known before the first fetch.
+    private static let system: TrustAnchors =
+        if let directory = systemDirectory, isHashed(directory) {
+            .directory(directory)
+        } else {
+            .builtIn
+        }
 
     func options(_ handle: UnsafeMutableRawPointer) -> [CURLcode] {
         switch self {
@@ -49,7 +51,7 @@ enum TrustAnchors: Equatable, Sendable {
 
     private static var systemDirectory: String? {
         guard let handle = curlHandle() else { return nil }
-        defer { curl_easy_cleanup(handle) }
+        defer { postern_curl_free(handle) }
         var path: UnsafePointer<CChar>?
         guard postern_curl_get_text(handle, CURLINFO_CAPATH, &path) == CURLE_OK else { return nil }
         return path.map(String.init(cString:))

@@ -52,7 +52,6 @@ struct ConnectionInput {
     private let router: Router
     private let proxies: TrustedProxies
     private let bodyBytes: Int
-    private let limits: ParserLimits
     /// What has come of the PROXY header; nil when none is awaited.
     private var proxyHeader: [UInt8]?
     private var parser: RequestParser
@@ -62,10 +61,10 @@ struct ConnectionInput {
     /// When the first byte of the request that is being read came.
     private var began: MonotonicTime
 
-    /// - Parameter bodyBytes: the limit of a body where its route has none.
     /// Whether the peer is a trusted proxy; after a PROXY header, whether its client is one.
     var isOfProxy: Bool { proxies.contain(peer.address) }
 
+    /// - Parameter bodyBytes: the limit of a body where its route has none.
     init(
         peer: SocketAddress, router: Router, proxies: TrustedProxies, awaitsProxyHeader: Bool,
         limits: ParserLimits, bodyBytes: Int, at now: MonotonicTime
@@ -74,7 +73,6 @@ struct ConnectionInput {
         self.router = router
         self.proxies = proxies
         self.bodyBytes = bodyBytes
-        self.limits = limits
         proxyHeader = awaitsProxyHeader ? [] : nil
         parser = RequestParser(limits: limits)
         began = now
@@ -152,10 +150,13 @@ struct ConnectionInput {
     /// Drops everything that was received and gives back its memory. No further request may be
     /// read.
     mutating func discard() {
-        parser = RequestParser(limits: limits)
+        parser = RequestParser(limits: parser.limits)
         incoming = nil
         proxyHeader = nil
     }
+
+    /// Gives back the memory of empty buffers.
+    mutating func releaseBuffers() { parser.releaseBuffer() }
 
     private mutating func append(_ bytes: UnsafeRawBufferPointer, at now: MonotonicTime) {
         guard !bytes.isEmpty else { return }

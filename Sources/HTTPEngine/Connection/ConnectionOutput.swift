@@ -91,6 +91,12 @@ struct ConnectionOutput {
         sentBytes = 0
     }
 
+    /// Gives back the memory of empty buffers.
+    mutating func releaseBuffers() {
+        if queue.isEmpty { queue = [] }
+        if buffer.isEmpty { buffer = [] }
+    }
+
     /// Drops everything that waits and gives back its memory.
     mutating func discard() {
         dropQueue()

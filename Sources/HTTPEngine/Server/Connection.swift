@@ -62,8 +62,10 @@ final class Connection {
         run(on: loop)
     }
 
-    /// Checks the deadlines.
+    /// Checks the deadlines, and gives back empty buffers: most connections are idle for long.
     func tick(on loop: isolated Loop) {
+        input.releaseBuffers()
+        output.releaseBuffers()
         let action = phase.expire(output, at: loop.now)
         guard action != .none else { return }
         perform(action, on: loop)
@@ -76,9 +78,7 @@ final class Connection {
         perform(phase.drain(output), on: loop)
     }
 
-    func abort(on loop: isolated Loop) {
-        perform(phase.close(), on: loop)
-    }
+    func abort(on loop: isolated Loop) { perform(phase.close(), on: loop) }
 
     /// Parses and answers as long as there is something to do, then sends everything at once.
     private func run(on loop: isolated Loop) {

@@ -31,7 +31,7 @@ struct RequestParser {
         case over
     }
 
-    private let limits: ParserLimits
+    let limits: ParserLimits
     private var phase: Phase
     private var buffer: [UInt8] = []
     private var start = 0
@@ -68,6 +68,11 @@ struct RequestParser {
             start = 0
         }
         buffer.append(contentsOf: bytes)
+    }
+
+    /// Gives back the memory of an empty buffer.
+    mutating func releaseBuffer() {
+        if buffer.isEmpty { buffer = [] }
     }
 
     mutating func next() -> Event {

@@ -65,8 +65,9 @@ enum Process {
     ///
     /// Starting uses much code only once (reading settings, registering types, loading libraries),
     /// and the kernel maps 64 KiB around each page that is used: that was 17 of the 24 MiB that an
-    /// idle server had resident. The pages are unchanged copies of files: code that is used again
-    /// comes back from the page cache with a minor fault.
+    /// idle server had resident. What runs once in a minute brings some back. The pages are
+    /// unchanged copies of files: code that is used again comes back from the page cache with a
+    /// minor fault.
     static func releaseCodePages() {
         guard let maps = try? File.text(at: "/proc/self/maps", atMost: 1_048_576) else { return }
         for line in maps.split(separator: "\n") {

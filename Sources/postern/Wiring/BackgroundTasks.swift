@@ -47,7 +47,14 @@ struct BackgroundTasks: Sendable {
                 await repeatedly("read keys", Self.keyWatch) { seen = try await readKeys(seen) }
             }
             group.addTask {
-                await repeatedly("release memory", .seconds(60)) { Process.releaseFreeHeap() }
+                // A second after the start, and after the other tasks of each minute: they use the
+                // memory and the pages of code that this releases.
+                guard (try? await Task.sleep(for: .seconds(1))) != nil else { return }
+                Process.releaseCodePages()
+                await repeatedly("release memory", .seconds(60)) {
+                    Process.releaseFreeHeap()
+                    Process.releaseCodePages()
+                }
             }
             group.addTask {
                 await repeatedly("report security events", .seconds(60)) { events.flush() }

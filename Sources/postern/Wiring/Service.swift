@@ -68,10 +68,6 @@ struct Service: Sendable {
         logger.info(
             "started", metadata: ["profile": "\(config.profile)", "public_url": "\(publicURL)"])
         let background = Task {
-            // After the first requests and the creation of keys, which still use the pages of code
-            // that starting has used. A cancelled sleep only makes the stop quicker.
-            try? await Task.sleep(for: .seconds(1))
-            Process.releaseCodePages()
             await BackgroundTasks(
                 ledger: application.stores.challenges,
                 signingKeys: application.stores.signingKeys,

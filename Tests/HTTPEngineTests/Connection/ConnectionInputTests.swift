@@ -173,6 +173,16 @@ import Testing
         #expect(exchange.began == MonotonicTime(nanoseconds: 5))
     }
 
+    @Test mutating func aSmallBufferIsKeptUntilItIsReleased() {
+        receive("GET /api/a/b HTTP/1.1\r\nHost: a\r\n")
+        input.releaseBuffers()
+        receive("\r\n")
+        #expect(next() == "/api/a/{name} , then request")
+        #expect(input.heldBytes > 0)
+        input.releaseBuffers()
+        #expect(input.heldBytes == 0)
+    }
+
     @Test mutating func discardingGivesBackTheMemory() {
         receive("POST /api/small HTTP/1.1\r\nHost: a\r\nContent-Length: 4\r\n\r\nab")
         #expect(next() == "body expected")

@@ -70,6 +70,20 @@ extension Exchange {
         #expect(output.heldBytes == 0)
     }
 
+    @Test mutating func aSmallBufferIsKeptUntilItIsReleased() {
+        output.enqueue(.sample(bytes: 100))
+        _ = output.dequeue()
+        output.write([UInt8](repeating: 0, count: 100))
+        output.finish()
+        output.sent(99)
+        output.releaseBuffers()
+        #expect(output.unsentBytes == 1)
+        output.sent(1)
+        #expect(output.heldBytes >= 100)
+        output.releaseBuffers()
+        #expect(output.heldBytes == 0)
+    }
+
     @Test mutating func discardingGivesBackEverything() {
         output.enqueue(.sample(bytes: 100))
         output.write([UInt8](repeating: 0, count: 100))

@@ -1,0 +1,90 @@
+#include "CCurl.h"
+
+// The header's macros that check the last argument would call the linked functions.
+#undef curl_easy_getinfo
+#undef curl_easy_setopt
+#include <dlfcn.h>
+
+#define FUNCTIONS(X) \
+    X(curl_global_init) X(curl_easy_init) X(curl_easy_cleanup) X(curl_easy_perform) \
+    X(curl_easy_setopt) X(curl_easy_getinfo) X(curl_easy_strerror) \
+    X(curl_slist_append) X(curl_slist_free_all)
+
+static struct {
+#define MEMBER(name) __typeof__(name) *name;
+    FUNCTIONS(MEMBER)
+} api;
+
+const char *postern_curl_load(void) {
+    // The name of libcurl's stable interface since 2006. Never closed.
+    void *library = dlopen("libcurl.so.4", RTLD_NOW | RTLD_LOCAL);
+    if (!library) return dlerror();
+#define LOAD(name) \
+    api.name = (__typeof__(api.name))dlsym(library, #name); \
+    if (!api.name) return "libcurl.so.4 has no " #name;
+    FUNCTIONS(LOAD)
+    CURLcode code = api.curl_global_init(CURL_GLOBAL_DEFAULT);
+    return code == CURLE_OK ? NULL : api.curl_easy_strerror(code);
+}
+
+CURL *postern_curl_new(void) { return api.curl_easy_init(); }
+
+void postern_curl_free(CURL *handle) { api.curl_easy_cleanup(handle); }
+
+CURLcode postern_curl_perform(CURL *handle) { return api.curl_easy_perform(handle); }
+
+const char *postern_curl_error(CURLcode code) { return api.curl_easy_strerror(code); }
+
+struct curl_slist *postern_curl_append(struct curl_slist *list, const char *text) {
+    return api.curl_slist_append(list, text);
+}
+
+void postern_curl_free_list(struct curl_slist *list) { api.curl_slist_free_all(list); }
+
+CURLcode postern_curl_set_long(CURL *handle, CURLoption option, long value) {
+    return api.curl_easy_setopt(handle, option, value);
+}
+
+CURLcode postern_curl_set_text(CURL *handle, CURLoption option, const char *value) {
+    return api.curl_easy_setopt(handle, option, value);
+}
+
+CURLcode postern_curl_set_size(CURL *handle, CURLoption option, curl_off_t value) {
+    return api.curl_easy_setopt(handle, option, value);
+}
+
+CURLcode postern_curl_set_list(CURL *handle, CURLoption option, struct curl_slist *value) {
+    return api.curl_easy_setopt(handle, option, value);
+}
+
+CURLcode postern_curl_set_context(CURL *handle, CURLoption option, void *value) {
+    return api.curl_easy_setopt(handle, option, value);
+}
+
+CURLcode postern_curl_set_sink(
+    CURL *handle, CURLoption option, size_t (*value)(char *, size_t, size_t, void *)) {
+    return api.curl_easy_setopt(handle, option, value);
+}
+
+CURLcode postern_curl_set_opener(
+    CURL *handle, curl_socket_t (*value)(void *, curlsocktype, struct curl_sockaddr *)) {
+    return api.curl_easy_setopt(handle, CURLOPT_OPENSOCKETFUNCTION, value);
+}
+
+CURLcode postern_curl_get_long(CURL *handle, CURLINFO what, long *value) {
+    return api.curl_easy_getinfo(handle, what, value);
+}
+
+CURLcode postern_curl_get_size(CURL *handle, CURLINFO what, curl_off_t *value) {
+    return api.curl_easy_getinfo(handle, what, value);
+}
+
+CURLcode postern_curl_get_text(CURL *handle, CURLINFO what, const char **value) {
+    return api.curl_easy_getinfo(handle, what, value);
+}
+
+const struct sockaddr *postern_curl_peer(const struct curl_sockaddr *peer) { return &peer->addr; }
+
+int postern_curl_open_socket(const struct curl_sockaddr *peer) {
+    return socket(peer->family, peer->socktype | SOCK_CLOEXEC, peer->protocol);
+}

@@ -1,0 +1,39 @@
+// libcurl: the client side of HTTP, loaded when it is first used. It and the 27
+// libraries that it needs would be a seventh of the memory of an idle server.
+//
+// Call postern_curl_load before anything else, from one thread.
+#pragma once
+#include <curl/curl.h>
+#include <sys/socket.h>
+
+// Loads libcurl and initialises it. Returns NULL, or why that failed.
+const char *postern_curl_load(void);
+
+CURL *postern_curl_new(void);
+void postern_curl_free(CURL *handle);
+CURLcode postern_curl_perform(CURL *handle);
+const char *postern_curl_error(CURLcode code);
+struct curl_slist *postern_curl_append(struct curl_slist *list, const char *text);
+void postern_curl_free_list(struct curl_slist *list);
+
+// curl_easy_setopt and curl_easy_getinfo are variadic, which Swift cannot call; these functions fix
+// the type of the last argument.
+CURLcode postern_curl_set_long(CURL *handle, CURLoption option, long value);
+CURLcode postern_curl_set_text(CURL *handle, CURLoption option, const char *value);
+CURLcode postern_curl_set_size(CURL *handle, CURLoption option, curl_off_t value);
+CURLcode postern_curl_set_list(CURL *handle, CURLoption option, struct curl_slist *value);
+CURLcode postern_curl_set_context(CURL *handle, CURLoption option, void *value);
+CURLcode postern_curl_set_sink(
+    CURL *handle, CURLoption option, size_t (*value)(char *, size_t, size_t, void *));
+CURLcode postern_curl_set_opener(
+    CURL *handle, curl_socket_t (*value)(void *, curlsocktype, struct curl_sockaddr *));
+CURLcode postern_curl_get_long(CURL *handle, CURLINFO what, long *value);
+CURLcode postern_curl_get_size(CURL *handle, CURLINFO what, curl_off_t *value);
+CURLcode postern_curl_get_text(CURL *handle, CURLINFO what, const char **value);
+
+// The address is longer than the type of its field. Swift would copy only the size of the type.
+const struct sockaddr *postern_curl_peer(const struct curl_sockaddr *peer);
+
+// In C, because whether Swift sees SOCK_CLOEXEC depends on which file of a module it compiles
+// first: the name is an enumerator of a header that libcurl's header includes, too.
+int postern_curl_open_socket(const struct curl_sockaddr *peer);
