@@ -8,6 +8,7 @@ public struct AgentAPI: Sendable {
     let agents: Agents
     let errors: AgentErrors
     let jmap: JMAPDirectory
+    private let steps: AgentSteps
     private let pipeline: Pipeline<AgentError>
 
     /// - Parameters:
@@ -20,6 +21,7 @@ public struct AgentAPI: Sendable {
     ) {
         self.agents = agents
         self.jmap = jmap
+        steps = AgentSteps(publicURL: publicURL, settings: agents.settings)
         let errors = AgentErrors(publicURL: publicURL)
         self.errors = errors
         pipeline = Pipeline(limiter: limiter, clock: clock, events: events) { error, _ in
@@ -163,10 +165,6 @@ public struct AgentAPI: Sendable {
     }
 
     // MARK: Responses
-
-    private var steps: AgentSteps {
-        AgentSteps(publicURL: publicURL, settings: agents.settings)
-    }
 
     /// A response with a token in its `Authorization` header and the next steps in its body.
     private func success(
