@@ -157,14 +157,24 @@ let package = Package(
     ]
 )
 
-// `make fuzz`: an executable whose `main` is libFuzzer's.
+// `make fuzz`: an executable whose `main` is libFuzzer's. The program becomes a library, and its
+// `main` gets another name.
 if Context.environment["POSTERN_FUZZ"] != nil {
+    let rename = ["-Xfrontend", "-entry-point-function-name", "-Xfrontend", "postern_main"]
+    package.products.removeAll { $0.name == "postern" }
+    package.targets = package.targets.filter { !$0.isTest }.map { target in
+        target.name != "postern"
+            ? target
+            : .target(
+                name: target.name, dependencies: target.dependencies,
+                swiftSettings: settings + [.unsafeFlags(rename)])
+    }
     package.targets.append(
         .executableTarget(
             name: "Fuzz",
             dependencies: [
-                "AuthAPI", "Fetching", "AuthCore", "HTTPEngine", "Cryptography", "Networking",
-                "StrictJSON",
+                "postern", "AuthAPI", "Fetching", "AuthCore", "HTTPEngine", "Cryptography",
+                "Networking", "StrictJSON",
             ],
             path: "Tests/Fuzz", exclude: ["run.sh", "http.dict", "seeds"],
             swiftSettings: settings + [.unsafeFlags(["-parse-as-library"])]))

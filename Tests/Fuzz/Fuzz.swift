@@ -16,6 +16,7 @@ private let targets: [(name: String, check: @Sendable ([UInt8]) -> Void)] = [
     ("argon2", checkHash),
     ("dns", checkDNSAnswer),
     ("names", checkNames),
+    ("configuration", checkConfiguration),
 ]
 
 private let check: @Sendable ([UInt8]) -> Void = {

@@ -87,3 +87,11 @@ def test_a_missing_master_secret_file_is_named(tmp_path):
     assert result.returncode == 78
     assert 'the master secret \\"\\", which POSTERN_MASTER_SECRET_FILE names' in result.stderr
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("text", ["[", "[!server]", "a = [}", "server.port = 1 ["])
+def test_a_file_that_is_not_toml_is_a_fault(tmp_path, text):
+    (tmp_path / "a.toml").write_text(text + "\n")
+    result = run("check-config", "--config", "a.toml", directory=tmp_path)
+    assert result.returncode == 78
+    assert "not TOML" in result.stderr and "https://toml.io" in result.stderr

@@ -1,3 +1,4 @@
+internal import Glibc
 internal import TOMLKit
 
 /// Reads the settings of a TOML file, in which tables are the sections.
@@ -23,7 +24,7 @@ struct ConfigFile {
             return file.layer
         }
         do {
-            file.add(try TOMLTable(string: text), below: [])
+            file.add(try parse(text), below: [])
         } catch let error as TOMLParseError {
             file.addFault(
                 line: error.source.begin.line, "is not TOML: \(error.description)",
@@ -33,6 +34,22 @@ struct ConfigFile {
                 line: nil, "cannot be read: \(error)", "see https://toml.io for the syntax")
         }
         return file.layer
+    }
+
+    /// The TOML parser aborts the process (an assertion) on some texts that are not TOML, such as
+    /// `a = [}`. Then this says so, and the exit code is that of a faulty configuration.
+    private static func parse(_ text: String) throws -> TOMLTable {
+        let previous = signal(SIGABRT) { _ in
+            let message: StaticString = """
+                The configuration file is not TOML, see https://toml.io: the parser gave up without \
+                the line. Look for a bracket or a quote too few.
+
+                """
+            write(STDERR_FILENO, message.utf8Start, message.utf8CodeUnitCount)
+            _exit(78)
+        }
+        defer { signal(SIGABRT, previous) }
+        return try TOMLTable(string: text)
     }
 
     private init(path: String, lines: [String: Int]) {
