@@ -54,8 +54,8 @@ func checkProxyHeader(_ input: [UInt8]) {
     }
 }
 
-/// The client is the entry that the proxy adds, whatever precedes it: on a line of its own, or, for
-/// `X-Forwarded-For`, on the same line after a comma. A line of `Forwarded` is read as a whole.
+/// The client is the entry that the proxy adds, whatever precedes it: on a line of its own or on the
+/// same line after a comma.
 func checkForwarded(_ input: [UInt8]) {
     let text = String(decoding: input.filter { ASCII.isFieldValue($0) }, as: UTF8.self)
     guard let block = IPBlock("10.0.0.0/8"), let proxy = IPAddress("10.0.0.1") else { return }
@@ -64,8 +64,7 @@ func checkForwarded(_ input: [UInt8]) {
     for header in ForwardedHeader.allCases {
         proxies.forwardedHeader = header
         let own = header == .forwarded ? "for=203.0.113.9" : "203.0.113.9"
-        let isReadWhole = header == .forwarded
-        for lines in isReadWhole ? [[text, own]] : [[text, own], ["\(text), \(own)"]] {
+        for lines in [[text, own], ["\(text), \(own)"]] {
             let request = Request(
                 method: .get, target: "/", headers: lines.map { (header.rawValue, $0) })
             let client = ForwardedFor.client(of: request.headers, from: proxy, trusting: proxies)

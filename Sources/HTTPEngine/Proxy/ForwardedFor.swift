@@ -38,10 +38,9 @@ enum ForwardedFor {
             line.split(separator: UInt8(ascii: ","), omittingEmptySubsequences: false)
                 .suffix(maxHops + 1).map { address(ofNode: $0.trimmingBlanks, bracketed: false) }
         case .forwarded:
-            // In a malformed list it is not known where one element ends.
-            ForwardedList.nodes(line)?.suffix(maxHops + 1).map { node in
+            ForwardedList.nodes(line).suffix(maxHops + 1).map { node in
                 node.flatMap { address(ofNode: $0[...], bracketed: true) }
-            } ?? [nil]
+            }
         }
     }
 

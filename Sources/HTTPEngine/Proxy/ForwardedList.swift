@@ -1,30 +1,56 @@
 /// Reads one line of RFC 7239's `Forwarded`: elements with commas between them, each of
 /// `name=value` pairs with semicolons between them, values as tokens or quoted strings.
 ///
-/// It is read from its beginning, because quoted strings can only be found from there.
+/// It is taken apart from its end, because proxies append and anybody can write the beginning: a
+/// quote that a client leaves open cannot hide the elements after it.
 struct ForwardedList {
     private struct Malformed: Error {}
 
     private let bytes: [UInt8]
     private var position = 0
 
-    /// - Returns: the `for` of each element, unquoted, `nil` where it has none; `nil` for a
-    ///   malformed line.
-    static func nodes(_ line: ArraySlice<UInt8>) -> [[UInt8]?]? {
-        var list = ForwardedList(bytes: Array(line))
-        return try? list.elements()
+    /// - Returns: the `for` of each element in order, unquoted; `nil` for an element that has none
+    ///   or is malformed.
+    static func nodes(_ line: ArraySlice<UInt8>) -> [[UInt8]?] {
+        elements(of: line).map { text in
+            var element = ForwardedList(bytes: Array(text))
+            // A malformed element names nobody, as one without `for`.
+            return try? element.node()
+        }
+    }
+
+    private static func elements(of line: ArraySlice<UInt8>) -> [ArraySlice<UInt8>] {
+        var elements: [ArraySlice<UInt8>] = []
+        var rest = line
+        var position = line.endIndex
+        while position > line.startIndex {
+            position -= 1
+            if line[position] == UInt8(ascii: "\"") {
+                // Without an opening quote, what is left is one malformed element.
+                position = openingQuote(of: line[..<position]) ?? line.startIndex
+            } else if line[position] == UInt8(ascii: ",") {
+                elements.append(rest[(position + 1)...])
+                rest = line[..<position]
+            }
+        }
+        return [rest] + elements.reversed()
+    }
+
+    /// - Parameter text: ends before the closing quote.
+    private static func openingQuote(of text: ArraySlice<UInt8>) -> Int? {
+        let backslash = UInt8(ascii: "\\")
+        var rest = text
+        while let quote = rest.lastIndex(of: UInt8(ascii: "\"")) {
+            rest = text[..<quote]
+            let escapes = rest.reversed().prefix { $0 == backslash }.count
+            if escapes.isMultiple(of: 2) { return quote }
+        }
+        return nil
     }
 
     private init(bytes: [UInt8]) { self.bytes = bytes }
 
-    private mutating func elements() throws(Malformed) -> [[UInt8]?] {
-        var nodes: [[UInt8]?] = []
-        repeat { nodes.append(try element()) } while take(UInt8(ascii: ","))
-        guard position == bytes.count else { throw Malformed() }
-        return nodes
-    }
-
-    private mutating func element() throws(Malformed) -> [UInt8]? {
+    private mutating func node() throws(Malformed) -> [UInt8]? {
         var node: [UInt8]?
         repeat {
             skipBlanks()
@@ -39,6 +65,7 @@ struct ForwardedList {
             guard node == nil else { throw Malformed() }
             node = value
         } while take(UInt8(ascii: ";"))
+        guard position == bytes.count else { throw Malformed() }
         return node
     }
 
