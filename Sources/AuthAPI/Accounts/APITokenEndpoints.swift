@@ -52,7 +52,7 @@ struct APITokenEndpoints: Sendable {
         }
         let issued = try await tokens.create(
             named: name, lifetime: try lifetime(in: body), scopes: try scopes(in: body),
-            holding: request.principal.scopes, for: request.principal.user, by: request.caller)
+            from: request.principal.apiToken, for: request.principal.user, by: request.caller)
         return .json(.created) { body in
             body.member("id", issued.token.id.text)
             body.member("name", issued.token.name)

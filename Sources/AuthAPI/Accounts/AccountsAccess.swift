@@ -5,10 +5,10 @@ internal import HTTPEngine
 struct AccountsAccess: Sendable {
     typealias Access<Principal: Sendable> = Authentication<Principal, AccountsError>
 
-    /// A user, and the scopes of the token that the request came with.
+    /// A user, and the API token that the request came with, if it did.
     struct TokenHolder: Sendable {
         let user: User
-        let scopes: Set<APIToken.Scope>
+        let apiToken: APIToken?
     }
 
     /// The account of an Email JWT, and the token itself.
@@ -65,7 +65,7 @@ struct AccountsAccess: Sendable {
         user(needing: scope) { holder, _ in holder.user }
     }
 
-    /// As ``user(_:)`` for API tokens, with the scopes that the caller can pass on.
+    /// As ``user(_:)`` for API tokens, with what the caller can pass on.
     var tokenHolder: Access<TokenHolder> {
         user(needing: .tokens) { holder, _ in holder }
     }
@@ -90,7 +90,7 @@ struct AccountsAccess: Sendable {
                 guard let grant = try result.get() else { throw .missingToken }
                 guard case .user(let user) = grant.principal else { throw .forbidden }
                 if let scope { _ = try grant.principal(for: scope) }
-                return try await body(TokenHolder(user: user, scopes: grant.scopes), request)
+                return try await body(TokenHolder(user: user, apiToken: grant.apiToken), request)
             }
         }
     }

@@ -26,22 +26,25 @@ public struct APITokens: UseCases {
     /// Creates a token.
     /// - Parameters:
     ///   - name: 1 to ``APIToken/maximumNameBytes`` bytes.
-    ///   - lifetime: `nil` for a token that does not expire.
-    ///   - scopes: what the token may be used for; all that the caller holds when `nil`.
-    ///   - held: the scopes of the caller.
-    /// - Throws: ``AccountsError/forbidden`` for a scope that the caller does not hold,
-    ///   ``AccountsError/tokenLimitReached``.
+    ///   - lifetime: `nil` for a token that ends with `parent`, or never when there is none.
+    ///   - scopes: what the token may be used for; all that `parent` may when `nil`.
+    ///   - parent: the API token that asks for it; `nil` when the user does.
+    /// - Throws: ``AccountsError/forbidden`` for a scope that `parent` does not have and for a time
+    ///   after its end, ``AccountsError/tokenLimitReached``.
     public func create(
         named name: String, lifetime: Duration?, scopes: Set<APIToken.Scope>? = nil,
-        holding held: Set<APIToken.Scope> = APIToken.Scope.all, for user: User, by caller: Caller
+        from parent: APIToken? = nil, for user: User, by caller: Caller
     ) async throws(AccountsError) -> Issued {
+        let held = parent?.scopes ?? APIToken.Scope.all
         let scopes = scopes ?? held
         guard scopes.isSubset(of: held) else { throw .forbidden }
+        let expiry = lifetime.map { caller.now.advanced(by: $0) } ?? parent?.expiry
+        if let expiry, let last = parent?.expiry, expiry > last { throw .forbidden }
         let secret = APIToken.prefix + Base64URL.encode(random(32))
         let token = APIToken(
             id: APITokenID(random: random(16)), owner: user.id, name: name,
             digest: APIKeyDigest(of: secret), scopes: scopes, created: caller.now,
-            expiry: lifetime.map { caller.now.advanced(by: $0) })
+            expiry: expiry)
         let isInserted = try await attempt(
             await tokens.insert(
                 token, limit: Self.maximumCount,

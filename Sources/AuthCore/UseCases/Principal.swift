@@ -27,13 +27,13 @@ public struct Grant: Sendable {
     public let principal: Principal
     /// The token, where its holder can end it.
     public let session: IssuedToken?
-    /// Every scope, unless the token is an API token that has fewer.
-    public let scopes: Set<APIToken.Scope>
+    /// The API token, where the token is one. It may have fewer scopes than all.
+    public let apiToken: APIToken?
 
     /// The principal, for something that needs `scope`.
     /// - Throws: ``AccountsError/forbidden`` for a token without the scope.
     public func principal(for scope: APIToken.Scope) throws(AccountsError) -> Principal {
-        guard scopes.contains(scope) else { throw .forbidden }
+        guard apiToken?.scopes.contains(scope) ?? true else { throw .forbidden }
         return principal
     }
 }
@@ -72,14 +72,14 @@ public struct Authenticator: UseCases {
             else { throw .invalidToken }
             return Grant(
                 principal: .account(account), session: IssuedToken(id: email.id, expiry: expiry),
-                scopes: APIToken.Scope.all)
+                apiToken: nil)
         }
         if let (pro, _) = try await attempt(await tokens.verify(token, as: ProToken.self, at: now))
         {
             let user = try await attempt(await users.user(id: pro.userID))
             guard let user, user.state == .active, user.credentialVersion == pro.credentialVersion
             else { throw .invalidToken }
-            return Grant(principal: .user(user), session: nil, scopes: APIToken.Scope.all)
+            return Grant(principal: .user(user), session: nil, apiToken: nil)
         }
         throw .invalidToken
     }
@@ -97,6 +97,6 @@ public struct Authenticator: UseCases {
             try await attempt(
                 await apiTokens.noteUse(of: token.id, at: now, unlessSince: aMinuteAgo))
         }
-        return Grant(principal: .user(user), session: nil, scopes: token.scopes)
+        return Grant(principal: .user(user), session: nil, apiToken: token)
     }
 }

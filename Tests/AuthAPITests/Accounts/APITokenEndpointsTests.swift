@@ -128,6 +128,27 @@ struct APITokenEndpointsTests {
             await api.call(.post, "/api/user/tokens", bearer: child), 403, "forbidden")
     }
 
+    @Test func aTokenMakesNoneThatOutlivesIt() async throws {
+        let pro = try await api.pro()
+        let parent = try await api.call(
+            .post, "/api/user/tokens", bearer: pro, json: #"{"expires_in":100}"#
+        ).json
+        let (secret, end) = (try #require(parent.text("token")), parent.text("expires_at"))
+        api.world.clock.advance(by: .seconds(10))
+        try expectError(
+            await api.call(
+                .post, "/api/user/tokens", bearer: secret, json: #"{"expires_in":91}"#), 403,
+            "forbidden")
+        for json in ["{}", #"{"expires_in":90}"#] {
+            let made = await api.call(.post, "/api/user/tokens", bearer: secret, json: json)
+            #expect(made.status == .created)
+            #expect(try made.json.text("expires_at") == end)
+        }
+        let shorter = await api.call(
+            .post, "/api/user/tokens", bearer: secret, json: #"{"expires_in":60}"#)
+        #expect(shorter.status == .created)
+    }
+
     @Test(arguments: [true, false])
     func aPasswordChangeEndsTokensWhenAsked(revokes: Bool) async throws {
         let pro = try await api.pro()
