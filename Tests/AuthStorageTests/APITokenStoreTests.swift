@@ -37,11 +37,40 @@ import Testing
     }
 
     @Test(arguments: Engine.allCases)
-    func aTokenOfAnUnknownOwnerIsAnError(engine: Engine) async throws {
+    func aTokenOfAnUnknownOwnerIsNotInserted(engine: Engine) async throws {
         let store = try await engine.open()
-        await #expect(throws: StorageError.unknownOwner) { try await store.insert(token(1)) }
+        for issuer in [APIToken.Issuer.session(version: 1), .token(tokenID(2))] {
+            #expect(
+                try await store.insert(token(1), by: issuer, limit: 9, recording: event())
+                    == .issuerEnded)
+        }
         #expect(try await store.token(digest: digest(1)) == nil)
         #expect(try await store.subjects.isEmpty)
+    }
+
+    @Test(arguments: Engine.allCases)
+    func whatHasEndedAddsNoToken(engine: Engine) async throws {
+        let store = try await withUsers(engine)
+        func add(_ number: Int, by issuer: APIToken.Issuer) async throws -> APITokenInsertion {
+            try await store.insert(token(number), by: issuer, limit: 9, recording: event())
+        }
+        #expect(try await add(1, by: .session(version: 1)) == .inserted)
+        #expect(try await add(2, by: .token(tokenID(1))) == .inserted)
+        // A token of another owner.
+        #expect(try await store.insert(token(3, of: 2)))
+        #expect(try await add(4, by: .token(tokenID(3))) == .issuerEnded)
+        #expect(try await store.revoke(tokenID(1), of: userID(1), at: 9))
+        #expect(try await add(4, by: .token(tokenID(1))) == .issuerEnded)
+        #expect(try await store.endSessions(of: userID(1), at: 1))
+        #expect(try await add(4, by: .session(version: 1)) == .issuerEnded)
+        #expect(try await add(4, by: .session(version: 2)) == .inserted)
+        #expect(
+            try await store.setState(
+                of: userID(1), to: .disabled, recording: event(.userDisabled)))
+        for version in 1...4 {
+            #expect(try await add(5, by: .session(version: Int64(version))) == .issuerEnded)
+        }
+        #expect(try await store.tokens(of: userID(1)).count == 3)
     }
 
     @Test(arguments: Engine.allCases)

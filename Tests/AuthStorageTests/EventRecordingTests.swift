@@ -105,6 +105,22 @@ import Testing
                 Step("insert again", changes: false) {
                     _ = try await store.insert(user(1), recording: $0)
                 },
+                Step("token", changes: true) {
+                    _ = try await store.insert(token(1), limit: 1, recording: $0)
+                },
+                Step("token past the limit", changes: false) {
+                    _ = try await store.insert(token(2), limit: 1, recording: $0)
+                },
+                Step("revoke another's", changes: false) {
+                    _ = try await store.revoke(
+                        tokenID(1), of: userID(2), at: .epoch, recording: $0)
+                },
+                Step("revoke", changes: true) {
+                    _ = try await store.revoke(tokenID(1), of: id, at: .epoch, recording: $0)
+                },
+                Step("revoke again", changes: false) {
+                    _ = try await store.revoke(tokenID(1), of: id, at: .epoch, recording: $0)
+                },
                 Step("replace", changes: true) {
                     _ = try await store.replacePassword(
                         of: id, at: 1, with: hash("a"), recording: $0)
@@ -125,21 +141,8 @@ import Testing
                 Step("disable", changes: true) {
                     _ = try await store.setState(of: id, to: User.State.disabled, recording: $0)
                 },
-                Step("token", changes: true) {
-                    _ = try await store.insert(token(1), limit: 1, recording: $0)
-                },
-                Step("token past the limit", changes: false) {
+                Step("token by an ended session", changes: false) {
                     _ = try await store.insert(token(2), limit: 1, recording: $0)
-                },
-                Step("revoke another's", changes: false) {
-                    _ = try await store.revoke(
-                        tokenID(1), of: userID(2), at: .epoch, recording: $0)
-                },
-                Step("revoke", changes: true) {
-                    _ = try await store.revoke(tokenID(1), of: id, at: .epoch, recording: $0)
-                },
-                Step("revoke again", changes: false) {
-                    _ = try await store.revoke(tokenID(1), of: id, at: .epoch, recording: $0)
                 },
             ])
     }

@@ -61,6 +61,13 @@ extension APITokenStore {
         try await insert(token, limit: .max, recording: event(.tokenCreated))
     }
 
+    func insert(
+        _ token: APIToken, limit: Int, recording event: AuditEvent
+    ) async throws -> Bool {
+        try await insert(
+            token, by: .session(version: 1), limit: limit, recording: event) == .inserted
+    }
+
     func revoke(_ id: APITokenID, of owner: UserID, at now: Int64) async throws -> Bool {
         try await revoke(
             id, of: owner, at: Instant(milliseconds: now), recording: event(.tokenRevoked))

@@ -144,6 +144,34 @@ def test_a_token_revoked_once_is_revoked_for_all(postern, boxes):
     failed(boxes.call("GET", "/api/user/me", made["token"]), 401, "invalid_or_expired_token")
 
 
+def test_no_token_outlives_the_password_change_that_ends_all(postern, boxes):
+    """The attacker adds tokens without a pause while the owner changes the password."""
+    for number in range(5):
+        user, stopped, made = boxes.user(), threading.Event(), []
+        parents = [boxes.api_token(user)["token"] for _ in range(4)] + [user.token] * 4
+
+        def add(token):
+            other = Mailboxes(postern.url)
+            while not stopped.is_set():
+                answer = other.call("POST", "/api/user/tokens", token)
+                if answer.status_code != 201:
+                    return
+                made.append(answer.json()["token"])
+                # A user has a hundred at most.
+                other.call("DELETE", f"/api/user/tokens/{answer.json()['id']}", token)
+
+        with concurrent.futures.ThreadPoolExecutor(8) as pool:
+            running = [pool.submit(add, token) for token in parents]
+            answer = boxes.call("PUT", "/api/user/password", user.token, {
+                "current_password": user.password, "password": f"another one {number}",
+                "revoke_api_tokens": True})
+            stopped.set()
+            for one in running:
+                one.result()
+        assert answer.status_code == 200, answer.text
+        assert {boxes.call("GET", "/api/user/me", token).status_code for token in made} <= {401}
+
+
 def test_no_account_is_left_on_a_domain_that_was_removed_meanwhile(postern, boxes, names):
     user = boxes.user()
     for turn in range(5):

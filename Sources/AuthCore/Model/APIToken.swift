@@ -12,6 +12,14 @@ public struct APIToken: Equatable, Sendable {
         case tokens
     }
 
+    /// What the owner asked for the token with.
+    public enum Issuer: Equatable, Sendable {
+        /// A Pro JWT of this credential version of the owner.
+        case session(version: Int64)
+        /// Another API token of the owner.
+        case token(APITokenID)
+    }
+
     /// API tokens begin with this text; no other token does.
     public static let prefix = "tm_pro_"
     /// Longer texts are not looked up.

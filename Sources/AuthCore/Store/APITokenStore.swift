@@ -1,12 +1,14 @@
 /// Stores the API tokens of Pro users. Atomicity, events and errors as in ``AccountStore``.
 public protocol APITokenStore: Sendable {
-    /// Adds the token, unless its owner already has `limit` tokens that are neither revoked nor
-    /// expired at its creation.
+    /// Adds the token, unless what its owner asked with has ended meanwhile, or the owner already
+    /// has `limit` tokens that are neither revoked nor expired at its creation. Otherwise a token
+    /// that is being created could outlive the password change that ends all tokens.
     ///
     /// Of the owner's revoked and expired tokens only the latest 100 are kept, so that the number
     /// of an owner's rows is bounded.
-    /// - Returns: `false` when the limit is reached.
-    func insert(_ token: APIToken, limit: Int, recording event: AuditEvent) async throws -> Bool
+    func insert(
+        _ token: APIToken, by issuer: APIToken.Issuer, limit: Int, recording event: AuditEvent
+    ) async throws -> APITokenInsertion
 
     /// The token with this digest, revoked or not, and its owner; `nil` when there is none or its
     /// row has been removed. One query, because every request with an API token needs it.
@@ -22,4 +24,13 @@ public protocol APITokenStore: Sendable {
 
     /// Stores `now` as the time of the last use, unless a use at or after `since` is stored.
     func noteUse(of id: APITokenID, at now: Instant, unlessSince since: Instant) async throws
+}
+
+/// The result of adding an API token.
+public enum APITokenInsertion: Equatable, Sendable {
+    case inserted
+    /// The limit is reached, or the token's id or digest is there already.
+    case rejected
+    /// The issuer is not valid any more.
+    case issuerEnded
 }

@@ -30,7 +30,8 @@ public struct APITokens: UseCases {
     ///   - scopes: what the token may be used for; all that `parent` may when `nil`.
     ///   - parent: the API token that asks for it; `nil` when the user does.
     /// - Throws: ``AccountsError/forbidden`` for a scope that `parent` does not have and for a time
-    ///   after its end, ``AccountsError/tokenLimitReached``.
+    ///   after its end, ``AccountsError/tokenLimitReached``, ``AccountsError/invalidToken`` when
+    ///   what the user asked with has ended meanwhile.
     public func create(
         named name: String, lifetime: Duration?, scopes: Set<APIToken.Scope>? = nil,
         from parent: APIToken? = nil, for user: User, by caller: Caller
@@ -45,12 +46,16 @@ public struct APITokens: UseCases {
             id: APITokenID(random: random(16)), owner: user.id, name: name,
             digest: APIKeyDigest(of: secret), scopes: scopes, created: caller.now,
             expiry: expiry)
-        let isInserted = try await attempt(
+        let issuer = parent.map { APIToken.Issuer.token($0.id) }
+        switch try await attempt(
             await tokens.insert(
-                token, limit: Self.maximumCount,
-                recording: event(.tokenCreated, token.id, user, caller)))
-        guard isInserted else { throw .tokenLimitReached }
-        return Issued(token: token, secret: secret)
+                token, by: issuer ?? .session(version: user.credentialVersion),
+                limit: Self.maximumCount, recording: event(.tokenCreated, token.id, user, caller)))
+        {
+        case .inserted: return Issued(token: token, secret: secret)
+        case .rejected: throw .tokenLimitReached
+        case .issuerEnded: throw .invalidToken
+        }
     }
 
     public func list(of user: User) async throws(AccountsError) -> [APIToken] {

@@ -2,17 +2,19 @@ internal import AuthCore
 
 extension SQLiteStore: APITokenStore {
     func insert(
-        _ token: APIToken, limit: Int, recording event: AuditEvent
-    ) async throws -> Bool {
-        try await change(recording: event) { connection in
+        _ token: APIToken, by issuer: APIToken.Issuer, limit: Int, recording event: AuditEvent
+    ) async throws -> APITokenInsertion {
+        try await write { connection in
             let now = SQLValue.instant(token.created)
+            guard try issuer.isValid(for: token.owner, in: connection) else { return .issuerEnded }
             guard limit > 0,
                 try !connection.exists(
                     SQL.liveTokenAt, .id(token.owner), .limit(limit - 1), now),
                 try token.insert(into: connection)
-            else { return false }
+            else { return .rejected }
             try connection.run(SQL.forgetEndedTokens, .id(token.owner), now)
-            return true
+            try connection.record(event)
+            return .inserted
         }
     }
 
@@ -64,6 +66,18 @@ extension SQLiteConnection {
     }
 }
 
+extension APIToken.Issuer {
+    fileprivate func isValid(
+        for owner: UserID, in connection: SQLiteConnection
+    ) throws -> Bool {
+        switch self {
+        case .session(let version):
+            try connection.exists(SQL.userAtVersion, .id(owner), .integer(version))
+        case .token(let id): try connection.exists(SQL.unrevokedToken, .id(id), .id(owner))
+        }
+    }
+}
+
 extension APIToken {
     /// How many of an owner's ended tokens are kept, and how many of the revoked ones are listed.
     fileprivate static let endedKept = 100
@@ -104,6 +118,14 @@ private enum SQL {
         INSERT INTO api_token (\(APIToken.columns)) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)
         ON CONFLICT DO NOTHING
         """)
+
+    static let userAtVersion = Query(
+        "userAtVersion",
+        "SELECT 1 FROM user WHERE id = ?1 AND credential_version = ?2 AND state = 'active'")
+
+    static let unrevokedToken = Query(
+        "unrevokedToken",
+        "SELECT 1 FROM api_token WHERE id = ?1 AND owner = ?2 AND revoked IS NULL")
 
     static let liveTokenAt = Query(
         "liveTokenAt",
