@@ -143,6 +143,29 @@ import Testing
         #expect(held.visits == 1)
     }
 
+    @Test func aClientWhoseLookUpsHangHasAShareOfThem() async throws {
+        let gate = Gate()
+        let fetcher = GuardedFetcher(rules: .local { $0.lookups = 8 }) { name in
+            if name != "b.test" { gate.hold() }
+            return [IPAddress(v4: 0x7f00_0002)]
+        }
+        let hanging = try ["x.test", "y.test"].map { try target($0, prompt) }
+        let tasks = hanging.map { target in
+            Task { try await fetcher.fetch(target, for: .loopback, by: .now + .seconds(300)) }
+        }
+        await gate.await(2)
+        await #expect(throws: TooManyFetches(queue: "lookup")) {
+            try await fetcher.fetch(
+                target("z.test", prompt), for: .loopback, by: .now + .seconds(300))
+        }
+        let other = IPAddress(v4: 0xc000_0201)
+        #expect(
+            try await fetcher.fetch(
+                target("b.test", prompt), for: other, by: .now + .seconds(300)) == [])
+        gate.release(2)
+        for task in tasks { #expect(try await task.value == []) }
+    }
+
     @Test func aLookUpThatHangsDelaysNeitherItsCallerNorOtherHosts() async throws {
         let gate = Gate()
         let listener = prompt

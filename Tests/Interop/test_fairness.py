@@ -230,6 +230,56 @@ def test_a_client_has_one_registrations_fetch_at_once_and_a_site_two(hosting, ho
     assert most["two"] == 2
 
 
+def test_slow_logins_of_a_site_delay_no_other_sites_on_the_host(hosting, host):
+    url, slowly = host.serve(argon2("right")), threading.Event()
+
+    def answer(handler):
+        if slowly.is_set():
+            host.closing.wait(4)
+        host.pages["/right"](handler)
+
+    host.serve(argon2("right"), path="/right")
+    user = named(HashLogin(hosting), QUIET)
+    assert user.register("site@users.example", url, "right").status_code == 201
+    other = named(HashLogin(hosting), network(1, 8))
+    assert other.register("slow@users.example", host.answer(answer), "right").status_code == 201
+    slowly.set()
+    with concurrent.futures.ThreadPoolExecutor(4) as pool:
+        slow = [pool.submit(
+            named(HashLogin(hosting), network(number, 9)).login, "slow@users.example", "right")
+            for number in range(4)]
+        # Their fetches have begun.
+        time.sleep(0.5)
+        assert user.login("site@users.example", "right").status_code == 200
+        assert {one.result().status_code for one in slow} == {422}
+
+
+def test_a_client_has_a_share_of_the_look_ups_of_domains(serve):
+    silent = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    silent.bind(("127.0.0.1", 0))
+    url = serve(
+        **PROXIED, **FAST, POSTERN_USERS_REGISTRATION="open", POSTERN_DNS_TIMEOUT="3s",
+        POSTERN_DNS_SERVERS="127.0.0.1:%d" % silent.getsockname()[1]).url
+    boxes = named(Mailboxes(url), QUIET)
+    user = boxes.user()
+    domain = boxes.call(
+        "POST", "/api/user/domains", user.token, {"domain": "slow.example"}).json()["id"]
+
+    def verify(address):
+        started = time.monotonic()
+        answer = named(Mailboxes(url), address).call(
+            "POST", f"/api/user/domains/{domain}/verify", user.token)
+        assert answer.status_code == 503
+        return time.monotonic() - started
+
+    # The first to come wait for the name server, the others have no place.
+    with concurrent.futures.ThreadPoolExecutor(12) as pool:
+        waits = list(pool.map(verify, [FLOODING] * 12))
+        assert min(waits) < 2 < max(waits)
+        assert 1 <= sum(wait > 2 for wait in waits) <= 4
+    silent.close()
+
+
 def test_a_login_of_a_loaded_client_is_checked(hosting, host):
     """Five logins at once are within the rate, and each finds a place."""
     user = named(HashLogin(hosting), QUIET)

@@ -35,6 +35,16 @@ def test_a_refused_address_is_an_event_of_its_request(strict):
     assert event["id"] == answer.headers["X-Request-Id"] and event["count"] == 1
 
 
+def test_events_that_were_folded_are_logged_at_the_end(start):
+    server = start()
+    for number in range(5):
+        answer = requests.delete(server.url + "/api/token", timeout=30, headers={
+            "Authorization": f"Bearer {number}"})
+        assert answer.status_code == 401
+    server.stop()
+    assert [event["count"] for event in events(server, 2)] == [1, 4]
+
+
 def test_rejected_tokens_are_folded(strict):
     answers = [
         requests.get(strict.url + "/api/user/me", timeout=30, headers={

@@ -1,3 +1,4 @@
+public import Networking
 public import Scheduling
 internal import Synchronization
 
@@ -11,11 +12,12 @@ public final class HeldPool: Sendable {
         }
     }
 
-    public let pool = WorkerPool(name: "test", lanes: 1, depth: 3, shares: .unlimited)
+    public let pool: WorkerPool
     private let held = Mutex<[Held]>([])
 
     /// - Parameter isFull: whether no place is free from the start.
-    public init(isFull: Bool = false) {
+    public init(isFull: Bool = false, shares: WorkerPool.Shares = .unlimited) {
+        pool = WorkerPool(name: "test", lanes: 1, depth: 3, shares: shares)
         if isFull { fill() }
     }
 
@@ -28,10 +30,10 @@ public final class HeldPool: Sendable {
 
     private static let permanent = Mutex<[HeldPool]>([])
 
-    /// Takes every place that is free.
-    public func fill() {
-        while !pool.isFull(for: nil) {
-            guard let place = try? Held(pool.reserve(for: nil)) else { return }
+    /// Takes every place that is free for `client`.
+    public func fill(for client: IPAddress? = nil) {
+        while !pool.isFull(for: client) {
+            guard let place = try? Held(pool.reserve(for: client)) else { return }
             held.withLock { $0.append(place) }
         }
     }

@@ -11,6 +11,8 @@ internal import Synchronization
 /// lines of that time.
 final class LogWriter: Sendable {
     static let delay = DispatchTimeInterval.milliseconds(50)
+    /// After which events that could not be written are tried again.
+    private static let retryDelay = DispatchTimeInterval.seconds(1)
     /// How long, in milliseconds, the reader may leave the pipe full before waiting lines are
     /// dropped.
     private static let writeTimeout: Int32 = 1000
@@ -91,11 +93,16 @@ final class LogWriter: Sendable {
         let isWritten = events.isEmpty && write(batch) == batch.count
         let lost = isWritten ? 0 : batch.count { $0 == 0x0a }
         batch.removeAll(keepingCapacity: batch.capacity <= Self.keptBytes)
-        state.withLock { state in
+        let retries = state.withLock { state in
             state.events = events + state.events
             state.dropped += lost
             state.spare = batch
+            guard !events.isEmpty, !state.isScheduled else { return false }
+            state.isScheduled = true
+            return true
         }
+        // The next line may be long in coming.
+        if retries { queue.asyncAfter(deadline: .now() + Self.retryDelay) { self.flush() } }
     }
 
     /// - Returns: how many of the bytes were written.

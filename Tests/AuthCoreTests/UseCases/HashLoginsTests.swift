@@ -100,6 +100,18 @@ import Testing
         _ = try await register("other@example.com", in: world)
     }
 
+    @Test func aRegistrationsHashCountsForItsClient() async throws {
+        let held = HeldPool(shares: .ofQueue)
+        let world = try await world(hashing: held.pool)
+        held.fill(for: world.caller.address)
+        #expect(!held.pool.isFull(for: nil))
+        await #expect(throws: HashLoginError.common(.busy(retryAfter: .seconds(1)))) {
+            try await register("other@example.com", in: world)
+        }
+        held.empty()
+        _ = try await register("other@example.com", in: world)
+    }
+
     @Test func whetherAnEmailIsTakenIsReportedOnlyWithThePassword() async throws {
         let world = try await world()
         await #expect(throws: HashLoginError.hashMismatch) {

@@ -2,6 +2,8 @@ import AuthCore
 import AuthStorage
 import Cryptography
 import HTTPEngine
+import Networking
+import Scheduling
 import StrictJSON
 import Testing
 
@@ -45,6 +47,16 @@ import Testing
         await application.close()
     }
 
+    @Test func aClientHoldsAQuarterOfEachPoolAtMost() throws {
+        let client = IPAddress(v4: 0xc000_0201)
+        let pools = Pools(cores: 2)
+        for (pool, depth) in [(pools.hashing, 128), (pools.signing, 2048)] {
+            let places = try Places(of: client, in: pool)
+            #expect(places.count <= depth / 4 && places.count > depth / 8)
+            #expect(!pool.isFull(for: IPAddress(v4: 0xc633_6401)))
+        }
+    }
+
     @Test func whileDrainingItIsHealthyAndNotReady() async throws {
         let draining = AtomicFlag()
         let application = try await Application.open(
@@ -82,4 +94,23 @@ import Testing
             #expect(Exit.code(for: error) == Exit.misconfigured)
         }
     }
+}
+
+/// Every place of a pool that is free for one client.
+private final class Places {
+    private final class Held {
+        let place: WorkerPool.Place
+
+        init(_ place: consuming WorkerPool.Place) {
+            self.place = place
+        }
+    }
+
+    private var held: [Held] = []
+
+    init(of client: IPAddress, in pool: WorkerPool) throws {
+        while !pool.isFull(for: client) { held.append(Held(try pool.reserve(for: client))) }
+    }
+
+    var count: Int { held.count }
 }
