@@ -85,11 +85,13 @@ struct SharedDatabaseTests {
         }
         let secret = directory.file("new.secret")
         try directory.write(String(repeating: "0f", count: 32), to: "new.secret")
-        #expect(chmod(secret, 0o600) == 0)
         let data = directory.file("data")
-        let reseal = try Program(
-            ["key", "reseal", "--new-secret-file", secret, "--data", data], in: directory)
-        #expect(try reseal.awaitEnd() == .exited(0))
+        for (mode, isAccepted) in [(0o644, false), (0o600, true)] as [(mode_t, Bool)] {
+            #expect(chmod(secret, mode) == 0)
+            let reseal = try Program(
+                ["key", "reseal", "--new-secret-file", secret, "--data", data], in: directory)
+            #expect(try (reseal.awaitEnd() == .exited(0)) == isAccepted)
+        }
         for server in [one, other] {
             #expect(
                 try server.call("POST", "/api/v1/capability", bearer: session).status == 200)

@@ -50,6 +50,16 @@ import Testing
         #expect(seen.withLock { $0 }.contains("\r\nHost: hash.test:\(host.port)\r\n"))
     }
 
+    @Test func anAddressThatIsAllowedIsNotConnectedToBesideOneThatIsNot() async throws {
+        let metadata = IPAddress(v4: 0xa9fe_a9fe)
+        await #expect(throws: FetchError(.forbiddenAddress(metadata))) {
+            try await fetch("http://hash.test:\(host.port)/", under: Self.open) { _ in
+                [Self.loopback, metadata]
+            }
+        }
+        #expect(host.visits == 0)
+    }
+
     @Test(arguments: [[loopback], [global, loopback], [loopback, global], [global, mapped]])
     func aNameWithOneForbiddenAddressIsNotConnectedTo(addresses: [IPAddress]) async throws {
         let forbidden = addresses.contains(Self.mapped) ? Self.mapped : Self.loopback

@@ -3,6 +3,7 @@
 import os
 import pathlib
 import re
+import resource
 import secrets
 import shutil
 import subprocess
@@ -80,6 +81,7 @@ def test_libcurl_is_loaded_by_the_first_fetch(start):
 def test_a_server_in_production_cannot_be_dumped(profile, isDumpable):
     # Files in /proc of a process that is not dumpable belong to root (proc_pid(5)).
     user = 65534 if os.geteuid() == 0 else os.geteuid()
+    allowed = resource.getrlimit(resource.RLIMIT_CORE)[1]
     folder = pathlib.Path(tempfile.mkdtemp())
     folder.chmod(0o777)
     settings = {
@@ -88,7 +90,8 @@ def test_a_server_in_production_cannot_be_dumped(profile, isDumpable):
     process = subprocess.Popen(
         [str(BINARY), "serve", "--profile", profile, "--port", "0", "--data", str(folder / "d")],
         cwd=folder, env=environment(**settings), stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL, stdin=subprocess.DEVNULL, user=user)
+        stderr=subprocess.DEVNULL, stdin=subprocess.DEVNULL, user=user,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CORE, (allowed, allowed)))
     try:
         assert READY.fullmatch(process.stdout.readline().decode())
         owner = os.stat(f"/proc/{process.pid}/maps").st_uid
