@@ -52,6 +52,16 @@ public enum Argon2 {
         context.lanes = UInt32(parallelism)
         context.threads = UInt32(parallelism)
         context.version = ARGON2_VERSION_13.rawValue
+        context.allocate_cbk = { memory, bytes in
+            guard let block = Argon2Memory.take(bytes) else {
+                return ARGON2_MEMORY_ALLOCATION_ERROR.rawValue
+            }
+            memory?.pointee = block.assumingMemoryBound(to: UInt8.self)
+            return ARGON2_OK.rawValue
+        }
+        context.free_cbk = { memory, bytes in
+            if let memory { Argon2Memory.giveBack(memory, bytes) }
+        }
         // libargon2 takes mutable pointers, because it can be told to wipe its inputs.
         var (password, salt, secret, associated) = (password, salt, secret, associated)
         var tag = [UInt8](repeating: 0, count: outputBytes)

@@ -37,7 +37,9 @@ struct Module {
         Module(
             "HTTPEngine", ["Networking", "Scheduling", "CSocket"],
             system: ["Dispatch", "Glibc", "Synchronization"]),
-        Module("Cryptography", ["COpenSSL", "CArgon2", "CScrypt"], system: ["Glibc"]),
+        Module(
+            "Cryptography", ["COpenSSL", "CArgon2", "CScrypt"],
+            system: ["Glibc", "Synchronization"]),
         Module("StrictJSON", []),
         Module("Scheduling", ["Networking"], system: ["Dispatch", "Synchronization"]),
         Module("Networking", [], system: ["Glibc"]),

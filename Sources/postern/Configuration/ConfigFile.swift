@@ -41,8 +41,8 @@ struct ConfigFile {
     private static func parse(_ text: String) throws -> TOMLTable {
         let previous = signal(SIGABRT) { _ in
             let message: StaticString = """
-                The configuration file is not TOML, see https://toml.io: the parser gave up without \
-                the line. Look for a bracket or a quote too few.
+                The configuration file is not TOML, see https://toml.io: the parser gave up and \
+                named no line. Look for a bracket or a quote too few.
 
                 """
             write(STDERR_FILENO, message.utf8Start, message.utf8CodeUnitCount)

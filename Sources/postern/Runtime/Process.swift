@@ -54,9 +54,8 @@ enum Process {
 
     /// Returns the free pages of the heap to the kernel.
     ///
-    /// The allocator keeps the memory of password hashes, about 20 MiB for each thread that has
-    /// computed one, because the next hash would need it again. That pays while hashes are
-    /// computed. A minute later it only makes an idle server look large.
+    /// The allocator keeps free memory for the next requests. A minute later it only makes an idle
+    /// server look large.
     static func releaseFreeHeap() {
         _ = malloc_trim(0)
     }

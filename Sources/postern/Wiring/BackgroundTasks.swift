@@ -1,4 +1,5 @@
 internal import AuthCore
+internal import Cryptography
 internal import Logging
 
 /// The tasks that run at intervals, independent of requests: remove expired challenges, refresh the
@@ -52,6 +53,7 @@ struct BackgroundTasks: Sendable {
                 guard (try? await Task.sleep(for: .seconds(1))) != nil else { return }
                 Process.releaseCodePages()
                 await repeatedly("release memory", .seconds(60)) {
+                    Argon2Memory.release()
                     Process.releaseFreeHeap()
                     Process.releaseCodePages()
                 }
