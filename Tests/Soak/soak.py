@@ -30,7 +30,7 @@ import program  # noqa: E402
 SETTINGS = {
     "POSTERN_POW_AGENT_DIFFICULTY": "1", "POSTERN_POW_ACCOUNTS_DIFFICULTY": "8",
     "POSTERN_SERVER_TRUSTED_PROXIES": "127.0.0.1", "POSTERN_MAIL_DOMAINS": "mail.test", "POSTERN_USERS_REGISTRATION": "open",
-    "POSTERN_HASH_LOGIN_ALLOW_PRIVATE_NETWORKS": "true", "POSTERN_HASH_LOGIN_PORTS": "[]",
+    "POSTERN_HASH_LOGIN_ALLOW_PRIVATE_NETWORKS": "true",
     "POSTERN_SERVER_HEAD_TIMEOUT": "5s", "POSTERN_SERVER_BODY_TIMEOUT": "5s"}
 
 
@@ -220,7 +220,8 @@ def main():
     options = parser.parse_args()
     directory = pathlib.Path(tempfile.mkdtemp())
     host = HashHost(Authority(directory).context("localhost"))
-    settings = {**SETTINGS, "POSTERN_HASH_LOGIN_CA_FILE": str(directory / "ca.pem")}
+    settings = {**SETTINGS, "POSTERN_HASH_LOGIN_CA_FILE": str(directory / "ca.pem"),
+                "POSTERN_HASH_LOGIN_PORTS": str(host.port)}
 
     def start():
         server = program.Postern(directory, "--data", "data", profile="development", **settings)
