@@ -2,7 +2,7 @@
 
 .DEFAULT_GOAL := help
 .PHONY: help run test tsan coverage bench lint format build release fuzz clean
-.PHONY: swift packages browser proxies
+.PHONY: swift packages postgres browser proxies
 
 # The same flags everywhere: SwiftPM builds again when they change.
 SWIFT_FLAGS := --explicit-target-dependency-import-check error
@@ -15,14 +15,14 @@ help: ## List the commands
 run: build ## Serve on http://127.0.0.1:8080, development profile, SQLite in ./data
 	.build/debug/postern serve --profile development $(ARGS)
 
-test: swift packages browser proxies .venv/ready ## Unit and end-to-end tests, then clients from outside (Tests/Interop)
-	.ci/test $(SWIFT_FLAGS)
+test: swift packages postgres browser proxies .venv/ready ## Unit and end-to-end tests, then clients from outside (Tests/Interop)
+	.ci/with-postgres .ci/test $(SWIFT_FLAGS)
 
-tsan: swift packages ## Swift tests under the thread sanitizer
-	.ci/tsan $(SWIFT_FLAGS)
+tsan: swift packages postgres ## Swift tests under the thread sanitizer
+	.ci/with-postgres .ci/tsan $(SWIFT_FLAGS)
 
-coverage: swift packages ## Covered lines of each module
-	.ci/coverage $(SWIFT_FLAGS)
+coverage: swift packages postgres ## Covered lines of each module
+	.ci/with-postgres .ci/coverage $(SWIFT_FLAGS)
 
 lint: swift ## Check the format of every Swift file
 	swift format lint --strict --recursive Sources Tests Package.swift
@@ -52,7 +52,11 @@ swift:
 
 # The C libraries that the system-library targets link.
 packages:
-	@.ci/install-packages libssl-dev libargon2-dev libscrypt-dev libsqlite3-dev libcurl4-openssl-dev
+	@.ci/install-packages libssl-dev libargon2-dev libscrypt-dev libsqlite3-dev libpq-dev libcurl4-openssl-dev
+
+# The server that the tests of the PostgreSQL engine run on (.ci/with-postgres).
+postgres:
+	@.ci/install-packages postgresql
 
 # The browser in which the tests use the pages.
 browser:

@@ -51,9 +51,9 @@ let package = Package(
             swiftSettings: settings),
         .target(
             name: "AuthStorage",
-            dependencies: ["AuthCore", "Cryptography", "Scheduling", "CSQLite"],
-            // A link to migrations/sqlite: the program carries the text, one file is enough.
-            resources: [.embedInCode("SQLite/sql")],
+            dependencies: ["AuthCore", "Cryptography", "Scheduling", "CPostgres", "CSQLite"],
+            // Links to migrations/: the program carries the texts. Files of the same name collide.
+            resources: [.embedInCode("Postgres/sql"), .embedInCode("SQLite/sql")],
             swiftSettings: settings),
         .target(
             name: "Fetching", dependencies: ["Networking", "Scheduling", "CCurl", "CResolver"],
@@ -151,6 +151,7 @@ let package = Package(
         .systemLibrary(name: "CArgon2", providers: [.apt(["libargon2-dev"])]),
         .systemLibrary(name: "CScrypt", providers: [.apt(["libscrypt-dev"])]),
         .systemLibrary(name: "CSQLite", providers: [.apt(["libsqlite3-dev"])]),
+        .systemLibrary(name: "CPostgres", providers: [.apt(["libpq-dev"])]),
         .systemLibrary(name: "CResolver", providers: [.apt(["libc6-dev"])]),
         .systemLibrary(name: "CAllocator"),
         .systemLibrary(name: "CProcess"),

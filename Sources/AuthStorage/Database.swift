@@ -2,22 +2,29 @@ public import AuthCore
 
 /// The database that a URL names. Opens its stores, applies its migrations, backs it up.
 ///
-/// To add an engine, add a case to `Engine` and a folder beside SQLite.
+/// To add an engine, add a case to `Engine` and a folder beside the others.
 public struct Database: Equatable, Sendable {
     private enum Engine: Equatable {
         case sqlite(SQLiteLocation)
+        case postgres(PostgresURL)
     }
 
     private let engine: Engine
 
     /// The URLs that ``init(url:)`` accepts, for messages.
-    public static let acceptedURLs = "\"sqlite:<path>\" or \"sqlite::memory:\""
+    public static let acceptedURLs =
+        "\"sqlite:<path>\", \"sqlite::memory:\" or \"postgresql://<host>/<database>\""
 
     /// - Parameter url: the value of the setting `storage.url`.
     /// - Throws: ``DatabaseURLError`` when the URL is not one of ``acceptedURLs``.
     public init(url: String) throws(DatabaseURLError) {
-        guard let location = SQLiteLocation(url: url) else { throw DatabaseURLError(url: url) }
-        engine = .sqlite(location)
+        if let location = SQLiteLocation(url: url) {
+            engine = .sqlite(location)
+        } else if let url = PostgresURL(url) {
+            engine = .postgres(url)
+        } else {
+            throw DatabaseURLError(url: Self.hidingPasswords(in: url))
+        }
     }
 
     private init(_ engine: Engine) {
@@ -32,17 +39,33 @@ public struct Database: Equatable, Sendable {
         Database(.sqlite(.file("\(path)/postern.db")))
     }
 
-    /// The URL that ``init(url:)`` reads as this database.
+    /// The URL that ``init(url:)`` reads as this database, without its passwords.
     public var url: String {
         switch engine {
         case .sqlite(let location): location.url
+        case .postgres(let url): url.shown
         }
     }
 
-    /// How messages to an operator name the database: the path of its file.
+    /// How messages to an operator name the database: the path of its file, or its URL without
+    /// passwords.
     public var name: String {
         switch engine {
         case .sqlite(let location): location.path
+        case .postgres(let url): url.shown
+        }
+    }
+
+    /// A text that may be a URL of a database, without what may be a password in it.
+    public static func hidingPasswords(in text: String) -> String {
+        PostgresURL.hidingPasswords(in: text)
+    }
+
+    /// Whether the database is on a server of its own, which several servers may share.
+    public var isRemote: Bool {
+        switch engine {
+        case .sqlite: false
+        case .postgres: true
         }
     }
 
@@ -54,20 +77,29 @@ public struct Database: Equatable, Sendable {
     public var isMissing: Bool {
         switch engine {
         case .sqlite(let location): location.isMissing
+        case .postgres: false
         }
     }
 
     /// Opens the stores. Creates the database when it is missing and applies pending migrations.
     /// Blocks until that is done.
-    /// - Parameter now: recorded with each migration that is applied.
+    /// - Parameters:
+    ///   - connections: to a database on a server of its own; opened when they are needed.
+    ///   - now: recorded with each migration that is applied.
     /// - Throws: ``MigrationError`` when the database is not for this program, `StoreBusy` or
     ///   ``StorageError`` when it cannot be opened.
     public func open(
-        observers: StoreObservers = StoreObservers(), at now: Instant
+        connections: Int = 2, observers: StoreObservers = StoreObservers(), at now: Instant
     ) async throws -> Stores {
         switch engine {
         case .sqlite(let location):
-            try SQLiteStore.open(location, observers: observers, at: now).stores
+            return try SQLiteStore.open(location, observers: observers, at: now).stores
+        case .postgres(let url):
+            var settings = PostgresSettings()
+            settings.connections = connections
+            return try await PostgresStore.open(
+                url, settings: settings, observers: observers, at: now
+            ).stores
         }
     }
 
@@ -81,6 +113,7 @@ public struct Database: Equatable, Sendable {
     public func migrationStatus() async throws -> MigrationStatus {
         switch engine {
         case .sqlite(let location): try SQLiteMigrator(location).status()
+        case .postgres(let url): try PostgresMigrator(url).status()
         }
     }
 
@@ -90,6 +123,7 @@ public struct Database: Equatable, Sendable {
     public func migrate(at now: Instant) async throws -> [Migration] {
         switch engine {
         case .sqlite(let location): try SQLiteMigrator(location).migrate(at: now)
+        case .postgres(let url): try PostgresMigrator(url).migrate(at: now)
         }
     }
 
@@ -106,12 +140,14 @@ public struct Database: Equatable, Sendable {
         switch engine {
         case .sqlite(let location):
             try SQLiteBackup(of: location).write(to: path, onProgress: onProgress)
+        case .postgres: throw StorageError.hasItsOwnBackup
         }
     }
 }
 
 /// A `storage.url` that names no database that this program can open.
 public struct DatabaseURLError: Error, Equatable, CustomStringConvertible {
+    /// Without passwords.
     public let url: String
 
     public var description: String {

@@ -78,12 +78,21 @@ public final class WorkerPool: Sendable {
         /// - Throws: `CancellationError` when the caller was cancelled before the job began, or
         ///   what `work` throws. A job that has begun is finished.
         public func run<T: Sendable>(_ work: @escaping @Sendable () throws -> T) async throws -> T {
+            try await pool.enqueue({ _ in try work() }, of: client)
+        }
+
+        /// As ``run(_:)``, for work that needs something that its lane owns.
+        /// - Parameter work: gets the index of its lane in ``WorkerPool/lanes``.
+        public func runOnLane<T: Sendable>(
+            _ work: @escaping @Sendable (Int) throws -> T
+        ) async throws -> T {
             try await pool.enqueue(work, of: client)
         }
     }
 
     private struct Job: Sendable {
-        let run: @Sendable () -> Void
+        /// Gets the index of the lane.
+        let run: @Sendable (Int) -> Void
         let cancel: @Sendable () -> Void
     }
 
@@ -100,7 +109,8 @@ public final class WorkerPool: Sendable {
     public let name: String
     /// When a caller that got ``Full`` should try again.
     public let retryAfter: Duration
-    private let lanes: [DispatchQueue]
+    /// An actor on one of these executors is confined to that lane.
+    public let lanes: [QueueExecutor]
     private let capacity: Int
     /// The places that shares are parts of; `nil` where there are none.
     private let shared: Int?
@@ -117,7 +127,7 @@ public final class WorkerPool: Sendable {
         precondition(lanes > 0 && depth >= 0)
         self.name = name
         self.retryAfter = retryAfter
-        self.lanes = (0..<lanes).map { DispatchQueue(label: "\(name).\($0)") }
+        self.lanes = (0..<lanes).map { QueueExecutor(label: "\(name).\($0)") }
         capacity = lanes + depth
         shared =
             switch shares {
@@ -186,7 +196,7 @@ public final class WorkerPool: Sendable {
     }
 
     private func enqueue<T: Sendable>(
-        _ work: @escaping @Sendable () throws -> T, of client: IPAddress?,
+        _ work: @escaping @Sendable (Int) throws -> T, of client: IPAddress?,
         from caller: isolated (any Actor)? = #isolation
     ) async throws -> T {
         // With a free lane the job would begin at once, although its caller was cancelled.
@@ -201,7 +211,7 @@ public final class WorkerPool: Sendable {
             try await withCheckedThrowingContinuation(isolation: caller) { continuation in
                 submit(
                     Job(
-                        run: { continuation.resume(with: Result { try work() }) },
+                        run: { lane in continuation.resume(with: Result { try work(lane) }) },
                         cancel: { continuation.resume(throwing: CancellationError()) }),
                     ticket: ticket, of: client)
                 // A caller cancelled before this point was told so when there was no job yet.
@@ -218,13 +228,13 @@ public final class WorkerPool: Sendable {
             if lane == nil { state.waiting.append(job, ticket: ticket, of: client) }
             return lane
         }
-        if let lane { lanes[lane].async { self.drain(lane, first: job) } }
+        if let lane { lanes[lane].queue.async { self.drain(lane, first: job) } }
     }
 
     private func drain(_ lane: Int, first: Job) {
         var next: Job? = first
         while let job = next {
-            job.run()
+            job.run(lane)
             next = state.withLock { state in
                 if let job = state.waiting.popFirst() { return job }
                 state.idle.append(lane)

@@ -29,7 +29,7 @@ struct Module {
         Module(
             "Fetching", ["Networking", "Scheduling", "CCurl", "CResolver"], system: ["Glibc"]),
         Module(
-            "AuthStorage", ["AuthCore", "Cryptography", "Scheduling", "CSQLite"],
+            "AuthStorage", ["AuthCore", "Cryptography", "Scheduling", "CPostgres", "CSQLite"],
             system: ["Dispatch", "Glibc", "Synchronization"]),
         Module(
             "AuthCore", ["Cryptography", "Networking", "Scheduling", "StrictJSON"],

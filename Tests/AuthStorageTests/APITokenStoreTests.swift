@@ -14,7 +14,7 @@ import Testing
     func everyFieldIsStoredAndRead(engine: Engine) async throws {
         let store = try await withUsers(engine)
         let full = APIToken(
-            id: tokenID(1), owner: userID(1), name: "caf\u{e9} \u{1f511}\0\n'", digest: digest(1),
+            id: tokenID(1), owner: userID(1), name: "caf\u{e9} \u{1f511}\n'", digest: digest(1),
             scopes: [.tokens, .accounts], created: Instant(milliseconds: -5),
             expiry: Instant(milliseconds: .max),
             lastUsed: .epoch, revoked: Instant(milliseconds: 7))

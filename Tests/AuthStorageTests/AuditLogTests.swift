@@ -23,7 +23,7 @@ import Testing
         for (index, kind) in AuditEvent.Kind.allCases.enumerated() {
             let one = AuditEvent(
                 kind, time: Instant(milliseconds: -Int64(index)), actor: actors[index % 5],
-                subject: "caf\u{e9}\n\0'", client: "192.0.2.\(index)", requestID: "r\(index)")
+                subject: "caf\u{e9}\n'", client: "192.0.2.\(index)", requestID: "r\(index)")
             try await store.append(one)
             expected.append(AuditRecord(sequence: Int64(index) + 1, event: one))
         }

@@ -16,7 +16,7 @@ import Testing
     }
 
     @Test(arguments: [
-        "", "sqlite", "sqlite:", "postgresql://host/postern", "data/postern.db", "sqlite:a\0b",
+        "", "sqlite", "sqlite:", "postgresql:host/postern", "data/postern.db", "sqlite:a\0b",
         "sqlite:a\nb", "sqlite:\u{7f}", "sqlite::mem:",
     ])
     func anyOtherURLIsAnErrorThatNamesWhatIsAccepted(url: String) throws {

@@ -11,16 +11,16 @@ typealias EngineStore = AccountStore & AccountDirectory & UserStore & UserDirect
 
 /// The engines that the conformance suite runs on. A new engine needs one case here.
 enum Engine: CaseIterable, Sendable {
-    case sqliteMemory, sqliteFile
+    case sqliteMemory, sqliteFile, postgres
 
     /// The engines whose database several servers can open.
-    static let shared: [Engine] = [.sqliteFile]
+    static let shared: [Engine] = [.sqliteFile, .postgres]
 
     /// Opens a store on a new, empty database.
     func open() async throws -> any EngineStore {
         switch self {
         case .sqliteMemory: try SQLiteStore.open(.memory, at: .epoch)
-        case .sqliteFile: try await openShared(count: 1)[0]
+        case .sqliteFile, .postgres: try await openShared(count: 1)[0]
         }
     }
 
@@ -35,6 +35,14 @@ enum Engine: CaseIterable, Sendable {
             // SQLite's writers wait for each other by polling, which takes long on a busy machine.
             settings.busyTimeout = .seconds(30)
             return try (0..<count).map { _ in try directory.open(settings) }
+        case .postgres:
+            let url = try TestServer.shared.makeDatabase()
+            var stores: [PostgresStore] = []
+            for _ in 0..<count {
+                stores.append(
+                    try await PostgresStore.open(url, settings: TestServer.settings, at: .epoch))
+            }
+            return stores
         }
     }
 

@@ -124,7 +124,7 @@ import Testing
         let page = [UInt8](repeating: 0xff, count: 64)
         #expect(pwrite(descriptor, page, page.count, status.st_size - 4096) == page.count)
         close(descriptor)
-        #expect(throws: StorageError.failed(statement: "quickCheck", code: 11)) {
+        #expect(throws: StorageError.failed(statement: "quickCheck", code: .sqlite(11))) {
             try backup().write(to: copy)
         }
     }

@@ -44,7 +44,7 @@ import Testing
     @Test func anErrorNamesTheStatementAndTheExtendedCode() throws {
         try database.run(insert, .integer(1), .null, .null)
         // SQLITE_CONSTRAINT_UNIQUE
-        let error = StorageError.failed(statement: "insert", code: 2067)
+        let error = StorageError.failed(statement: "insert", code: .sqlite(2067))
         #expect(throws: error) { try database.run(insert, .integer(1), .text("secret"), .null) }
         #expect(!error.description.contains("secret"))
     }

@@ -60,7 +60,7 @@ import Testing
         let directory = try TemporaryDirectory()
         let broken = Migration(
             2, "two", Array("CREATE TABLE b (x INTEGER) STRICT; CREATE TABLE a (x ANY);".utf8))
-        #expect(throws: StorageError.failed(statement: "migration 2", code: 1)) {
+        #expect(throws: StorageError.failed(statement: "migration 2", code: .sqlite(1))) {
             try migrator(directory, [one, broken]).migrate(at: .epoch)
         }
         // The first one stays applied, and the second can be applied later.

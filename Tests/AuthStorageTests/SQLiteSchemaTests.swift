@@ -21,7 +21,7 @@ import Testing
     func eventsCannotBeChangedOrRemovedFromTheMiddle(script: String) async throws {
         let store = try await withEvents(3)
         // SQLITE_CONSTRAINT_TRIGGER
-        await #expect(throws: StorageError.failed(statement: "forge", code: 1811)) {
+        await #expect(throws: StorageError.failed(statement: "forge", code: .sqlite(1811))) {
             try await store.write { try $0.run(Query("forge", script)) }
         }
         #expect(try await store.subjects == ["0", "1", "2"])
@@ -118,12 +118,12 @@ import Testing
                 name: "refuse")
         }
         let refused = event(.accountCreated, "refused")
-        await #expect(throws: StorageError.failed(statement: "recordEvent", code: 1811)) {
+        await #expect(throws: StorageError.failed(statement: "recordEvent", code: .sqlite(1811))) {
             try await store.insert(account(1), limit: nil, recording: refused)
         }
         #expect(try await store.account(id: accountID(1)) == nil)
         #expect(try await store.insert(account(1)))
-        await #expect(throws: StorageError.failed(statement: "recordEvent", code: 1811)) {
+        await #expect(throws: StorageError.failed(statement: "recordEvent", code: .sqlite(1811))) {
             try await store.delete(accountID(1), at: nil, recording: refused)
         }
         #expect(try await store.account(id: accountID(1)) == account(1))

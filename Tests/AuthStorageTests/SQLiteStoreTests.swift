@@ -170,7 +170,7 @@ import Testing
     @Test func readersCannotWrite() async throws {
         let directory = try TemporaryDirectory()
         let store = try directory.open()
-        await #expect(throws: StorageError.failed(statement: "sneak", code: 8)) {
+        await #expect(throws: StorageError.failed(statement: "sneak", code: .sqlite(8))) {
             try await store.read { database in
                 try database.run(Query("sneak", "DELETE FROM retired_address"))
             }

@@ -9,7 +9,7 @@ import Testing
         (11, "restore a backup"), (778, "failed to read or write"), (1, "SQL logic error"),
     ])
     func errorsThatAnOperatorCanFixAreExplained(code: Int32, words: String) {
-        let text = StorageError.failed(statement: "commit", code: code).description
+        let text = StorageError.failed(statement: "commit", code: .sqlite(code)).description
         #expect(text.contains(words))
         #expect(text.contains("'commit'") && text.contains("\(code)"))
     }

@@ -60,14 +60,19 @@ public struct RateLimitStatus: Equatable, Sendable {
     }
 }
 
-/// The store did not answer in time: its write queue is full or its file is locked. Never reported
-/// as an absence.
+/// The store did not answer in time: its queue is full, its file or a row is locked, or its server
+/// cannot be reached. Never reported as an absence.
 public struct StoreBusy: Error, Sendable, CustomStringConvertible {
-    public init() {}
+    /// For the operator; contains no value that was stored or looked up.
+    public let cause: String
 
-    public var description: String {
-        "the database is busy: another process has been writing to it for too long; try again"
+    public init(
+        _ cause: String = "another process has been writing to it for too long; try again"
+    ) {
+        self.cause = cause
     }
+
+    public var description: String { "the database is busy: \(cause)" }
 }
 
 /// The disk of the store is full. Nothing was written, and reading still works.

@@ -39,8 +39,8 @@ public protocol SigningKeyStore: Sendable {
     /// All keys, signing and retired, newest first within a use.
     func keys() async throws -> [SealedKey]
 
-    /// A number that has changed when another process has written to the database since the last
-    /// call, whatever it wrote. Costs less than reading the keys.
+    /// A number that has changed when another process has changed the keys since the last call. It
+    /// may change for other reasons. Costs less than reading the keys.
     func changeCount() async throws -> Int64
 
     /// Adds `key` as the current key of its use, if that use has none. Of concurrent calls on

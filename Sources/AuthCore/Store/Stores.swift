@@ -22,12 +22,25 @@ public struct Stores: Sendable {
     /// does not answer in time.
     public var ping: @Sendable () async throws -> Void
 
+    /// Runs `work` unless another server on the database is doing the same task now.
+    ///
+    /// The task must stand being done by two servers: one may begin it while another, whose
+    /// connection is lost, has not ended it yet.
+    /// - Parameter task: the same name on every server.
+    /// - Returns: `false` when another server is doing it.
+    public var exclusively:
+        @Sendable (_ task: String, _ work: @Sendable () async throws -> Void) async throws -> Bool
+
     /// Closes every connection. Later calls of any store throw.
     public var close: @Sendable () async -> Void
 
     /// - Parameter engine: implements every store protocol.
     public init<Engine>(
         _ engine: Engine, ping: @escaping @Sendable () async throws -> Void,
+        exclusively:
+            @escaping @Sendable (
+                _ task: String, _ work: @Sendable () async throws -> Void
+            ) async throws -> Bool,
         close: @escaping @Sendable () async -> Void
     )
     where
@@ -49,6 +62,7 @@ public struct Stores: Sendable {
         audit = engine
         signingKeys = engine
         self.ping = ping
+        self.exclusively = exclusively
         self.close = close
     }
 }
@@ -64,11 +78,17 @@ public struct StoreObservers: Sendable {
     /// write succeeds after that. Not called again while nothing changes.
     public var diskFull: @Sendable (Bool) -> Void
 
+    /// Called with the cause when the database's server cannot be reached, and with `nil` when it
+    /// can be reached again. Not called again while nothing changes.
+    public var unreachable: @Sendable (_ cause: String?) -> Void
+
     public init(
         event: @escaping @Sendable (AuditEvent) -> Void = { _ in },
-        diskFull: @escaping @Sendable (Bool) -> Void = { _ in }
+        diskFull: @escaping @Sendable (Bool) -> Void = { _ in },
+        unreachable: @escaping @Sendable (_ cause: String?) -> Void = { _ in }
     ) {
         self.event = event
         self.diskFull = diskFull
+        self.unreachable = unreachable
     }
 }

@@ -38,7 +38,8 @@ struct SQLiteBackup: Sendable {
         try copySnapshot(of: source, to: copy, onProgress)
         // A damaged database would be copied with its damage.
         guard try copy.first(SQL.quickCheck, read: { try $0.text(0) }) == "ok" else {
-            throw StorageError.failed(statement: SQL.quickCheck.name, code: SQLITE_CORRUPT)
+            throw StorageError.failed(
+                statement: SQL.quickCheck.name, code: .sqlite(SQLITE_CORRUPT))
         }
     }
 

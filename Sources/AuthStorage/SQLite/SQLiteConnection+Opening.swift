@@ -54,7 +54,8 @@ extension SQLiteConnection {
             do {
                 let mode = try first(SQL.journalMode) { try $0.text(0) }
                 guard mode == "wal" else {
-                    throw StorageError.failed(statement: SQL.journalMode.name, code: SQLITE_ERROR)
+                    throw StorageError.failed(
+                        statement: SQL.journalMode.name, code: .sqlite(SQLITE_ERROR))
                 }
                 return
             } catch is StoreBusy {

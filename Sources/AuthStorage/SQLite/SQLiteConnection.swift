@@ -169,7 +169,7 @@ final class SQLiteConnection {
         case SQLITE_IOERR where code == sharedMemorySizeError: StoreFull()
         // The only foreign keys are those of owners.
         case SQLITE_CONSTRAINT where code == foreignKeyError: StorageError.unknownOwner
-        default: StorageError.failed(statement: statement, code: code)
+        default: StorageError.failed(statement: statement, code: .sqlite(code))
         }
     }
 

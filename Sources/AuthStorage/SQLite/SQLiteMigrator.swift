@@ -92,7 +92,7 @@ struct SQLiteMigrator: Sendable {
                 throw MigrationError.foreign(path: location.path)
             }
             return true
-        } catch StorageError.failed(_, let code) where code & 0xff == SQLITE_NOTADB {
+        } catch StorageError.failed(_, .sqlite(let code)) where code & 0xff == SQLITE_NOTADB {
             throw MigrationError.foreign(path: location.path)
         }
     }

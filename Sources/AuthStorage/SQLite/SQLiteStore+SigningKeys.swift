@@ -51,15 +51,6 @@ extension SQLiteStore: SigningKeyStore {
 }
 
 extension SealedKey {
-    /// The order in which ``SigningKeyStore/keys()`` lists: by use, newest first, the signing one
-    /// before a retired one of the same millisecond.
-    fileprivate static func isListedBefore(_ left: SealedKey, _ right: SealedKey) -> Bool {
-        if left.use != right.use { return left.use.rawValue < right.use.rawValue }
-        if left.created != right.created { return left.created > right.created }
-        if (left.retired == nil) != (right.retired == nil) { return left.retired == nil }
-        return left.id < right.id
-    }
-
     /// - Returns: `nil` for an unknown use.
     fileprivate static func read(_ row: Row) throws -> SealedKey? {
         guard let use = KeyUse(rawValue: try row.text(1)) else { return nil }

@@ -57,7 +57,16 @@ final class SQLiteStore: Sendable {
     }
 
     /// This store as all stores of the program.
-    var stores: Stores { Stores(self, ping: ping, close: close) }
+    var stores: Stores {
+        Stores(
+            self, ping: ping,
+            // Servers that share a file are processes of one machine: tasks are short, and done
+            // twice they find nothing more to do.
+            exclusively: { _, work in
+                try await work()
+                return true
+            }, close: close)
+    }
 
     /// Closes every connection; the last one on a file moves its log into it. Later calls throw
     /// ``StorageError/closed``.

@@ -1,4 +1,3 @@
-internal import CSQLite
 internal import Glibc
 
 /// What can be wrong with a store besides being busy. The operator can fix it, the caller cannot:
@@ -9,8 +8,8 @@ public enum StorageError: Error, Equatable, Sendable {
     /// A statement failed.
     /// - Parameters:
     ///   - statement: its name in the source.
-    ///   - code: the extended result code (sqlite.org/rescode.html).
-    case failed(statement: String, code: Int32)
+    ///   - code: why, as the engine says it.
+    case failed(statement: String, code: EngineCode)
     /// A stored value is not one that the program writes: the database was edited or damaged.
     case unreadable(column: String)
     /// There is a signing key with this id already.
@@ -21,40 +20,35 @@ public enum StorageError: Error, Equatable, Sendable {
     case inaccessible(path: String, code: Int32)
     /// SQLite cannot open an existing file; `code` is its extended result code.
     case unopened(path: String, code: Int32)
+    /// No connection to a PostgreSQL server could be made; `cause` is libpq's message.
+    case unconnected(name: String, cause: String)
     /// The database did not answer within this time.
     case unresponsive(after: Duration)
     /// The store was closed before the call.
     case closed
+    /// Only a SQLite database is copied by this program.
+    case hasItsOwnBackup
 }
 
 extension StorageError: CustomStringConvertible {
     public var description: String {
         switch self {
         case .failed(let statement, let code):
-            "\(Self.words(for: code)) (SQLite's code \(code) for '\(statement)')"
+            "\(code.words) (\(code) for '\(statement)')"
         case .unreadable(let column): "a stored value of \(column) cannot be read"
         case .duplicateKey(let id): "there is a signing key with the id \(id) already"
         case .unknownOwner: "there is no user with the id of this owner"
         case .inaccessible(let path, let code):
             "\(path) cannot be made or opened: \(String(cString: strerror(code)))"
         case .unopened(let path, let code):
-            "\(path) cannot be opened: \(Self.words(for: code)) (SQLite's code \(code))"
+            "\(path) cannot be opened: \(EngineCode.sqlite(code).words)"
+                + " (\(EngineCode.sqlite(code)))"
+        case .unconnected(let name, let cause): "no connection to \(name): \(cause)"
         case .unresponsive(let limit): "the database gave no answer within \(limit)"
         case .closed: "the store is closed"
-        }
-    }
-
-    /// The error in words, with what the operator can do about it.
-    private static func words(for code: Int32) -> String {
-        switch code & 0xff {
-        case SQLITE_FULL: "the disk is full; free some space on it"
-        case SQLITE_CANTOPEN:
-            "this user must be able to read and write the database and its directory"
-        case SQLITE_READONLY:
-            "the database cannot be written; this user must be able to write it and its directory"
-        case SQLITE_CORRUPT: "the database is damaged; restore a backup"
-        case SQLITE_IOERR: "the disk failed to read or write"
-        default: String(cString: sqlite3_errstr(code))
+        case .hasItsOwnBackup:
+            "PostgreSQL has its own backups: use pg_dump, or base backups with archived WAL"
+                + " (docs/operators.md, \"Backups of PostgreSQL\")"
         }
     }
 }

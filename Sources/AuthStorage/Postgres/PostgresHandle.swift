@@ -1,0 +1,272 @@
+internal import AuthCore
+internal import CPostgres
+internal import Glibc
+
+/// One connection to a PostgreSQL server, and its prepared statements.
+///
+/// Not `Sendable`: it belongs to one ``PostgresConnection`` or to one function. Its functions wait
+/// for the server, with a time limit, so they are called on a queue that may wait.
+final class PostgresHandle {
+    private let pointer: OpaquePointer
+    /// The names of statements that the server has prepared.
+    private var prepared: Set<String> = []
+    private let timeout: Duration
+
+    /// Connects. With several hosts in the URL libpq tries them in order, and with
+    /// `target_session_attrs=read-write` it takes only one that can be written to.
+    ///
+    /// `PQconnectPoll` cannot be told to give up one host and try the next; `connect_timeout` makes
+    /// libpq do it here.
+    /// - Throws: ``StorageError/unconnected(name:cause:)``.
+    init(_ url: PostgresURL, settings: PostgresSettings) throws {
+        guard let options = PQconninfoParse(url.text, nil) else {
+            // libpq's message may contain the password.
+            throw StorageError.unconnected(
+                name: url.shown, cause: "libpq cannot read this URL (\"Connection URIs\")")
+        }
+        PQconninfoFree(options)
+        // The URL replaces the parameters before it, and those after it replace the URL's.
+        let parameters: [(name: String, value: String)] = [
+            ("connect_timeout", "\(settings.connectSeconds)"), ("gssencmode", "disable"),
+            ("keepalives_idle", "5"), ("keepalives_interval", "2"), ("keepalives_count", "3"),
+            ("tcp_user_timeout", "10000"), ("fallback_application_name", "postern"),
+            ("dbname", url.text), ("client_encoding", "UTF8"),
+        ]
+        let pointer = Self.connect(parameters)
+        guard let pointer else {
+            throw StorageError.unconnected(name: url.shown, cause: "no memory")
+        }
+        self.pointer = pointer
+        timeout = settings.statementTimeout + .seconds(2)
+        guard PQstatus(pointer) == CONNECTION_OK else {
+            throw StorageError.unconnected(name: url.shown, cause: message)
+        }
+        // The default writes to standard error.
+        PQsetNoticeProcessor(pointer, { _, _ in }, nil)
+        guard PQparameterStatus(pointer, "server_encoding").map({ String(cString: $0) }) == "UTF8"
+        else {
+            throw StorageError.unconnected(
+                name: url.shown, cause: "the encoding of the database is not UTF8")
+        }
+        try configure(settings)
+        PQsetnonblocking(pointer, 1)
+    }
+
+    deinit {
+        PQfinish(pointer)
+    }
+
+    private static func connect(_ parameters: [(name: String, value: String)]) -> OpaquePointer? {
+        let names = parameters.map { strdup($0.name) }
+        let values = parameters.map { strdup($0.value) }
+        defer { for text in names + values { free(text) } }
+        let keywords = names.map { UnsafePointer($0) } + [nil]
+        return PQconnectdbParams(keywords, values.map { UnsafePointer($0) } + [nil], 1)
+    }
+
+    /// What was acknowledged must be on the server's disk, whatever its configuration says.
+    private func configure(_ settings: PostgresSettings) throws {
+        try execute(
+            script: """
+                SET statement_timeout = \(settings.statementTimeout.milliseconds);
+                SET lock_timeout = \(settings.lockTimeout.milliseconds);
+                SET idle_in_transaction_session_timeout = 10000;
+                SET default_transaction_isolation = 'read committed';
+                SELECT set_config('synchronous_commit', 'on', false)
+                WHERE current_setting('synchronous_commit') = 'off';
+                """, name: "configure")
+    }
+
+    /// libpq's last message, in one line. Contains no value, because it is only asked for when
+    /// connecting or the connection has failed.
+    private var message: String {
+        String(cString: PQerrorMessage(pointer)).split(separator: "\n").joined(separator: "; ")
+    }
+
+    /// Whether the connection can be used, as far as is known without asking the server.
+    var isOpen: Bool { PQstatus(pointer) == CONNECTION_OK }
+
+    /// Runs a script of statements that take no parameters; not in a transaction that
+    /// ``run(_:)`` has begun. Waits without a limit of its own: migrations may take long.
+    func execute(script: String, name: String) throws {
+        guard PQpipelineStatus(pointer) == PQ_PIPELINE_OFF || PQexitPipelineMode(pointer) == 1,
+            let result = PQexec(pointer, script)
+        else { throw PostgresFailure.lost(wasSent: true, cause: message) }
+        defer { PQclear(result) }
+        switch PQresultStatus(result) {
+        case PGRES_COMMAND_OK, PGRES_TUPLES_OK: return
+        default:
+            let failure = SQLFailure(result, statement: name)
+            if !isOpen || failure.state.isEmpty {
+                throw PostgresFailure.lost(wasSent: true, cause: message)
+            }
+            throw PostgresFailure.rejected(failure)
+        }
+    }
+
+    /// Runs statements in one round trip and one transaction, unless one has been begun: all of
+    /// them take effect, or none (libpq, "Pipeline Mode"). Each sees what was committed before it
+    /// began.
+    /// - Returns: a result for each statement.
+    func run(_ statements: [PostgresStatement]) throws(PostgresFailure) -> [PostgresResult] {
+        guard isAlive() else { throw .lost(wasSent: false, cause: message) }
+        if PQpipelineStatus(pointer) == PQ_PIPELINE_OFF { PQenterPipelineMode(pointer) }
+        var commands: [Command] = []
+        for statement in statements {
+            let name = statement.query.name
+            let isNew =
+                !prepared.contains(name)
+                && !commands.contains { $0.isPreparation && $0.name == name }
+            if isNew {
+                guard PQsendPrepare(pointer, name, statement.query.sql, 0, nil) == 1 else {
+                    throw .lost(wasSent: true, cause: message)
+                }
+                commands.append(Command(name: name, isPreparation: true))
+            }
+            guard send(statement) else { throw .lost(wasSent: true, cause: message) }
+            commands.append(Command(name: name, isPreparation: false))
+        }
+        let deadline = ContinuousClock.now + timeout
+        guard PQpipelineSync(pointer) == 1 else { throw .lost(wasSent: true, cause: message) }
+        while true {
+            let rest = PQflush(pointer)
+            if rest == 0 { break }
+            guard rest == 1, wait(for: Int16(POLLOUT | POLLIN), until: deadline),
+                PQconsumeInput(pointer) == 1
+            else { throw .lost(wasSent: true, cause: message) }
+        }
+        return try results(of: commands, until: deadline)
+    }
+
+    private struct Command {
+        let name: String
+        let isPreparation: Bool
+    }
+
+    private func send(_ statement: PostgresStatement) -> Bool {
+        var buffer: [UInt8] = []
+        var ranges: [(offset: Int, length: Int32)?] = []
+        for value in statement.values {
+            let offset = buffer.count
+            value.append(to: &buffer)
+            ranges.append(value.isNull ? nil : (offset, Int32(clamping: buffer.count - offset)))
+        }
+        // The address of an empty array may be nil, which would mean NULL.
+        buffer.append(0)
+        return buffer.withUnsafeBytes { raw in
+            let base = raw.bindMemory(to: CChar.self).baseAddress
+            let formats = [Int32](repeating: 1, count: ranges.count)
+            return PQsendQueryPrepared(
+                pointer, statement.query.name, Int32(ranges.count),
+                ranges.map { range in range.flatMap { base?.advanced(by: $0.offset) } },
+                ranges.map { $0?.length ?? 0 }, formats, 1)
+        } == 1
+    }
+
+    /// Reads the results of all commands, up to the synchronisation point after them.
+    private func results(
+        of commands: [Command], until deadline: ContinuousClock.Instant
+    ) throws(PostgresFailure) -> [PostgresResult] {
+        var results: [PostgresResult] = []
+        var failure: SQLFailure?
+        var index = 0
+        var wasEmpty = false
+        while true {
+            while PQisBusy(pointer) == 1 {
+                guard wait(for: Int16(POLLIN), until: deadline), PQconsumeInput(pointer) == 1 else {
+                    throw .lost(wasSent: true, cause: isOpen ? "no answer in time" : message)
+                }
+            }
+            guard let raw = PQgetResult(pointer) else {
+                // One of these ends the results of each command.
+                guard !wasEmpty, isOpen else { throw .lost(wasSent: true, cause: message) }
+                wasEmpty = true
+                index += 1
+                continue
+            }
+            wasEmpty = false
+            let result = PostgresResult(raw)
+            let command = index < commands.count ? commands[index] : nil
+            switch PQresultStatus(raw) {
+            case PGRES_PIPELINE_SYNC:
+                if let failure { throw .rejected(failure) }
+                return results
+            case PGRES_COMMAND_OK, PGRES_TUPLES_OK:
+                if let command, command.isPreparation {
+                    prepared.insert(command.name)
+                } else {
+                    results.append(result)
+                }
+            case PGRES_PIPELINE_ABORTED: break
+            default:
+                if failure == nil { failure = SQLFailure(raw, statement: command?.name ?? "") }
+                guard isOpen, failure?.endsConnection == false else {
+                    throw .lost(wasSent: true, cause: message)
+                }
+            }
+        }
+    }
+
+    /// Whether the server has not ended the connection while it was idle.
+    private func isAlive() -> Bool {
+        guard isOpen else { return false }
+        var descriptor = pollfd(fd: PQsocket(pointer), events: Int16(POLLIN), revents: 0)
+        // A server that shuts down sends a message before it closes the connection.
+        while poll(&descriptor, 1, 0) > 0 {
+            guard PQconsumeInput(pointer) == 1, isOpen else { return false }
+        }
+        return true
+    }
+
+    /// - Returns: `false` when the socket was not ready in time.
+    private func wait(for events: Int16, until deadline: ContinuousClock.Instant) -> Bool {
+        while true {
+            let left = ContinuousClock.now.duration(to: deadline)
+            guard left > .zero else { return false }
+            var descriptor = pollfd(fd: PQsocket(pointer), events: events, revents: 0)
+            let count = poll(&descriptor, 1, Int32(clamping: left.milliseconds + 1))
+            if count > 0 { return true }
+            guard count == 0 || errno == EINTR else { return false }
+        }
+    }
+
+    /// Reads what the server has sent by itself.
+    /// - Returns: how many notifications came; `nil` when the connection is lost.
+    func takeNotifications() -> Int? {
+        guard PQconsumeInput(pointer) == 1, isOpen else { return nil }
+        var count = 0
+        while let notification = PQnotifies(pointer) {
+            PQfreemem(notification)
+            count += 1
+        }
+        return count
+    }
+}
+
+extension Duration {
+    /// Whole milliseconds, rounded towards zero.
+    var milliseconds: Int64 {
+        let (seconds, attoseconds) = components
+        return seconds * 1000 + attoseconds / 1_000_000_000_000_000
+    }
+}
+
+/// Limits and times of a PostgreSQL store.
+struct PostgresSettings: Equatable, Sendable {
+    /// Connections for statements. One more listens for changes of keys and holds locks.
+    var connections = 16
+    /// Calls that may wait for a connection. Beyond: `StoreBusy`.
+    var depth = 1024
+    /// How long a call may wait for a connection. Beyond: `StoreBusy`.
+    var waitTimeout: Duration = .seconds(5)
+    /// For each host of the URL, unless the URL says otherwise; libpq takes whole seconds.
+    var connectSeconds = 3
+    /// How long a statement may take. Beyond: `StoreBusy`.
+    var statementTimeout: Duration = .seconds(5)
+    /// How long a statement may wait for a lock. Beyond: `StoreBusy`.
+    var lockTimeout: Duration = .seconds(4)
+    /// For how long a write whose connection was lost tries to find out whether it was done.
+    var recoveryTimeout: Duration = .seconds(10)
+    /// How long ``PostgresStore/ping()`` waits for an answer.
+    var pingTimeout: Duration = .seconds(2)
+}

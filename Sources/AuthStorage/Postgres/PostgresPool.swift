@@ -1,0 +1,178 @@
+internal import AuthCore
+internal import Scheduling
+internal import Synchronization
+
+/// The connections of one store. Each has a lane of a worker pool: a serial queue on which waiting
+/// for the server delays nobody else.
+///
+/// Guarantees: at most `connections` at once; calls wait in a bounded queue that is fair between
+/// clients; a call beyond the queue, or one that waited too long, gets `StoreBusy` and none of its
+/// statements has been sent. Connections are opened when they are needed. While no server can be
+/// reached, one call at a time tries to connect and the others fail at once.
+final class PostgresPool: Sendable {
+    private let workers: WorkerPool
+    private let connections: [PostgresConnection]
+    private let settings: PostgresSettings
+
+    /// - Parameter onReachable: called when the server cannot be reached, with the cause, and with
+    ///   `nil` when it can be reached again.
+    init(
+        _ url: PostgresURL, settings: PostgresSettings,
+        onReachable: @escaping @Sendable (_ cause: String?) -> Void
+    ) {
+        self.settings = settings
+        let workers = WorkerPool(
+            name: "postgres", lanes: max(1, settings.connections), depth: settings.depth)
+        let reachability = Reachability(onReachable)
+        self.workers = workers
+        connections = workers.lanes.map {
+            PostgresConnection(url, settings: settings, on: $0, reachability)
+        }
+    }
+
+    /// Runs statements in one transaction and one round trip.
+    /// - Parameter read: makes the value of the results, on the connection's queue.
+    /// - Throws: ``PostgresFailure``, `StoreBusy`, ``StorageError/closed``, or what `read` throws.
+    func run<T: Sendable>(
+        _ statements: [PostgresStatement],
+        _ read: @escaping @Sendable ([PostgresResult]) throws -> T
+    ) async throws -> T {
+        let deadline = ContinuousClock.now + settings.waitTimeout
+        do {
+            return try await workers.reserve(for: Caller.current?.address).runOnLane {
+                [connections] lane in
+                guard ContinuousClock.now < deadline else {
+                    throw StoreBusy("all connections are in use for too long")
+                }
+                return try connections[lane].assumeIsolated { try $0.run(statements, read) }
+            }
+        } catch is WorkerPool.Full {
+            throw StoreBusy("all connections are in use, and the queue is full")
+        }
+    }
+
+    /// Opens one connection, so that a wrong URL is found at the start.
+    func connect() async throws {
+        try await connections[0].open()
+    }
+
+    func close() async {
+        for connection in connections { await connection.close() }
+    }
+}
+
+/// A connection that is opened when it is needed, and again after it was lost.
+actor PostgresConnection {
+    private let executor: QueueExecutor
+    private let url: PostgresURL
+    private let settings: PostgresSettings
+    private let reachability: Reachability
+    private var handle: PostgresHandle?
+    private var isClosed = false
+
+    nonisolated var unownedExecutor: UnownedSerialExecutor {
+        executor.asUnownedSerialExecutor()
+    }
+
+    init(
+        _ url: PostgresURL, settings: PostgresSettings, on executor: QueueExecutor,
+        _ reachability: Reachability
+    ) {
+        self.url = url
+        self.settings = settings
+        self.executor = executor
+        self.reachability = reachability
+    }
+
+    func open() throws {
+        _ = try opened()
+    }
+
+    func close() {
+        handle = nil
+        isClosed = true
+    }
+
+    /// As ``PostgresPool/run(_:_:)``. Statements that a broken connection did not send are sent
+    /// again on a new one.
+    func run<T: Sendable>(
+        _ statements: [PostgresStatement], _ read: ([PostgresResult]) throws -> T
+    ) throws -> T {
+        do {
+            return try read(try opened().run(statements))
+        } catch PostgresFailure.lost(wasSent: false, _) {
+            handle = nil
+            return try retried(statements, read)
+        } catch let failure as PostgresFailure {
+            if case .lost = failure { handle = nil }
+            throw failure
+        }
+    }
+
+    private func retried<T: Sendable>(
+        _ statements: [PostgresStatement], _ read: ([PostgresResult]) throws -> T
+    ) throws -> T {
+        do {
+            return try read(try opened().run(statements))
+        } catch let failure as PostgresFailure {
+            if case .lost = failure { handle = nil }
+            throw failure
+        }
+    }
+
+    private func opened() throws -> PostgresHandle {
+        guard !isClosed else { throw StorageError.closed }
+        if let handle { return handle }
+        try reachability.beginAttempt()
+        do {
+            let opened = try PostgresHandle(url, settings: settings)
+            reachability.endAttempt(nil)
+            handle = opened
+            return opened
+        } catch {
+            reachability.endAttempt("\(error)")
+            throw error
+        }
+    }
+}
+
+/// Whether the server could be reached at the last attempt, so that a server that is down costs one
+/// attempt at a time and not one for each request.
+final class Reachability: Sendable {
+    private struct State {
+        var attempts = 0
+        /// Why the last attempt failed, and when.
+        var failure: (cause: String, at: ContinuousClock.Instant)?
+    }
+
+    private static let pause = Duration.milliseconds(200)
+    private let onChange: @Sendable (_ cause: String?) -> Void
+    private let state = Mutex(State())
+
+    init(_ onChange: @escaping @Sendable (_ cause: String?) -> Void) {
+        self.onChange = onChange
+    }
+
+    /// - Throws: `StoreBusy` when the server could not be reached a moment ago, or somebody else
+    ///   is trying since it could not.
+    func beginAttempt() throws {
+        try state.withLock { state in
+            if let failure = state.failure,
+                state.attempts > 0 || ContinuousClock.now < failure.at + Self.pause
+            {
+                throw StoreBusy(failure.cause)
+            }
+            state.attempts += 1
+        }
+    }
+
+    /// - Parameter cause: why the attempt failed; `nil` when it succeeded.
+    func endAttempt(_ cause: String?) {
+        let hasChanged = state.withLock { state in
+            defer { state.failure = cause.map { ($0, .now) } }
+            state.attempts -= 1
+            return (state.failure == nil) != (cause == nil)
+        }
+        if hasChanged { onChange(cause) }
+    }
+}

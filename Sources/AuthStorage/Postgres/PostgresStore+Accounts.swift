@@ -1,0 +1,333 @@
+internal import AuthCore
+
+extension PostgresStore: AccountStore {
+    func insert(
+        _ account: Account, on domain: DomainID?, limit: Int?, recording event: AuditEvent
+    ) async throws -> AccountInsertion {
+        guard domain != nil || (account.owner != nil && limit != nil) else {
+            return try await record(
+                event, SQL.insertAccount, account.values, ifMade: .inserted,
+                read: { try $0.integer(0) > 0 ? .inserted : .addressTaken },
+                isMade: { $0 == .inserted })
+        }
+        // Both sides of a race with the domain's removal, or with another creation of the owner,
+        // take these locks first.
+        var locks: [PostgresStatement] = []
+        if let domain { locks.append(PostgresStatement(SQL.keepDomain, .id(domain))) }
+        if let owner = account.owner { locks.append(.lockingOwner(owner)) }
+        let bound = account.owner == nil ? nil : limit.map { max(0, $0) }
+        let past = event.time.advanced(by: .zero - Account.retirementPeriod)
+        return try await record(
+            event, SQL.insertOwnedAccount,
+            account.values + [
+                .id(domain), PostgresValue(bound.map(Int64.init)), .instant(past),
+                PostgresValue(bound.map { Int64(min($0, .max / 2) * 2) }),
+            ],
+            after: locks, ifMade: .inserted,
+            read: { row in
+                guard try row.bool(1) else { return .domainGone }
+                guard try row.bool(2) else { return .limitReached }
+                return try row.integer(0) > 0 ? .inserted : .addressTaken
+            }, isMade: { $0 == .inserted })
+    }
+
+    func account(id: AccountID) async throws -> Account? {
+        try await first(SQL.accountByID, .id(id)) { try Account(row: $0) }
+    }
+
+    func account(id: AccountID, unlessEnded tokenID: String) async throws -> Account? {
+        try await first(SQL.accountOfToken, .id(id), .text(tokenID)) { try Account(row: $0) }
+    }
+
+    func account(address: Address) async throws -> Account? {
+        try await first(SQL.accountByAddress, .text(address.description)) { try Account(row: $0) }
+    }
+
+    func account(apiKey: APIKeyDigest) async throws -> Account? {
+        try await first(SQL.accountByAPIKey, .bytes(apiKey.bytes)) { try Account(row: $0) }
+    }
+
+    func replaceCredential(
+        of id: AccountID, at version: Int64, with credential: Credential,
+        recording event: AuditEvent
+    ) async throws -> Bool {
+        do {
+            return try await change(
+                SQL.replaceCredential, credential.digestParameter, credential.passwordParameter,
+                .id(id), .integer(version), recording: event)
+        } catch StorageError.failed(SQL.replaceCredential.name, .sqlState("23505")) {
+            // Another account has the key.
+            return false
+        }
+    }
+
+    func rehash(
+        _ id: AccountID, from old: PasswordHash, to new: PasswordHash
+    ) async throws -> Bool {
+        try await perform(
+            PostgresWrite(
+                [
+                    PostgresStatement(
+                        SQL.rehashAccount, .text(new.encoded), .id(id), .text(old.encoded))
+                ],
+                repetition: .provable(
+                    PostgresStatement(SQL.accountWithHash, .id(id), .text(new.encoded)),
+                    done: true),
+                read: { $0[0].changes == 1 }))
+    }
+
+    func delete(
+        _ id: AccountID, at version: Int64?, recording event: AuditEvent
+    ) async throws -> Bool {
+        try await change(
+            SQL.deleteAccount, .id(id), PostgresValue(version), .instant(event.time),
+            recording: event)
+    }
+}
+
+extension PostgresStore: AccountDirectory {
+    func accounts(after address: Address?, limit: Int) async throws -> [Account] {
+        // Every address sorts after the empty text.
+        try await all(SQL.accountPage, .text(address?.description ?? ""), .limit(limit)) {
+            try Account(row: $0)
+        }
+    }
+
+    func setState(
+        of id: AccountID, to state: Account.State, recording event: AuditEvent
+    ) async throws -> Bool {
+        try await record(
+            event, SQL.setState, [.text(state.rawValue), .id(id)],
+            ifMade: StateChange.made, read: StateChange.init(row:), isMade: { $0 == .made })
+            != .absent
+    }
+
+    func free(_ address: Address, recording event: AuditEvent) async throws -> Bool {
+        try await change(SQL.freeAddress, .text(address.description), recording: event)
+    }
+
+    func agentDomain(otherThan domain: Domain) async throws -> Domain? {
+        try await first(SQL.agentDomains) { row in
+            [
+                try row.optionallyParsed(0, Domain.init(parsing:)),
+                try row.optionallyParsed(1, Domain.init(parsing:)),
+            ].compactMap { $0 }.first { $0 != domain }
+        } ?? nil
+    }
+
+    func note(_ reports: [UsageReport]) async throws -> [Bool] {
+        try await perform(
+            PostgresWrite(
+                [
+                    PostgresStatement(
+                        SQL.noteUsage, .texts(reports.map(\.address.description)),
+                        .integers(reports.map(\.used)))
+                ], repetition: .harmless, read: { try $0[0].all { try $0.bool(0) } }))
+    }
+}
+
+extension Account {
+    /// In the order in which ``init(row:)`` reads them.
+    static let columnNames = """
+        id, address, state, api_key_digest, credential_version, created, password_hash, owner, \
+        quota, used
+        """
+
+    /// - Parameter row: one of ``columnNames``.
+    init(row: PostgresRow) throws {
+        self.init(
+            id: try row.id(0), address: try row.parsed(1, Address.init),
+            state: try row.parsed(2, State.init), credential: try Credential(row: row),
+            credentialVersion: try row.integer(4), owner: try row.optionalID(7),
+            quota: try row.integer(8), used: try row.integer(9), created: try row.instant(5))
+    }
+
+    fileprivate var values: [PostgresValue] {
+        [
+            .id(id), .text(address.description), .text(state.rawValue),
+            credential.digestParameter, .integer(credentialVersion), .instant(created),
+            credential.passwordParameter, .id(owner), .integer(quota), .integer(used),
+        ]
+    }
+}
+
+extension Credential {
+    fileprivate init(row: PostgresRow) throws {
+        if let encoded = try row.optionalText(6) {
+            self = .password(PasswordHash(encoded: encoded))
+        } else {
+            self = .apiKey(try row.digest(3))
+        }
+    }
+
+    fileprivate var digestParameter: PostgresValue {
+        switch self {
+        case .apiKey(let digest): .bytes(digest.bytes)
+        case .password: .null
+        }
+    }
+
+    fileprivate var passwordParameter: PostgresValue {
+        switch self {
+        case .apiKey: .null
+        case .password(let hash): .text(hash.encoded)
+        }
+    }
+}
+
+private enum SQL {
+    /// Does nothing when the id, the address or the key is there already. A deleted account keeps
+    /// its address.
+    static let insertAccount = Query.recording(
+        "insertAccount", 10,
+        """
+        changed AS (
+            INSERT INTO account (\(Account.columnNames))
+            VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
+            ON CONFLICT DO NOTHING RETURNING 1
+        )
+        """)
+
+    /// As `insertAccount`, when the domain $11 is verified, and the owner has less than $12
+    /// accounts, and less than $14 together with those deleted after $13.
+    static let insertOwnedAccount = Query.recording(
+        "insertOwnedAccount", 14,
+        """
+        checked AS (
+            SELECT
+                $11::uuid IS NULL OR EXISTS (
+                    SELECT 1 FROM domain WHERE id = $11 AND verification = 'verified'
+                ) AS has_domain,
+                $12::bigint IS NULL OR (
+                    SELECT count(*) FROM (
+                        SELECT 1 FROM account WHERE owner = $8::uuid AND state <> 'deleted'
+                        LIMIT $12
+                    ) AS owned
+                ) < $12 AND (
+                    SELECT count(*) FROM (
+                        SELECT 1 FROM account WHERE owner = $8::uuid AND state <> 'deleted'
+                        UNION ALL
+                        SELECT 1 FROM account
+                        WHERE owner = $8::uuid AND state = 'deleted' AND deleted > $13::timestamptz
+                        LIMIT $14::bigint
+                    ) AS made
+                ) < $14::bigint AS is_within_limit
+        ),
+        changed AS (
+            INSERT INTO account (\(Account.columnNames))
+            SELECT $1::uuid, $2::text, $3::text, $4::bytea, $5::bigint, $6::timestamptz, $7::text,
+                   $8::uuid, $9::bigint, $10::bigint
+            FROM checked WHERE has_domain AND is_within_limit
+            ON CONFLICT DO NOTHING RETURNING 1
+        )
+        """,
+        result: "SELECT (SELECT count(*) FROM changed), has_domain, is_within_limit FROM checked")
+
+    static let keepDomain = Query("keepDomain", "SELECT 1 FROM domain WHERE id = $1 FOR SHARE")
+
+    static let accountByID = Query(
+        "accountByID",
+        "SELECT \(Account.columnNames) FROM account WHERE id = $1 AND state <> 'deleted'")
+
+    static let accountOfToken = Query(
+        "accountOfToken",
+        """
+        SELECT \(Account.columnNames) FROM account
+        WHERE id = $1 AND state <> 'deleted'
+            AND NOT EXISTS (SELECT 1 FROM spent_challenge WHERE id = $2)
+        """)
+
+    static let accountByAddress = Query(
+        "accountByAddress",
+        "SELECT \(Account.columnNames) FROM account WHERE address = $1 AND state <> 'deleted'")
+
+    static let accountByAPIKey = Query(
+        "accountByAPIKey", "SELECT \(Account.columnNames) FROM account WHERE api_key_digest = $1")
+
+    static let replaceCredential = Query.recording(
+        "replaceCredential", 4,
+        """
+        changed AS (
+            UPDATE account
+            SET api_key_digest = $1, password_hash = $2, credential_version = credential_version + 1
+            WHERE id = $3 AND credential_version = $4 AND state = 'active'
+            RETURNING 1
+        )
+        """)
+
+    static let rehashAccount = Query(
+        "rehashAccount",
+        "UPDATE account SET password_hash = $1 WHERE id = $2 AND password_hash = $3")
+
+    static let accountWithHash = Query(
+        "accountWithHash", "SELECT 1 FROM account WHERE id = $1 AND password_hash = $2")
+
+    static let deleteAccount = Query.recording(
+        "deleteAccount", 3,
+        """
+        changed AS (
+            UPDATE account
+            SET state = 'deleted', api_key_digest = NULL, password_hash = NULL, deleted = $3
+            WHERE id = $1 AND state <> 'deleted'
+                AND ($2::bigint IS NULL OR credential_version = $2)
+            RETURNING 1
+        )
+        """)
+
+    static let accountPage = Query(
+        "accountPage",
+        """
+        SELECT \(Account.columnNames) FROM account WHERE address > $1 AND state <> 'deleted'
+        ORDER BY address LIMIT $2
+        """)
+
+    static let setState = Query.recording(
+        "setState", 2,
+        """
+        changed AS (
+            UPDATE account
+            SET credential_version = credential_version + ($1 = 'disabled')::integer, state = $1
+            WHERE id = $2 AND state <> $1 AND state <> 'deleted'
+            RETURNING 1
+        )
+        """,
+        result: """
+            SELECT (SELECT count(*) FROM changed),
+                   EXISTS (SELECT 1 FROM account WHERE id = $2 AND state <> 'deleted')
+            """)
+
+    /// The first and the last domain in order, each of which the index finds at once.
+    static let agentDomains = Query(
+        "agentDomains",
+        """
+        SELECT (SELECT min(domain) FROM account WHERE api_key_digest IS NOT NULL),
+               (SELECT max(domain) FROM account WHERE api_key_digest IS NOT NULL)
+        """)
+
+    static let noteUsage = Query(
+        "noteUsage",
+        """
+        WITH report AS (
+            SELECT * FROM unnest($1::text[], $2::bigint[])
+            WITH ORDINALITY AS r (address, used, place)
+        ),
+        latest AS (
+            SELECT DISTINCT ON (address) address, used FROM report ORDER BY address, place DESC
+        ),
+        noted AS (
+            UPDATE account SET used = latest.used FROM latest
+            WHERE account.address = latest.address AND account.state <> 'deleted'
+            RETURNING account.address
+        )
+        SELECT EXISTS (SELECT 1 FROM noted WHERE noted.address = report.address)
+        FROM report ORDER BY place
+        """)
+
+    static let freeAddress = Query.recording(
+        "freeAddress", 1,
+        """
+        changed AS (
+            DELETE FROM account WHERE address = $1 AND state = 'deleted' RETURNING 1
+        )
+        """)
+}

@@ -1,0 +1,207 @@
+internal import AuthCore
+
+extension PostgresStore: AuditLog {
+    func append(_ event: AuditEvent) async throws {
+        let write: PostgresWrite<Void>
+        if let minute = event.minute {
+            // The record may be that of another event, so it cannot show whether this one was
+            // counted.
+            write = PostgresWrite(
+                [PostgresStatement(SQL.countEvent, event.values(nil) + [.integer(minute)])],
+                repetition: .never, read: { _ in })
+        } else {
+            let id = WriteID.make(at: event.time)
+            write = PostgresWrite(
+                [PostgresStatement(SQL.appendEvent, event.values(id))],
+                repetition: .provable(PostgresWrite<Void>.proof(id), done: ()), read: { _ in })
+        }
+        try await perform(write)
+        report(event)
+    }
+
+    func hasLoggedIn(
+        _ name: LoginName, from network: String, since instant: Instant
+    ) async throws -> Bool {
+        try await exists(
+            SQL.loginSince, .text(name.subject), .text(network), .instant(instant),
+            .text(name.actorPrefix))
+    }
+
+    func events(after sequence: Int64?, limit: Int) async throws -> [AuditRecord] {
+        // Numbers begin at 1.
+        try await all(
+            SQL.eventsAfter, .integer(sequence ?? 0), .limit(limit), read: AuditRecord.init(row:))
+    }
+
+    func latestEvents(limit: Int) async throws -> [AuditRecord] {
+        try await all(SQL.latestEvents, .limit(limit), read: AuditRecord.init(row:)).reversed()
+    }
+
+    func trim(before instant: Instant, limit: Int) async throws -> Int {
+        try await perform(
+            PostgresWrite(
+                [PostgresStatement(SQL.trimEvents, .instant(instant), .limit(limit))],
+                repetition: .harmless, read: { $0[0].changes }))
+    }
+}
+
+extension PostgresStore {
+    /// Makes a change that one event records: the event is there exactly when the change is.
+    /// - Parameters:
+    ///   - query: made by ``Query/recording(_:_:_:result:)``.
+    ///   - locks: run before it.
+    ///   - later: run after it.
+    /// - Returns: whether it changed anything.
+    func change(
+        _ query: Query, _ values: PostgresValue..., recording event: AuditEvent,
+        after locks: [PostgresStatement] = [], before later: [PostgresStatement] = []
+    ) async throws -> Bool {
+        try await record(
+            event, query, values, after: locks, before: later, ifMade: true,
+            read: { try $0.integer(0) > 0 }, isMade: { $0 })
+    }
+
+    /// As ``change(_:_:recording:after:before:)``, with a result of its own.
+    /// - Parameters:
+    ///   - made: the result when the change is found to have been made.
+    ///   - read: reads the result from the query's row.
+    ///   - isMade: whether a result means that the event was recorded.
+    func record<Value: Sendable>(
+        _ event: AuditEvent, _ query: Query, _ values: [PostgresValue],
+        after locks: [PostgresStatement] = [], before later: [PostgresStatement] = [],
+        ifMade made: Value, read: @escaping @Sendable (PostgresRow) throws -> Value,
+        isMade: (Value) -> Bool
+    ) async throws -> Value {
+        let id = WriteID.make(at: event.time)
+        let main = PostgresStatement(query, values + event.values(id))
+        let index = locks.count
+        let value = try await perform(
+            PostgresWrite(
+                locks + [main] + later,
+                repetition: .provable(PostgresWrite<Value>.proof(id), done: made),
+                read: { results in
+                    guard let value = try results[index].first(read) else {
+                        throw StorageError.unreadable(column: query.name)
+                    }
+                    return value
+                }))
+        if isMade(value) { report(event) }
+        return value
+    }
+}
+
+extension PostgresWrite {
+    /// Finds the event of a write.
+    static func proof(_ id: [UInt8]) -> PostgresStatement {
+        PostgresStatement(SQL.eventOfWrite, .uuid(id))
+    }
+}
+
+extension AuditEvent {
+    /// The parameters of a recording query, the last ones of all.
+    /// - Parameter id: of the write; `nil` for an event that is counted in another's record.
+    func values(_ id: [UInt8]?) -> [PostgresValue] {
+        [
+            .text(kind.rawValue), .instant(time), .text(actor.description), .text(subject),
+            .text(client), .text(requestID), .text(network), id.map { .uuid($0) } ?? .null,
+        ]
+    }
+}
+
+extension Query {
+    /// The columns of ``recording(_:_:_:result:)``.
+    static let recordedColumns =
+        "kind, time, actor, subject, client, request_id, network, write_id"
+
+    /// A query that makes a change and records an event in the same statement.
+    /// - Parameters:
+    ///   - parameters: how many the change has. Those of the event follow.
+    ///   - change: the common table expressions of the change. The event is recorded when the one
+    ///     named `changed` has a row.
+    static func recording(
+        _ name: String, _ parameters: Int, _ change: String,
+        result: String = "SELECT count(*) FROM changed"
+    ) -> Query {
+        let p = parameters
+        return Query(
+            name,
+            """
+            WITH \(change),
+            recorded AS (
+                INSERT INTO audit (\(recordedColumns))
+                SELECT $\(p + 1)::text, $\(p + 2)::timestamptz, $\(p + 3)::text, $\(p + 4)::text,
+                       $\(p + 5)::text, $\(p + 6)::text, $\(p + 7)::text, $\(p + 8)::uuid
+                FROM changed LIMIT 1
+            )
+            \(result)
+            """)
+    }
+}
+
+extension AuditRecord {
+    fileprivate init(row: PostgresRow) throws {
+        self.init(
+            sequence: try row.integer(0),
+            event: AuditEvent(
+                try row.parsed(1, AuditEvent.Kind.init), time: try row.instant(2),
+                actor: try row.parsed(3, { AuditEvent.Actor($0) }), subject: try row.text(4),
+                client: try row.text(5),
+                requestID: try row.text(6)), count: try row.integer(7))
+    }
+}
+
+private enum SQL {
+    static let eventColumns = "sequence, kind, time, actor, subject, client, request_id, count"
+
+    static let appendEvent = Query(
+        "appendEvent",
+        """
+        INSERT INTO audit (\(Query.recordedColumns)) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
+        """)
+
+    /// The upsert alone would use up a number for each event that it counts.
+    static let countEvent = Query(
+        "countEvent",
+        """
+        WITH counted AS (
+            UPDATE audit SET count = count + 1
+            WHERE kind = $1 AND subject = $4 AND network = $7 AND minute = $9
+            RETURNING 1
+        )
+        INSERT INTO audit (\(Query.recordedColumns), minute)
+        SELECT $1::text, $2::timestamptz, $3::text, $4::text, $5::text, $6::text, $7::text,
+               $8::uuid, $9::bigint
+        WHERE NOT EXISTS (SELECT 1 FROM counted)
+        ON CONFLICT (subject, network, minute, kind) WHERE minute IS NOT NULL
+        DO UPDATE SET count = audit.count + 1
+        """)
+
+    static let eventOfWrite = Query("eventOfWrite", "SELECT 1 FROM audit WHERE write_id = $1")
+
+    static let loginSince = Query(
+        "loginSince",
+        """
+        SELECT 1 FROM audit
+        WHERE kind = 'login_succeeded' AND subject = $1 AND network = $2 AND time >= $3
+            AND starts_with(actor, $4)
+        LIMIT 1
+        """)
+
+    static let eventsAfter = Query(
+        "eventsAfter",
+        "SELECT \(eventColumns) FROM audit WHERE sequence > $1 ORDER BY sequence LIMIT $2")
+
+    static let latestEvents = Query(
+        "latestEvents", "SELECT \(eventColumns) FROM audit ORDER BY sequence DESC LIMIT $1")
+
+    /// Deletes up to the first event that is not older, so that no gap appears between events when
+    /// servers' clocks differ.
+    static let trimEvents = Query(
+        "trimEvents",
+        """
+        WITH oldest AS (SELECT sequence, time FROM audit ORDER BY sequence LIMIT $2)
+        DELETE FROM audit WHERE sequence < coalesce(
+            (SELECT min(sequence) FROM oldest WHERE time >= $1),
+            (SELECT max(sequence) + 1 FROM oldest))
+        """)
+}

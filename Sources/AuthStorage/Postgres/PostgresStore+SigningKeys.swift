@@ -1,0 +1,134 @@
+internal import AuthCore
+
+extension PostgresStore: SigningKeyStore {
+    /// Leaves out keys of unknown uses: they belong to a newer program.
+    func keys() async throws -> [SealedKey] {
+        try await all(SQL.keys, read: SealedKey.read).compactMap { $0 }
+            .sorted(by: SealedKey.isListedBefore)
+    }
+
+    func changeCount() async throws -> Int64 {
+        try await session.changeCount()
+    }
+
+    func insertFirst(_ key: SealedKey) async throws -> Bool {
+        try await perform(
+            PostgresWrite(
+                [.lockingSigningKeys, PostgresStatement(SQL.insertKey, key.values)],
+                repetition: .provable(PostgresStatement(SQL.keyByID, .text(key.id)), done: true),
+                read: { $0[1].changes == 1 }))
+    }
+
+    func rotate(
+        to key: SealedKey, retiring: Instant, recording event: AuditEvent
+    ) async throws {
+        let isMade = try await record(
+            event, SQL.rotate, key.values,
+            after: [
+                .lockingSigningKeys,
+                PostgresStatement(
+                    SQL.retireKey, .instant(retiring), .text(key.use.rawValue), .text(key.id)),
+            ], ifMade: true, read: { try $0.integer(0) > 0 }, isMade: { $0 })
+        guard isMade else { throw StorageError.duplicateKey(id: key.id) }
+    }
+
+    /// Reads the keys, and replaces them if they are still the same: `seal` may take long, and must
+    /// not hold a connection.
+    func reseal(
+        recording event: AuditEvent, _ seal: @escaping @Sendable (SealedKey) throws -> [UInt8]
+    ) async throws -> Int {
+        for _ in 0..<Self.resealLimit {
+            let keys = try await all(SQL.keys) { row in
+                guard let key = try SealedKey.read(row) else { throw row.unreadable(1) }
+                return key
+            }
+            let sealed = try keys.map(seal)
+            let isMade = try await record(
+                event, SQL.reseal,
+                [
+                    .texts(keys.map(\.id)), .byteArrays(keys.map(\.sealed)), .byteArrays(sealed),
+                ],
+                after: [.lockingSigningKeys], ifMade: true, read: { try $0.bool(1) },
+                isMade: { $0 })
+            if isMade { return keys.count }
+        }
+        throw StoreBusy("other servers have changed the signing keys at the same time")
+    }
+
+    private static let resealLimit = 10
+
+    func removeRetired(before instant: Instant) async throws -> Int {
+        try await perform(
+            PostgresWrite(
+                [.lockingSigningKeys, PostgresStatement(SQL.removeRetired, .instant(instant))],
+                repetition: .harmless, read: { $0[1].changes }))
+    }
+}
+
+extension PostgresStatement {
+    /// Makes transactions that change which keys there are wait for each other.
+    fileprivate static let lockingSigningKeys = PostgresStatement(
+        SQL.lockKeys, .integer(PostgresLock.signingKeys))
+}
+
+extension SealedKey {
+    /// - Returns: `nil` for an unknown use.
+    fileprivate static func read(_ row: PostgresRow) throws -> SealedKey? {
+        guard let use = KeyUse(rawValue: try row.text(1)) else { return nil }
+        return SealedKey(
+            id: try row.text(0), use: use, sealed: try row.blob(2),
+            created: try row.instant(3), retired: try row.optionalInstant(4))
+    }
+
+    fileprivate var values: [PostgresValue] {
+        [.text(id), .text(use.rawValue), .bytes(sealed), .instant(created)]
+    }
+}
+
+private enum SQL {
+    static let keys = Query("keys", "SELECT id, use, sealed, created, retired FROM signing_key")
+
+    static let keyByID = Query("keyByID", "SELECT 1 FROM signing_key WHERE id = $1")
+
+    static let lockKeys = Query("lockKeys", "SELECT 1 FROM pg_advisory_xact_lock($1)")
+
+    /// Does nothing when the use has a signing key or the id is taken.
+    private static let insertion = """
+        INSERT INTO signing_key (id, use, sealed, created) VALUES ($1, $2, $3, $4)
+        ON CONFLICT DO NOTHING
+        """
+
+    static let insertKey = Query("insertKey", insertion)
+
+    static let rotate = Query.recording("rotate", 4, "changed AS (\(insertion) RETURNING 1)")
+
+    /// Unless there is a key with the id of the new one, which then cannot be inserted.
+    static let retireKey = Query(
+        "retireKey",
+        """
+        UPDATE signing_key SET retired = $1 WHERE use = $2 AND retired IS NULL
+        AND NOT EXISTS (SELECT 1 FROM signing_key WHERE id = $3)
+        """)
+
+    /// All or none. An event is recorded also when there are no keys.
+    static let reseal = Query.recording(
+        "reseal", 3,
+        """
+        given AS (
+            SELECT * FROM unnest($1::text[], $2::bytea[], $3::bytea[]) AS g (id, old, new)
+        ),
+        checked AS (
+            SELECT NOT EXISTS (
+                SELECT 1 FROM given FULL JOIN signing_key USING (id)
+                WHERE given.old IS DISTINCT FROM signing_key.sealed
+            ) AS is_same
+        ),
+        resealed AS (
+            UPDATE signing_key SET sealed = given.new FROM given, checked
+            WHERE signing_key.id = given.id AND is_same
+        ),
+        changed AS (SELECT 1 FROM checked WHERE is_same)
+        """, result: "SELECT (SELECT count(*) FROM changed), is_same FROM checked")
+
+    static let removeRetired = Query("removeRetired", "DELETE FROM signing_key WHERE retired < $1")
+}

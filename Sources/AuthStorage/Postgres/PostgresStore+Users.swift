@@ -1,0 +1,210 @@
+internal import AuthCore
+
+extension PostgresStore: UserStore {
+    func insert(_ user: User, recording event: AuditEvent) async throws -> Bool {
+        try await change(
+            SQL.insertUser, .id(user.id), .text(user.email.text), .text(user.state.rawValue),
+            .text(user.password.encoded), .integer(user.credentialVersion),
+            .instant(user.created), recording: event)
+    }
+
+    func user(id: UserID) async throws -> User? {
+        try await first(SQL.userByID, .id(id)) { try User(row: $0) }
+    }
+
+    func user(email: Email) async throws -> User? {
+        try await first(SQL.userByEmail, .text(email.text)) { try User(row: $0) }
+    }
+
+    func replacePassword(
+        of id: UserID, at version: Int64, with password: PasswordHash, revokingTokens: Bool,
+        recording event: AuditEvent
+    ) async throws -> Bool {
+        let writeID = WriteID.make(at: event.time)
+        let revoked: [String]? = try await perform(
+            PostgresWrite(
+                [
+                    PostgresStatement(
+                        SQL.replacePassword,
+                        [
+                            .text(password.encoded), .id(id), .integer(version),
+                            .bool(revokingTokens),
+                        ] + event.values(writeID))
+                ],
+                repetition: .provable(PostgresWrite<[String]?>.proof(writeID), done: []),
+                read: { results in
+                    let rows = try results[0].all { row in
+                        (isToken: try row.bool(0), id: try row.uuid(1))
+                    }
+                    return rows.isEmpty ? nil : rows.filter(\.isToken).map(\.id)
+                }))
+        guard let revoked else { return false }
+        for token in revoked {
+            report(
+                AuditEvent(
+                    .tokenRevoked, time: event.time, actor: event.actor, subject: token,
+                    client: event.client, requestID: event.requestID))
+        }
+        report(event)
+        return true
+    }
+
+    func rehash(
+        _ id: UserID, from old: PasswordHash, to new: PasswordHash
+    ) async throws -> Bool {
+        try await perform(
+            PostgresWrite(
+                [
+                    PostgresStatement(
+                        SQL.rehashUser, .text(new.encoded), .id(id), .text(old.encoded))
+                ],
+                repetition: .provable(
+                    PostgresStatement(SQL.userWithHash, .id(id), .text(new.encoded)), done: true),
+                read: { $0[0].changes == 1 }))
+    }
+
+    func endSessions(
+        of id: UserID, at version: Int64, recording event: AuditEvent
+    ) async throws -> Bool {
+        try await change(SQL.endSessions, .id(id), .integer(version), recording: event)
+    }
+}
+
+extension PostgresStore: UserDirectory {
+    func setState(
+        of id: UserID, to state: User.State, recording event: AuditEvent
+    ) async throws -> Bool {
+        try await record(
+            event, SQL.setUserState, [.text(state.rawValue), .id(id)],
+            ifMade: StateChange.made, read: StateChange.init(row:), isMade: { $0 == .made })
+            != .absent
+    }
+
+    func users(after email: Email?, limit: Int) async throws -> [User] {
+        try await all(SQL.userPage, .text(email?.text ?? ""), .limit(limit)) { try User(row: $0) }
+    }
+}
+
+/// The result of changing the state of an account or a user.
+enum StateChange: Sendable {
+    case made
+    /// It has that state already: nothing changed, and there is no event.
+    case needless
+    case absent
+
+    /// - Parameter row: how many rows were changed, and whether there is one.
+    init(row: PostgresRow) throws {
+        if try row.integer(0) > 0 {
+            self = .made
+        } else {
+            self = try row.bool(1) ? .needless : .absent
+        }
+    }
+}
+
+extension User {
+    /// In the order in which ``init(row:from:)`` reads them.
+    private static let names = [
+        "id", "email", "state", "password_hash", "credential_version", "created",
+    ]
+
+    /// The columns for a query, of the table with this name in it.
+    static func columns(of table: String) -> String {
+        names.map { "\(table).\($0)" }.joined(separator: ", ")
+    }
+
+    /// - Parameter column: the first one of the user's.
+    init(row: PostgresRow, from column: Int32 = 0) throws {
+        self.init(
+            id: try row.id(column), email: try row.parsed(column + 1, Email.init),
+            state: try row.parsed(column + 2, State.init),
+            password: PasswordHash(encoded: try row.text(column + 3)),
+            credentialVersion: try row.integer(column + 4), created: try row.instant(column + 5))
+    }
+}
+
+private enum SQL {
+    /// Does nothing when the id or the email is there already.
+    static let insertUser = Query.recording(
+        "insertUser", 6,
+        """
+        changed AS (
+            INSERT INTO pro_user (id, email, state, password_hash, credential_version, created)
+            VALUES ($1, $2, $3, $4, $5, $6)
+            ON CONFLICT DO NOTHING RETURNING 1
+        )
+        """)
+
+    static let userByID = Query(
+        "userByID", "SELECT \(User.columns(of: "pro_user")) FROM pro_user WHERE id = $1")
+
+    static let userByEmail = Query(
+        "userByEmail", "SELECT \(User.columns(of: "pro_user")) FROM pro_user WHERE email = $1")
+
+    /// The events of the tokens come before that of the password.
+    static let replacePassword = Query.recording(
+        "replacePassword", 4,
+        """
+        replaced AS (
+            UPDATE pro_user SET password_hash = $1, credential_version = credential_version + 1
+            WHERE id = $2 AND credential_version = $3 AND state = 'active'
+            RETURNING id
+        ),
+        revoked AS (
+            UPDATE api_token SET revoked = $6
+            FROM replaced
+            WHERE $4 AND owner = replaced.id AND revoked IS NULL
+                AND (expiry IS NULL OR expiry > $6)
+            RETURNING api_token.id
+        ),
+        ended AS (
+            INSERT INTO audit (kind, time, actor, subject, client, request_id, network)
+            SELECT 'token_revoked', $6::timestamptz, $7::text, revoked.id::text, $9::text,
+                   $10::text, $11::text
+            FROM revoked
+            RETURNING 1
+        ),
+        changed AS (SELECT id FROM replaced, (SELECT count(*) FROM ended) AS all_ended)
+        """,
+        result: """
+            SELECT false AS is_token, id FROM changed
+            UNION ALL SELECT true, id FROM revoked
+            """)
+
+    static let rehashUser = Query(
+        "rehashUser", "UPDATE pro_user SET password_hash = $1 WHERE id = $2 AND password_hash = $3")
+
+    static let userWithHash = Query(
+        "userWithHash", "SELECT 1 FROM pro_user WHERE id = $1 AND password_hash = $2")
+
+    static let endSessions = Query.recording(
+        "endSessions", 2,
+        """
+        changed AS (
+            UPDATE pro_user SET credential_version = credential_version + 1
+            WHERE id = $1 AND credential_version = $2
+            RETURNING 1
+        )
+        """)
+
+    static let setUserState = Query.recording(
+        "setUserState", 2,
+        """
+        changed AS (
+            UPDATE pro_user
+            SET credential_version = credential_version + ($1 = 'disabled')::integer, state = $1
+            WHERE id = $2 AND state <> $1
+            RETURNING 1
+        )
+        """,
+        result: """
+            SELECT (SELECT count(*) FROM changed), EXISTS (SELECT 1 FROM pro_user WHERE id = $2)
+            """)
+
+    static let userPage = Query(
+        "userPage",
+        """
+        SELECT \(User.columns(of: "pro_user")) FROM pro_user WHERE email > $1
+        ORDER BY email LIMIT $2
+        """)
+}

@@ -1,0 +1,258 @@
+internal import AuthCore
+internal import Cryptography
+internal import Scheduling
+internal import Synchronization
+
+/// The stores of AuthCore in a PostgreSQL database, which any number of servers may share.
+/// Each store protocol is implemented in a file of its own.
+///
+/// Guarantees what the protocols say, also between servers. Each method is one statement, or a few
+/// that are sent together as one transaction. What was acknowledged is on the server's disk. A full
+/// queue, a lock, or a server that cannot be reached is `StoreBusy`, a full disk `StoreFull`, never
+/// an absence. A write whose connection is lost before the server's answer is neither guessed nor
+/// done twice (``PostgresWrite/Repetition``).
+final class PostgresStore: Sendable {
+    private let pool: PostgresPool
+    let session: PostgresSession
+    private let settings: PostgresSettings
+    private let observers: StoreObservers
+    private let isDiskFull = Mutex(false)
+
+    private static let conflictLimit = 8
+    private static let readLimit = 3
+
+    /// Applies pending migrations and opens a first connection.
+    /// - Parameter now: recorded with each migration that is applied.
+    /// - Throws: ``MigrationError`` when the database is not for this program, ``StorageError``
+    ///   when no server can be reached.
+    static func open(
+        _ url: PostgresURL, settings: PostgresSettings = PostgresSettings(),
+        observers: StoreObservers = StoreObservers(), at now: Instant
+    ) async throws -> PostgresStore {
+        _ = try PostgresMigrator(url, settings: settings).migrate(at: now)
+        let store = PostgresStore(url, settings: settings, observers: observers)
+        try await store.pool.connect()
+        return store
+    }
+
+    private init(_ url: PostgresURL, settings: PostgresSettings, observers: StoreObservers) {
+        pool = PostgresPool(url, settings: settings, onReachable: observers.unreachable)
+        session = PostgresSession(url, settings: settings)
+        self.settings = settings
+        self.observers = observers
+    }
+
+    /// This store as all stores of the program.
+    var stores: Stores {
+        Stores(self, ping: ping, exclusively: exclusively, close: close)
+    }
+
+    /// Closes every connection. Later calls throw ``StorageError/closed``.
+    func close() async {
+        await session.close()
+        await pool.close()
+    }
+
+    /// Returns once the server has answered one trivial query, for readiness.
+    func ping() async throws {
+        do {
+            try await withDeadline(.now + settings.pingTimeout) {
+                _ = try await self.exists(SQL.ping)
+            }
+        } catch is DeadlinePassed {
+            throw StorageError.unresponsive(after: settings.pingTimeout)
+        }
+    }
+
+    /// As ``Stores/exclusively``. The lock is one of the session: when that is lost, another server
+    /// may begin the task before this one has ended it.
+    func exclusively(
+        _ task: String, _ work: @Sendable () async throws -> Void
+    ) async throws -> Bool {
+        let key = PostgresLock.task(task)
+        guard try await session.lock(key) else { return false }
+        do {
+            try await work()
+        } catch {
+            await session.unlock(key)
+            throw error
+        }
+        await session.unlock(key)
+        return true
+    }
+
+    // MARK: Reading
+
+    func first<T: Sendable>(
+        _ query: Query, _ values: PostgresValue...,
+        read: @escaping @Sendable (PostgresRow) throws -> T
+    ) async throws -> T? {
+        try await self.read(PostgresStatement(query, values)) { try $0.first(read) }
+    }
+
+    func all<T: Sendable>(
+        _ query: Query, _ values: PostgresValue...,
+        read: @escaping @Sendable (PostgresRow) throws -> T
+    ) async throws -> [T] {
+        try await self.read(PostgresStatement(query, values)) { try $0.all(read) }
+    }
+
+    func exists(_ query: Query, _ values: PostgresValue...) async throws -> Bool {
+        try await read(PostgresStatement(query, values)) { !$0.isEmpty }
+    }
+
+    /// Reading again does no harm, so that a lost connection is not seen by the caller.
+    private func read<T: Sendable>(
+        _ statement: PostgresStatement,
+        _ read: @escaping @Sendable (PostgresResult) throws -> T
+    ) async throws -> T {
+        var attempts = 0
+        while true {
+            do {
+                return try await pool.run([statement]) { try read($0[0]) }
+            } catch let error {
+                attempts += 1
+                guard attempts < Self.readLimit, isWorthRetrying(error) else {
+                    throw translated(error)
+                }
+            }
+        }
+    }
+
+    private func isWorthRetrying(_ error: any Error) -> Bool {
+        switch error {
+        case PostgresFailure.lost: true
+        case PostgresFailure.rejected(let failure): failure.isTransient
+        default: false
+        }
+    }
+
+    /// The error as callers of a store know it.
+    private func translated(_ error: any Error) -> any Error {
+        switch error {
+        case PostgresFailure.rejected(let failure): failure.storeError
+        case PostgresFailure.lost(_, let cause): StoreBusy(cause)
+        case StorageError.unconnected: StoreBusy("\(error)")
+        default: error
+        }
+    }
+
+    // MARK: Writing
+
+    /// Makes the write once, whatever happens to connections meanwhile.
+    func perform<Value: Sendable>(_ write: PostgresWrite<Value>) async throws -> Value {
+        let giveUp = ContinuousClock.now + settings.recoveryTimeout
+        var conflicts = 0
+        var isUncertain = false
+        while true {
+            do {
+                return try await attempt(write, isUncertain: isUncertain)
+            } catch PostgresFailure.rejected(let failure) {
+                if failure.isRepetition, case .provable(_, let done) = write.repetition {
+                    return done
+                }
+                conflicts += 1
+                guard failure.isTransient, conflicts < Self.conflictLimit else {
+                    throw noted(failure.storeError)
+                }
+                try await Task.sleep(for: .milliseconds(Int.random(in: 1...(5 << conflicts))))
+            } catch let error where isLoss(error, isUncertain: isUncertain) {
+                if case .never = write.repetition { throw translated(error) }
+                guard ContinuousClock.now < giveUp else { throw translated(error) }
+                isUncertain = true
+                try await Task.sleep(for: .milliseconds(Int.random(in: 50...250)))
+            } catch {
+                throw translated(error)
+            }
+        }
+    }
+
+    private func attempt<Value: Sendable>(
+        _ write: PostgresWrite<Value>, isUncertain: Bool
+    ) async throws -> Value {
+        let read = write.read
+        let value = try await pool.run(write.statements) { try read($0) }
+        note(diskIsFull: false)
+        // The earlier attempt may have been made, and then this one found nothing to change.
+        if isUncertain, case .provable(let proof, let done) = write.repetition,
+            try await self.read(proof, { !$0.isEmpty })
+        {
+            return done
+        }
+        return value
+    }
+
+    /// Whether the write has to be tried again because its connection was lost: until the outcome
+    /// is known also after errors that mean that no server can be reached.
+    private func isLoss(_ error: any Error, isUncertain: Bool) -> Bool {
+        switch error {
+        case PostgresFailure.lost: true
+        case StorageError.unconnected, is StoreBusy: isUncertain
+        default: false
+        }
+    }
+
+    private func noted(_ error: any Error) -> any Error {
+        if error is StoreFull { note(diskIsFull: true) }
+        return error
+    }
+
+    /// Reports changes only: a full disk would fail as many writes as come.
+    private func note(diskIsFull: Bool) {
+        let hasChanged = isDiskFull.withLock { isFull in
+            defer { isFull = diskIsFull }
+            return isFull != diskIsFull
+        }
+        if hasChanged { observers.diskFull(diskIsFull) }
+    }
+
+    /// Reports events that were recorded, before the caller gets its answer.
+    func report(_ events: AuditEvent...) {
+        events.forEach(observers.event)
+    }
+}
+
+/// A transaction that changes something.
+struct PostgresWrite<Value: Sendable>: Sendable {
+    /// What to do when the connection is lost before the server's answer.
+    enum Repetition: Sendable {
+        /// Do it again: made twice, it has the same effect.
+        case harmless
+        /// Do it again. It was made before when the server rejects the second row with one
+        /// `write_id`, or when the proof finds a row afterwards; then its result is `done`.
+        ///
+        /// Looking first would be wrong: the lost transaction may still be running. Doing it again
+        /// waits for the rows that the lost one holds.
+        case provable(PostgresStatement, done: Value)
+        /// Report that the store is busy.
+        case never
+    }
+
+    let statements: [PostgresStatement]
+    let repetition: Repetition
+    /// Makes the value of the results.
+    let read: @Sendable ([PostgresResult]) throws -> Value
+
+    init(
+        _ statements: [PostgresStatement], repetition: Repetition,
+        read: @escaping @Sendable ([PostgresResult]) throws -> Value
+    ) {
+        self.statements = statements
+        self.repetition = repetition
+        self.read = read
+    }
+}
+
+/// The id of one write: 16 bytes.
+enum WriteID {
+    /// Begins with the time, so that the newest ids stand together in an index.
+    static func make(at now: Instant) -> [UInt8] {
+        let time = UInt64(bitPattern: now.milliseconds)
+        return stride(from: 40, through: 0, by: -8).map { UInt8(truncatingIfNeeded: time >> $0) }
+            + RandomBytes.make(10)
+    }
+}
+
+private enum SQL {
+    static let ping = Query("ping", "SELECT 1")
+}
