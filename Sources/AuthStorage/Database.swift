@@ -145,6 +145,27 @@ public struct Database: Equatable, Sendable {
     }
 }
 
+extension Database {
+    /// Copies this SQLite database into a PostgreSQL database, and compares the two. Blocks until
+    /// that is done. After a break it can be called again.
+    ///
+    /// Servers must be stopped: what they write while it runs is not copied.
+    /// - Parameters:
+    ///   - now: recorded with each migration that is applied to the target.
+    ///   - onProgress: called every few hundred rows; an error that it throws ends the copy.
+    /// - Returns: the tables and how many rows each has.
+    /// - Throws: ``CopyError``, ``MigrationError`` or ``StorageError``.
+    public func copy(
+        to target: Database, at now: Instant,
+        onProgress: (CopyProgress) throws -> Void = { _ in }
+    ) throws -> [CopiedRows] {
+        guard case .sqlite(let source) = engine, case .postgres(let url) = target.engine else {
+            throw CopyError.wrongEngines
+        }
+        return try DatabaseCopy(from: source, to: url).run(at: now, onProgress: onProgress)
+    }
+}
+
 /// A `storage.url` that names no database that this program can open.
 public struct DatabaseURLError: Error, Equatable, CustomStringConvertible {
     /// Without passwords.

@@ -21,7 +21,7 @@ final class TestServer: Sendable {
 
     struct Missing: Error, CustomStringConvertible {
         let description =
-            "POSTERN_TEST_POSTGRES is not set: run the tests with `make test`, or under"
+            "TEST_POSTGRES is not set: run the tests with `make test`, or under"
             + " .ci/with-postgres, which starts a server for them"
     }
 
@@ -58,13 +58,30 @@ final class TestServer: Sendable {
         try PostgresHandle(url, settings: Self.settings)
     }
 
+    /// The URL of a database as clients behind the proxy use it.
+    func url(of database: PostgresURL, behind proxy: CuttingProxy) throws -> PostgresURL {
+        let path = try socketDirectory()
+        guard
+            let url = PostgresURL(
+                database.text.replacing("host=\(path)", with: "host=\(proxy.directory.path)"))
+        else { throw Missing() }
+        return url
+    }
+
+    /// The directory of the server's socket.
+    func socketDirectory() throws -> String {
+        let text = try url(of: "postgres").text
+        guard let start = text.firstRange(of: "host=")?.upperBound else { throw Missing() }
+        return String(text[start...].prefix { $0 != "&" })
+    }
+
     private func execute(_ script: String) throws {
         let handle = try connect(to: try url(of: "postgres"))
         try handle.execute(script: script, name: "test")
     }
 
     private func url(of database: String) throws -> PostgresURL {
-        guard let text = getenv("POSTERN_TEST_POSTGRES").map({ String(cString: $0) }),
+        guard let text = getenv("TEST_POSTGRES").map({ String(cString: $0) }),
             let url = PostgresURL(
                 text.replacing("/postgres?", with: "/\(database)?", maxReplacements: 1))
         else { throw Missing() }

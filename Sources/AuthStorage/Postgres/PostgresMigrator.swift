@@ -9,11 +9,14 @@ struct PostgresMigrator {
     private let url: PostgresURL
     private let settings: PostgresSettings
     private let known: [Migration]
+    /// Whether a copy into the database may be incomplete.
+    private let isCopying: Bool
 
     init(
         _ url: PostgresURL, settings: PostgresSettings = PostgresSettings(),
-        known: [Migration] = Migration.postgres
+        known: [Migration] = Migration.postgres, isCopying: Bool = false
     ) {
+        self.isCopying = isCopying
         self.url = url
         self.settings = settings
         self.known = known
@@ -67,9 +70,11 @@ struct PostgresMigrator {
     }
 
     private func status(of handle: PostgresHandle) throws -> MigrationStatus {
-        let isOurs = try handle.run([PostgresStatement(SQL.hasHistory)])[0]
-            .first { try $0.bool(0) }
-        guard isOurs == true else {
+        let (isOurs, isIncomplete) =
+            try handle.run([PostgresStatement(SQL.hasHistory)])[0]
+            .first { (try $0.bool(0), try $0.bool(1)) } ?? (false, false)
+        guard !isIncomplete || isCopying else { throw MigrationError.incomplete(path: url.shown) }
+        guard isOurs else {
             return try MigrationStatus(recorded: [], known: known, path: url.shown)
         }
         let recorded = try handle.run([PostgresStatement(SQL.appliedMigrations)])[0].all { row in
@@ -124,7 +129,10 @@ extension Migration {
 
 private enum SQL {
     static let hasHistory = Query(
-        "hasHistory", "SELECT to_regclass('postern_migration') IS NOT NULL")
+        "hasHistory",
+        """
+        SELECT to_regclass('postern_migration') IS NOT NULL, to_regclass('postern_copy') IS NOT NULL
+        """)
 
     static let appliedMigrations = Query(
         "appliedMigrations", "SELECT number, checksum FROM postern_migration ORDER BY number")

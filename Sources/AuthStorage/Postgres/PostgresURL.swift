@@ -1,5 +1,7 @@
-/// A PostgreSQL database, as a URL that libpq reads (PostgreSQL's manual, "Connection URIs"). It may name several hosts, and parts that it leaves out come from libpq's
-/// environment variables, its password file and its service file.
+/// A PostgreSQL database, as a URL that libpq reads (PostgreSQL's manual, "Connection URIs").
+///
+/// It may name several hosts. What it leaves out comes from libpq's environment variables, its
+/// password file and its service file.
 struct PostgresURL: Equatable, Sendable {
     /// As it was configured. May contain a password.
     let text: String

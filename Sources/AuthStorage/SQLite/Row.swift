@@ -65,6 +65,10 @@ struct Row {
         return Array(UnsafeRawBufferPointer(start: bytes, count: size))
     }
 
+    func optionalBlob(_ index: Int32) throws -> [UInt8]? {
+        isNull(index) ? nil : try blob(index)
+    }
+
     /// SHA-256 of an API key or token.
     func digest(_ index: Int32) throws -> APIKeyDigest {
         let bytes = try blob(index)

@@ -1,6 +1,6 @@
 /// Why a database cannot be migrated. Nothing in it was changed.
 public enum MigrationError: Error, Equatable, Sendable {
-    /// The file is not a SQLite database, or belongs to another program.
+    /// The database belongs to another program, or is not one.
     case foreign(path: String)
     /// A newer program has applied migrations that this one does not know.
     case newer(path: String, database: Int, program: Int)
@@ -8,6 +8,8 @@ public enum MigrationError: Error, Equatable, Sendable {
     case changed(path: String, number: Int, name: String)
     /// The migrations that the database has recorded are not numbered 1, 2, 3 and so on.
     case gap(path: String, expected: Int, found: Int)
+    /// A copy into the database was interrupted.
+    case incomplete(path: String)
 }
 
 extension MigrationError: CustomStringConvertible {
@@ -23,6 +25,9 @@ extension MigrationError: CustomStringConvertible {
                 + "one of the two was edited after its release"
         case .gap(let path, let expected, let found):
             "\(path) lacks migration \(expected) but has \(found); it was edited by hand"
+        case .incomplete(let path):
+            "a copy into \(path) was interrupted; complete it with"
+                + " `postern migrate --from … --to …`"
         }
     }
 }

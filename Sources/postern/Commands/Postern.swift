@@ -71,9 +71,10 @@ enum Exit {
     static func code(for error: any Error) -> ExitCode {
         switch error {
         case is ErrorResponse, is SignupError, is ChallengeError, is DomainCommandError,
-            is BackupError:
+            is BackupError, is CopyError, StorageError.hasItsOwnBackup:
             .failure
-        case is MasterSecretError, is UnreadableKey, is MigrationError, is SubjectError:
+        case is MasterSecretError, is UnreadableKey, is MigrationError, is SubjectError,
+            is DatabaseURLError:
             misconfigured
         default: unavailable
         }

@@ -1,3 +1,5 @@
+internal import AuthStorage
+
 /// Combines the sources: defaults, then the file, then the environment, then the command line.
 ///
 /// The result is a complete ``Config`` with the source of each value, or all faults of all sources.
@@ -79,7 +81,7 @@ struct ConfigLoader {
     }
 
     private static func notAccepted(_ entry: ConfigLayer.Entry, _ setting: Setting) -> ConfigFault {
-        let value = entry.source.isSecret ? "the value in it" : entry.raw.shown
+        let value = entry.source.isSecret ? "the value in it" : entry.raw.withoutPasswords.shown
         return ConfigFault(
             source: entry.source, key: setting.key, problem: "\(value) is not accepted",
             remedy: "expected \(setting.accepts)")
@@ -122,5 +124,16 @@ struct LoadedConfig: Sendable {
         let remark = source.isSecret ? "redacted, from \(source.shown)" : source.shown
         let padding = String(repeating: " ", count: max(0, 40 - text.count))
         return "\(text)\(padding)  # \(value == nil && !source.isSecret ? "unset" : remark)"
+    }
+}
+
+extension RawValue {
+    /// The value without what may be the password of a URL, so that a fault can show it.
+    fileprivate var withoutPasswords: RawValue {
+        switch self {
+        case .untyped(let text): .untyped(Database.hidingPasswords(in: text))
+        case .string(let text): .string(Database.hidingPasswords(in: text))
+        default: self
+        }
     }
 }

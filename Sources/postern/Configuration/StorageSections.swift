@@ -6,13 +6,17 @@ internal import AuthStorage
 struct StorageSection: Sendable {
     /// The directory of the database and the master secret; created at the first start, mode 0700.
     var directory = "data"
-    /// `sqlite:<path>` or `sqlite::memory:`. The default is `sqlite:<directory>/postern.db`; in the
-    /// test profile it is memory, unless this or the directory is set.
+    /// `sqlite:<path>`, `sqlite::memory:` or a `postgresql://` URL of libpq. The default is
+    /// `sqlite:<directory>/postern.db`; in the test profile it is memory, unless this or the
+    /// directory is set.
     var url: Database?
+    /// The most connections to a PostgreSQL server, besides one that listens.
+    var connections = 16
 
     static let settings = [
         Setting("storage.directory", \.storage.directory, .path),
         Setting("storage.url", \.storage.url, database.optional),
+        Setting("storage.connections", \.storage.connections, .integer(1...1000)),
     ]
 
     private static let database = Syntax<Database>.string(

@@ -31,7 +31,8 @@ struct Application: Sendable {
         isDraining: @escaping @Sendable () -> Bool,
         report: @escaping @Sendable (RemoteFailure) -> Void = { _ in }
     ) async throws -> Application {
-        let stores = try await config.database.open(observers: observers, at: SystemClock.now())
+        let stores = try await config.database.open(
+            connections: config.storage.connections, observers: observers, at: SystemClock.now())
         do {
             try await checkSubjects(config.mail, stores)
             let pools = Pools(shares: config.limits.enabled ? .ofQueue : .unlimited)

@@ -33,6 +33,9 @@ struct BackgroundTasks: Sendable {
     let audit: any AuditLog
     /// How long audit events are kept; zero keeps them without end.
     let retention: Duration
+    /// ``Stores/exclusively``: servers on one database do these tasks one at a time.
+    let exclusively:
+        @Sendable (_ task: String, _ work: @Sendable () async throws -> Void) async throws -> Bool
     let events: SecurityEvents
     let logger: Logger
     let clock: @Sendable () -> Instant
@@ -40,8 +43,8 @@ struct BackgroundTasks: Sendable {
     /// Runs until its task is cancelled.
     func run() async {
         await withDiscardingTaskGroup { group in
-            group.addTask { await repeatedly("sweep spent challenges", .seconds(60), sweep) }
-            group.addTask { await repeatedly("remove keys", .seconds(60), removeKeys) }
+            group.addTask { await alone("sweep spent challenges", .seconds(60), sweep) }
+            group.addTask { await alone("remove keys", .seconds(60), removeKeys) }
             group.addTask {
                 guard isShared else { return }
                 var seen: Int64?
@@ -61,9 +64,9 @@ struct BackgroundTasks: Sendable {
             group.addTask {
                 await repeatedly("report security events", .seconds(60)) { events.flush() }
             }
-            group.addTask { await repeatedly("trim audit events", .seconds(600), trimAudit) }
+            group.addTask { await alone("trim audit events", .seconds(600), trimAudit) }
             group.addTask {
-                await repeatedly("look up verified domains", .seconds(3600)) {
+                await alone("look up verified domains", .seconds(3600)) {
                     try await domains.recheck(at: clock())
                 }
             }
@@ -98,6 +101,13 @@ struct BackgroundTasks: Sendable {
         while try await audit.trim(before: past, limit: Self.trimLimit) == Self.trimLimit {
             try Task.checkCancellation()
         }
+    }
+
+    /// As ``repeatedly(_:_:_:)``, but never while another server does the task.
+    private func alone(
+        _ name: String, _ interval: Duration, _ task: @escaping @Sendable () async throws -> Void
+    ) async {
+        await repeatedly(name, interval) { _ = try await exclusively(name, task) }
     }
 
     private func repeatedly(

@@ -53,6 +53,14 @@ struct Service: Sendable {
                     } else {
                         logger.notice("the disk is no longer full")
                     }
+                },
+                unreachable: { cause in
+                    if let cause {
+                        logger.critical(
+                            "the database cannot be reached", metadata: ["cause": "\(cause)"])
+                    } else {
+                        logger.notice("the database can be reached again")
+                    }
                 }),
             events: events, isDraining: { draining.isSet },
             report: { Self.report($0, logger, events) })
@@ -74,6 +82,7 @@ struct Service: Sendable {
                 isShared: !config.database.isInMemory, keys: application.keys,
                 domains: application.domains,
                 audit: application.stores.audit, retention: config.audit.retention,
+                exclusively: application.stores.exclusively,
                 events: events, logger: logger, clock: SystemClock.now
             ).run()
         }

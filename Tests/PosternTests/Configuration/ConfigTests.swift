@@ -69,17 +69,29 @@ import Testing
         }
     }
 
-    @Test(arguments: ["postgresql://h/d", "sqlit:x", "", "sqlite:", "sqlite::mem:", "a.db"])
+    @Test(arguments: ["postgresql:h/d", "sqlit:x", "", "sqlite:", "sqlite::mem:", "a.db"])
     func aStorageURLThatCannotBeReadIsAFaultThatNamesTheAcceptedOnes(text: String) {
         let expected =
-            "\"\(text)\" is not accepted; expected \"sqlite:<path>\" or "
-            + "\"sqlite::memory:\""
+            "\"\(text)\" is not accepted; expected \"sqlite:<path>\", "
+            + "\"sqlite::memory:\" or \"postgresql://<host>/<database>\""
         #expect(
             faults(loader(file: "storage.url = \"\(text)\""))
                 == ["config/postern.toml:1: storage.url: \(expected)"])
         #expect(
             faults(loader(environment: ["POSTERN_STORAGE_URL": text]))
                 == ["POSTERN_STORAGE_URL: storage.url: \(expected)"])
+    }
+
+    @Test func thePasswordOfADatabaseIsNotShown() throws {
+        let secret = String(repeating: "s3cret", count: 60)
+        for text in ["postgres//u:\(secret)@h/d", "postgresql:u:\(secret)@h", "u:\(secret)@h"] {
+            let shown = faults(loader(file: "storage.url = \"\(text)\"")).joined()
+            #expect(shown.contains("storage.url") && !shown.contains("s3cret"))
+        }
+        let url = "postgresql://u:\(secret)@h/d?sslpassword=\(secret)"
+        let loaded = try loader(file: "storage.url = \"\(url)\"").load()
+        #expect(loaded.listing.contains("postgresql://u:***@h/d?sslpassword=***"))
+        #expect(!loaded.listing.contains("s3cret"))
     }
 
     @Test(arguments: [

@@ -72,12 +72,12 @@ import Testing
 
     @Test func databasesAreWrittenAsURLs() throws {
         let setting = try #require(Config.settings.first { $0.key == "storage.url" })
-        for text in ["sqlite::memory:", "sqlite:/var/a.db"] {
+        for text in ["sqlite::memory:", "sqlite:/var/a.db", "postgresql://h/d"] {
             var config = Config()
             #expect(setting.assign(.string(text), &config))
             #expect(config.storage.url?.url == text)
         }
-        for text in ["", "sqlite:", "sqlite::mem:", "postgres://h/d", "a.db", "sqlite:a\u{0}b"] {
+        for text in ["", "sqlite:", "sqlite::mem:", "mysql://h/d", "a.db", "sqlite:a\u{0}b"] {
             var config = Config()
             #expect(!setting.assign(.string(text), &config), "\(text)")
         }

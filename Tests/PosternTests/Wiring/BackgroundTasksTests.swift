@@ -26,7 +26,8 @@ import Testing
                 resolver: SystemResolver(
                     dns: DNSClient(servers: [], timeout: .seconds(1)), report: { _ in }),
                 random: RandomBytes.make),
-            audit: stores.audit, retention: retention, events: SecurityEvents { _, _ in },
+            audit: stores.audit, retention: retention, exclusively: stores.exclusively,
+            events: SecurityEvents { _, _ in },
             logger: Logger(label: "t") { _ in SwiftLogNoOpLogHandler() }, clock: clock)
     }
 

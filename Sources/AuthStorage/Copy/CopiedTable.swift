@@ -1,0 +1,127 @@
+/// A table of a SQLite database, and where its rows go in a PostgreSQL database.
+struct CopiedTable {
+    enum Kind {
+        case uuid, text, integer, bool, instant, bytes
+    }
+
+    /// What an operator calls the rows.
+    let name: String
+    /// The columns in the SQLite database; the first one is the key.
+    let columns: [(name: String, kind: Kind)]
+    /// Counts the rows in the SQLite database.
+    let sourceCount: Query
+    /// The rows in the order of their keys, after a key, at most a number of them.
+    let sourcePage: Query
+    /// As ``sourcePage``, of the rows in the PostgreSQL database.
+    let targetPage: Query
+    /// Inserts a row, unless it is there.
+    let insert: Query
+
+    /// - Parameters:
+    ///   - source: the table in the SQLite database.
+    ///   - target: the table in the PostgreSQL database.
+    ///   - renamed: columns that have another name there, by their name here.
+    ///   - condition: which rows of the target belong to the table.
+    ///   - more: columns of the target that the source does not have, with their values.
+    private init(
+        _ name: String, from source: String, to target: String,
+        _ columns: [(name: String, kind: Kind)], renamed: [String: String] = [:],
+        where condition: String = "true", adding more: [(String, String)] = [],
+        overriding: String = ""
+    ) {
+        self.name = name
+        self.columns = columns
+        let key = columns[0].name
+        let here = columns.map(\.name).joined(separator: ", ")
+        let there = columns.map { renamed[$0.name] ?? $0.name }
+        let list = there.joined(separator: ", ")
+        sourceCount = Query("count \(name)", "SELECT count(*) FROM \(source)")
+        sourcePage = Query(
+            "read \(name)",
+            "SELECT \(here) FROM \(source) WHERE \(key) > ?1 ORDER BY \(key) LIMIT ?2")
+        targetPage = Query(
+            "verify \(name)",
+            """
+            SELECT \(list) FROM \(target) WHERE \(there[0]) > $1 AND \(condition)
+            ORDER BY \(there[0]) LIMIT $2
+            """)
+        let places = columns.indices.map { "$\($0 + 1)" } + more.map(\.1)
+        insert = Query(
+            "copy \(name)",
+            """
+            INSERT INTO \(target) (\((there + more.map(\.0)).joined(separator: ", ")))
+            \(overriding) VALUES (\(places.joined(separator: ", "))) ON CONFLICT DO NOTHING
+            """)
+    }
+
+    /// All tables, those first that others refer to.
+    static let all = [
+        CopiedTable(
+            "users", from: "user", to: "pro_user",
+            [
+                ("id", .uuid), ("email", .text), ("state", .text), ("password_hash", .text),
+                ("credential_version", .integer), ("created", .instant),
+            ]),
+        CopiedTable(
+            "accounts", from: "account", to: "account",
+            [
+                ("id", .uuid), ("address", .text), ("state", .text), ("api_key_digest", .bytes),
+                ("password_hash", .text), ("credential_version", .integer), ("owner", .uuid),
+                ("quota", .integer), ("used", .integer), ("created", .instant),
+            ], where: "state <> 'deleted'"),
+        CopiedTable(
+            "retired addresses", from: "retired_address", to: "account",
+            [("address", .text), ("owner", .uuid), ("retired", .instant)],
+            renamed: ["retired": "deleted"], where: "state = 'deleted'",
+            adding: [
+                ("id", "gen_random_uuid()"), ("state", "'deleted'"), ("credential_version", "0"),
+                ("quota", "0"), ("used", "0"), ("created", "coalesce($3::timestamptz, 'epoch')"),
+            ]),
+        CopiedTable(
+            "spent challenges", from: "spent_challenge", to: "spent_challenge",
+            [("id", .text), ("expiry", .instant)], adding: [("write_id", "gen_random_uuid()")]),
+        CopiedTable(
+            "signing keys", from: "signing_key", to: "signing_key",
+            [
+                ("id", .text), ("use", .text), ("sealed", .bytes), ("created", .instant),
+                ("retired", .instant),
+            ]),
+        CopiedTable(
+            "API tokens", from: "api_token", to: "api_token",
+            [
+                ("id", .uuid), ("owner", .uuid), ("name", .text), ("digest", .bytes),
+                ("scopes", .text), ("created", .instant), ("expiry", .instant),
+                ("last_used", .instant), ("revoked", .instant),
+            ]),
+        CopiedTable(
+            "domains", from: "domain", to: "domain",
+            [
+                ("id", .uuid), ("name", .text), ("owner", .uuid), ("pro_only", .bool),
+                ("verification", .text), ("verify_token", .text), ("verified", .instant),
+                ("has_mx", .bool), ("created", .instant), ("next_check", .instant),
+                ("missing_since", .instant),
+            ]),
+        CopiedTable(
+            "hash logins", from: "hash_login", to: "hash_login",
+            [
+                ("email", .text), ("url", .text), ("credential_version", .integer),
+                ("created", .instant), ("deleted", .bool),
+            ]),
+        CopiedTable(
+            "events", from: "audit", to: "audit",
+            [
+                ("sequence", .integer), ("kind", .text), ("time", .instant), ("actor", .text),
+                ("subject", .text), ("client", .text), ("request_id", .text), ("network", .text),
+                ("minute", .integer), ("count", .integer),
+            ], overriding: "OVERRIDING SYSTEM VALUE"),
+    ]
+
+    /// The key before all keys.
+    var start: PostgresValue {
+        switch columns[0].kind {
+        case .integer: .integer(.min)
+        case .uuid: .uuid([UInt8](repeating: 0, count: 16))
+        default: .text("")
+        }
+    }
+}

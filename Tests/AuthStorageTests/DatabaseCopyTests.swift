@@ -1,0 +1,136 @@
+import AuthCore
+import Testing
+
+@testable import AuthStorage
+
+/// A SQLite database with something in every table, and its copy.
+@Suite struct DatabaseCopyTests {
+    private struct Stopped: Error {}
+
+    private func source() async throws -> (directory: TemporaryDirectory, store: SQLiteStore) {
+        let directory = try TemporaryDirectory()
+        let store = try directory.open()
+        #expect(try await store.insert(user(1)))
+        #expect(try await store.insert(user(2, state: .disabled)))
+        for number in 0..<1203 {
+            #expect(
+                try await store.insert(account(number, owner: number % 2 == 0 ? userID(1) : nil)))
+        }
+        #expect(try await store.delete(accountID(4), at: nil))
+        #expect(try await store.delete(accountID(5), at: nil))
+        #expect(
+            try await store.replaceCredential(of: accountID(6), at: 1, with: .password(hash("x"))))
+        #expect(try await store.spend("spent", expiry: Instant(seconds: 100)))
+        #expect(try await store.insertFirst(key("a")))
+        try await store.rotate(to: key("b", created: 2), retiring: Instant(milliseconds: 10))
+        #expect(try await store.insert(token(1, revoked: 5)))
+        #expect(try await store.insert(token(2)))
+        #expect(try await store.insert(domain(1)) == .inserted)
+        #expect(try await store.insert(domain(2, of: nil)) == .inserted)
+        _ = try await store.setVerification(of: domainID(1), to: .verified, at: 5)
+        for name in ["a@x.test", "b@x.test"] {
+            let login = HashLogin(
+                email: try email(name), url: HashURL(text: "https://x.test/h"),
+                credentialVersion: 3,
+                created: .epoch)
+            #expect(try await store.insert(login, recording: event(.hashLoginCreated)))
+        }
+        #expect(
+            try await store.deleteHashLogin(
+                of: email("b@x.test"), recording: event(.hashLoginDeleted)))
+        for _ in 0..<3 { try await store.append(event(.loginFailed, "x")) }
+        return (directory, store)
+    }
+
+    private func copy(
+        _ directory: TemporaryDirectory, _ target: PostgresURL, stopAfter pages: Int = .max
+    ) throws -> [CopiedRows] {
+        var calls = 0
+        return try DatabaseCopy(
+            from: .file(directory.database), to: target, settings: TestServer.settings
+        ).run(at: .epoch) { _ in
+            calls += 1
+            if calls > pages { throw Stopped() }
+        }
+    }
+
+    @Test func theCopyAnswersAsItsSource() async throws {
+        let (directory, old) = try await source()
+        let url = try TestServer.shared.makeDatabase(isMigrated: false)
+        let copied = try copy(directory, url)
+        #expect(copied.first { $0.table == "accounts" }?.count == 1201)
+        #expect(copied.first { $0.table == "retired addresses" }?.count == 2)
+        let new = try await PostgresStore.open(url, settings: TestServer.settings, at: .epoch)
+        #expect(
+            try await new.accounts(after: nil, limit: .max) == old.accounts(after: nil, limit: .max)
+        )
+        #expect(try await new.users(after: nil, limit: 9) == old.users(after: nil, limit: 9))
+        #expect(try await new.tokens(of: userID(1)) == old.tokens(of: userID(1)))
+        #expect(
+            try await new.domains(after: nil, limit: 9) == old.domains(after: nil, limit: 9))
+        #expect(try await new.keys() == old.keys())
+        #expect(
+            try await new.events(after: nil, limit: .max) == old.events(after: nil, limit: .max))
+        #expect(try await !new.spend("spent", expiry: Instant(seconds: 1)))
+        #expect(try await new.hashLogin(email: email("a@x.test")) != nil)
+        #expect(try await new.hashLogin(email: email("b@x.test")) == nil)
+        for store: any EngineStore in [old, new] {
+            // A deleted address stays retired, and its owner's deletions count.
+            #expect(try await !store.insert(account(3000, "user4@mail.test")))
+            #expect(try await store.free(address("user4@mail.test")))
+            #expect(try await store.insert(account(3000, "user4@mail.test")))
+        }
+        #expect(
+            try await new.events(after: nil, limit: .max) == old.events(after: nil, limit: .max))
+    }
+
+    @Test(arguments: [0, 1, 3, 12])
+    func aCopyThatWasInterruptedCanBeRunAgain(pages: Int) async throws {
+        let (directory, _) = try await source()
+        let url = try TestServer.shared.makeDatabase(isMigrated: false)
+        #expect(throws: Stopped.self) { try copy(directory, url, stopAfter: pages) }
+        // No server starts on half of the data.
+        await #expect(throws: MigrationError.incomplete(path: url.shown)) {
+            try await PostgresStore.open(url, settings: TestServer.settings, at: .epoch)
+        }
+        _ = try copy(directory, url)
+        let store = try await PostgresStore.open(url, settings: TestServer.settings, at: .epoch)
+        #expect(try await store.accounts(after: nil, limit: .max).count == 1201)
+    }
+
+    @Test func aTargetWithOtherDataIsNotChanged() async throws {
+        let (directory, _) = try await source()
+        let url = try TestServer.shared.makeDatabase()
+        let store = try await PostgresStore.open(url, settings: TestServer.settings, at: .epoch)
+        #expect(try await store.insert(account(1, "theirs@mail.test")))
+        #expect(throws: CopyError.filledTarget(name: url.shown)) { try copy(directory, url) }
+        #expect(try await store.accounts(after: nil, limit: .max).count == 1)
+        // Nor is a complete copy copied to again.
+        let other = try TestServer.shared.makeDatabase()
+        _ = try copy(directory, other)
+        #expect(throws: CopyError.filledTarget(name: other.shown)) { try copy(directory, other) }
+    }
+
+    @Test func aRowThatDiffersIsFound() async throws {
+        let (directory, _) = try await source()
+        let url = try TestServer.shared.makeDatabase(isMigrated: false)
+        #expect(throws: Stopped.self) { try copy(directory, url, stopAfter: 5) }
+        let other = try TestServer.shared.connect(to: url)
+        try other.execute(
+            script: "UPDATE account SET quota = quota + 1 WHERE id = '\(accountID(9))'",
+            name: "change")
+        #expect(throws: CopyError.different(table: "accounts", source: 1201, target: 1201)) {
+            try copy(directory, url)
+        }
+    }
+
+    @Test func onlyFromSQLiteToPostgres() throws {
+        let file = try Database(url: "sqlite:/nonexistent/a.db")
+        let server = try Database(url: "postgresql:///d")
+        #expect(throws: CopyError.wrongEngines) { try server.copy(to: file, at: .epoch) }
+        #expect(throws: CopyError.wrongEngines) { try file.copy(to: file, at: .epoch) }
+        #expect(throws: CopyError.noSource(path: "/nonexistent/a.db")) {
+            try file.copy(to: server, at: .epoch)
+        }
+    }
+}

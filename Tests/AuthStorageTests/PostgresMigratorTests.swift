@@ -1,0 +1,85 @@
+import AuthCore
+import Testing
+
+@testable import AuthStorage
+
+@Suite struct PostgresMigratorTests {
+    private func migrator(_ url: PostgresURL, _ known: [Migration]) -> PostgresMigrator {
+        PostgresMigrator(url, settings: TestServer.settings, known: known)
+    }
+
+    private static let two = [
+        Migration(1, "one", Array("CREATE TABLE one (id bigint); CREATE TABLE more ()".utf8)),
+        Migration(2, "two", Array("CREATE TABLE two ()".utf8)),
+    ]
+
+    @Test func serversThatStartTogetherApplyEachMigrationOnce() async throws {
+        let url = try TestServer.shared.makeDatabase(isMigrated: false)
+        let applied = try await withThrowingTaskGroup(of: [Migration].self) { group in
+            for _ in 0..<8 {
+                group.addTask {
+                    try PostgresMigrator(url, settings: TestServer.settings).migrate(at: .epoch)
+                }
+            }
+            return try await group.reduce([]) { $0 + $1 }
+        }
+        #expect(applied == Migration.postgres)
+        #expect(try PostgresMigrator(url).status().pending.isEmpty)
+    }
+
+    @Test func theStatusChangesNothing() throws {
+        let url = try TestServer.shared.makeDatabase(isMigrated: false)
+        #expect(try migrator(url, Self.two).status().pending == Self.two)
+        #expect(try migrator(url, [Self.two[0]]).migrate(at: .epoch) == [Self.two[0]])
+        let status = try migrator(url, Self.two).status()
+        #expect(status.applied == [Self.two[0]] && status.pending == [Self.two[1]])
+        #expect(try migrator(url, Self.two).migrate(at: .epoch) == [Self.two[1]])
+    }
+
+    @Test func aNewerOrAnotherSchemaIsRefused() throws {
+        let url = try TestServer.shared.makeDatabase(isMigrated: false)
+        _ = try migrator(url, Self.two).migrate(at: .epoch)
+        #expect(throws: MigrationError.newer(path: url.shown, database: 2, program: 1)) {
+            try migrator(url, [Self.two[0]]).migrate(at: .epoch)
+        }
+        let edited = [Migration(1, "one", Array("CREATE TABLE other ()".utf8)), Self.two[1]]
+        #expect(throws: MigrationError.changed(path: url.shown, number: 1, name: "one")) {
+            try migrator(url, edited).status()
+        }
+    }
+
+    @Test func aMigrationThatFailsChangesNothing() throws {
+        let url = try TestServer.shared.makeDatabase(isMigrated: false)
+        let broken = Migration(2, "broken", Array("CREATE TABLE two (); SELECT 1 / 0".utf8))
+        #expect(throws: StorageError.failed(statement: "migration 2", code: .sqlState("22012"))) {
+            try migrator(url, [Self.two[0], broken]).migrate(at: .epoch)
+        }
+        #expect(try migrator(url, Self.two).status().pending == [Self.two[1]])
+        #expect(try migrator(url, Self.two).migrate(at: .epoch) == [Self.two[1]])
+    }
+
+    @Test func theTablesOfAnotherProgramAreLeftAlone() throws {
+        let url = try TestServer.shared.makeDatabase(isMigrated: false)
+        let other = try TestServer.shared.connect(to: url)
+        try other.execute(script: "CREATE TABLE account (mine bigint)", name: "other")
+        #expect(throws: MigrationError.foreign(path: url.shown)) {
+            try PostgresMigrator(url, settings: TestServer.settings).migrate(at: .epoch)
+        }
+        #expect(try migrator(url, Self.two).status().applied.isEmpty)
+    }
+
+    @Test func aServerThatCannotBeReachedIsNamedWithoutThePassword() throws {
+        let url = try #require(PostgresURL("postgresql://me:s3cret@/nosuch?host=/nonexistent"))
+        let error = #expect(throws: StorageError.self) { try PostgresMigrator(url).status() }
+        let text = String(describing: error)
+        #expect(text.contains("nonexistent") && !text.contains("s3cret"))
+    }
+
+    @Test(arguments: ["postgresql://me:s3%ret@h/d", "postgresql://me:s3cret@h:x/d?nosuch=s3cret"])
+    func aURLThatLibpqCannotReadIsNotShown(text: String) throws {
+        let url = try #require(PostgresURL(text))
+        let error = #expect(throws: StorageError.self) { try PostgresMigrator(url).status() }
+        #expect(!String(describing: error).contains("s3%ret"))
+        #expect(!String(describing: error).contains(":s3cret"))
+    }
+}

@@ -1,0 +1,197 @@
+import AuthCore
+import TestPrimitives
+import Testing
+
+@testable import AuthStorage
+
+@Suite struct PostgresStoreTests {
+    private func open(
+        _ url: PostgresURL, _ change: (inout PostgresSettings) -> Void = { _ in }
+    ) async throws -> PostgresStore {
+        var settings = TestServer.settings
+        change(&settings)
+        return try await PostgresStore.open(url, settings: settings, at: .epoch)
+    }
+
+    @Test func aLockThatIsHeldTooLongIsBusy() async throws {
+        let url = try TestServer.shared.makeDatabase()
+        let store = try await open(url) { $0.lockTimeout = .milliseconds(20) }
+        #expect(try await store.insert(account(1)))
+        let other = try TestServer.shared.connect(to: url)
+        try other.execute(script: "BEGIN; LOCK TABLE account", name: "hold")
+        await #expect(throws: StoreBusy.self) {
+            try await store.setState(of: accountID(1), to: .disabled)
+        }
+        try other.execute(script: "ROLLBACK", name: "release")
+        #expect(try await store.setState(of: accountID(1), to: .disabled))
+    }
+
+    @Test func aStatementThatTakesTooLongIsBusy() async throws {
+        let url = try TestServer.shared.makeDatabase()
+        let store = try await open(url) { $0.statementTimeout = .milliseconds(20) }
+        let other = try TestServer.shared.connect(to: url)
+        try other.execute(script: "BEGIN; LOCK TABLE account", name: "hold")
+        await #expect(throws: StoreBusy.self) { try await store.account(id: accountID(1)) }
+        try other.execute(script: "ROLLBACK", name: "release")
+    }
+
+    @Test func callsBeyondTheQueueAreBusyAndHaveDoneNothing() async throws {
+        let url = try TestServer.shared.makeDatabase()
+        let store = try await open(url) {
+            $0.connections = 1
+            $0.depth = 1
+        }
+        let other = try TestServer.shared.connect(to: url)
+        try other.execute(script: "BEGIN; LOCK TABLE account", name: "hold")
+        let won = Task {
+            try await winners(of: 20) { number in
+                do {
+                    return try await store.insert(account(number))
+                } catch is StoreBusy {
+                    return false
+                }
+            }
+        }
+        try await Task.sleep(for: .milliseconds(300))
+        try other.execute(script: "ROLLBACK", name: "release")
+        #expect((1...2).contains(try await won.value))
+        #expect(try await store.accounts(after: nil, limit: 99).count == won.value)
+    }
+
+    /// Two transactions that lock rows in opposite orders: the server ends one of them.
+    @Test func aDeadlockIsRetried() async throws {
+        let url = try TestServer.shared.makeDatabase()
+        let store = try await open(url)
+        for number in 1...2 { #expect(try await store.insert(account(number))) }
+        let other = try TestServer.shared.connect(to: url)
+        func lock(_ number: Int) throws {
+            try other.execute(
+                script: "UPDATE account SET used = 7 WHERE id = '\(accountID(number))'",
+                name: "lock")
+        }
+        try other.execute(
+            script: "SET deadlock_timeout = '60s'; BEGIN", name: "begin")
+        try lock(2)
+        let reports = try (1...2).map {
+            UsageReport(address: try address("user\($0)@mail.test"), used: 9)
+        }
+        let noting = Task { try await store.note(reports) }
+        while try !isWaiting(other) {}
+        try lock(1)
+        try other.execute(script: "COMMIT", name: "commit")
+        #expect(try await noting.value == [true, true])
+        #expect(try await store.account(id: accountID(2))?.used == 9)
+    }
+
+    private func isWaiting(_ handle: PostgresHandle) throws -> Bool {
+        let query = Query(
+            "waiting",
+            """
+            SELECT 1 FROM pg_stat_activity
+            WHERE wait_event_type = 'Lock' AND datname = current_database()
+            """)
+        return try !handle.run([PostgresStatement(query)])[0].isEmpty
+    }
+
+    @Test func aTaskIsDoneByOneServerAtATime() async throws {
+        let url = try TestServer.shared.makeDatabase()
+        let stores = [try await open(url), try await open(url)]
+        let ran = Recorder()
+        let isDone = try await stores[0].exclusively("sweep") {
+            let other = try await stores[1].exclusively("sweep") { ran.add("second") }
+            #expect(!other)
+            let another = try await stores[1].exclusively("trim") { ran.add("another") }
+            #expect(another)
+        }
+        #expect(isDone && ran.texts == ["another"])
+        struct Failed: Error {}
+        await #expect(throws: Failed.self) {
+            try await stores[0].exclusively("sweep") { throw Failed() }
+        }
+        #expect(try await stores[1].exclusively("sweep") { ran.add("second") })
+        #expect(ran.texts == ["another", "second"])
+    }
+
+    /// As through a pool that shares sessions, which loses notifications.
+    @Test func aChangeOfKeysIsFoundWithoutNotifications() async throws {
+        let url = try TestServer.shared.makeDatabase()
+        let stores = [try await open(url), try await open(url)]
+        let before = try await stores[0].changeCount()
+        let other = try TestServer.shared.connect(to: url)
+        try other.execute(
+            script: """
+                ALTER TABLE signing_key DISABLE TRIGGER ALL;
+                INSERT INTO signing_key VALUES ('a', 'agent', '\\x00', now(), NULL)
+                """, name: "insert")
+        let clock = ContinuousClock()
+        let deadline = clock.now + .seconds(60)
+        while try await stores[0].changeCount() == before {
+            try #require(clock.now < deadline)
+            try await Task.sleep(for: .milliseconds(50))
+        }
+    }
+
+    @Test func aZeroCharacterIsStoredAsAReplacementCharacter() async throws {
+        let store = try await open(try TestServer.shared.makeDatabase())
+        #expect(try await store.insert(user(1)))
+        let odd = APIToken(
+            id: tokenID(1), owner: userID(1), name: "a\0b", digest: digest(1), created: .epoch)
+        #expect(try await store.insert(odd))
+        #expect(try await store.token(digest: digest(1))?.name == "a\u{fffd}b")
+    }
+
+    @Test func aClosedStoreSaysSo() async throws {
+        let store = try await open(try TestServer.shared.makeDatabase())
+        _ = try await store.changeCount()
+        await store.close()
+        await #expect(throws: StorageError.closed) { try await store.account(id: accountID(1)) }
+        await #expect(throws: StorageError.closed) { try await store.changeCount() }
+    }
+
+    @Test(arguments: [
+        "UPDATE audit SET subject = 'forged'", "UPDATE audit SET count = 2",
+        "DELETE FROM audit WHERE sequence = 2", "UPDATE audit SET minute = 1",
+    ])
+    func theAuditRecordCannotBeForged(script: String) async throws {
+        let url = try TestServer.shared.makeDatabase()
+        let store = try await open(url)
+        for number in 1...3 { try await store.append(event(.loginSucceeded, "\(number)")) }
+        let other = try TestServer.shared.connect(to: url)
+        let error = #expect(throws: PostgresFailure.self) {
+            try other.execute(script: script, name: "forge")
+        }
+        guard case .rejected(let failure) = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+        #expect(failure.state == "23001")
+        #expect(try await store.subjects == ["1", "2", "3"])
+    }
+
+    @Test func anEventIsReportedBeforeTheWriteReturns() async throws {
+        let heard = Recorder()
+        let store = try await PostgresStore.open(
+            try TestServer.shared.makeDatabase(), settings: TestServer.settings,
+            observers: StoreObservers(event: { heard.add($0.subject) }), at: .epoch)
+        #expect(try await store.insert(user(1), recording: event(.userCreated, "user")))
+        #expect(
+            try await store.insert(token(1), limit: 1, recording: event(.tokenCreated, "token")))
+        #expect(try await !store.insert(token(2), limit: 1, recording: event(.tokenCreated, "no")))
+        #expect(
+            try await store.replacePassword(
+                of: userID(1), at: 1, with: hash("a"), revokingTokens: true,
+                recording: event(.credentialReset, "reset")))
+        #expect(heard.texts == ["user", "token", tokenID(1).text, "reset"])
+        #expect(try await store.subjects == heard.texts)
+    }
+
+    @Test func timesRoundTripAndThoseOutOfRangeAreInfinite() {
+        for milliseconds: Int64 in [0, -1, 1, 946_684_800_000, -62_135_596_800_000, .min, .max] {
+            let instant = Instant(milliseconds: milliseconds)
+            #expect(
+                PostgresTime.instant(microseconds: PostgresTime.microseconds(instant)) == instant)
+        }
+        #expect(PostgresTime.microseconds(Instant(milliseconds: .max - 1)) == .max)
+        #expect(PostgresTime.microseconds(Instant(milliseconds: -250_000_000_000_000)) == .min)
+    }
+}
