@@ -53,7 +53,8 @@ final class PostgresPool: Sendable {
 
     /// Opens one connection, so that a wrong URL is found at the start.
     func connect() async throws {
-        try await connections[0].open()
+        // The lane that is taken first.
+        try await connections[connections.count - 1].open()
     }
 
     func close() async {
