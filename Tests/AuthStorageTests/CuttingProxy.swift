@@ -16,6 +16,7 @@ final class CuttingProxy: Sendable {
     private struct State {
         var cut: Cut?
         var cuts = 0
+        var connections = 0
         var isRefusing = false
         var open: [Int32] = []
     }
@@ -43,6 +44,9 @@ final class CuttingProxy: Sendable {
         breakConnections()
     }
 
+    /// How many connections were made.
+    var connections: Int { state.withLock { $0.connections } }
+
     /// How many connections were cut.
     var cuts: Int { state.withLock { $0.cuts } }
 
@@ -68,6 +72,7 @@ final class CuttingProxy: Sendable {
             guard client >= 0 else { return }
             let upstream = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
             let isRefused = state.withLock { state in
+                state.connections += 1
                 if !state.isRefusing { state.open += [client, upstream] }
                 return state.isRefusing
             }

@@ -165,6 +165,22 @@ import Testing
         proxy.close()
     }
 
+    /// After a failover the other connections are not used until each of them has timed out.
+    @Test func afterALossEveryConnectionIsOpenedAgain() async throws {
+        let (store, proxy) = try await open(connections: 4)
+        _ = try await winners(of: 200) { _ in
+            try await store.account(id: accountID(1)) == nil
+        }
+        let before = proxy.connections
+        proxy.cut(.answer)
+        #expect(try await store.account(id: accountID(1)) == nil)
+        _ = try await winners(of: 200) { _ in
+            try await store.account(id: accountID(1)) == nil
+        }
+        #expect(proxy.connections >= before + 2)
+        proxy.close()
+    }
+
     @Test func aServerThatCannotBeReachedIsBusyAndReportedOnce() async throws {
         let database = try TestServer.shared.makeDatabase()
         let proxy = try CuttingProxy(to: try TestServer.shared.socketDirectory())

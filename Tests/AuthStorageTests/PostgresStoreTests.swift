@@ -168,6 +168,51 @@ import Testing
         #expect(try await store.subjects == ["1", "2", "3"])
     }
 
+    @Test func anEventThatIsCommittedLateIsNotMissed() async throws {
+        let url = try TestServer.shared.makeDatabase()
+        let store = try await open(url)
+        let now = try #require(
+            try TestServer.shared.connect(to: url).run(
+                [PostgresStatement(Query("now", "SELECT now()"))])[0].first { try $0.instant(0) })
+        func append(_ subject: String, at time: Instant) async throws {
+            try await store.append(
+                AuditEvent(.loginSucceeded, time: time, actor: .operator, subject: subject))
+        }
+        try await append("first", at: now)
+        let slow = try TestServer.shared.connect(to: url)
+        try slow.execute(
+            script: """
+                BEGIN; INSERT INTO audit (kind, time, actor, subject, client, request_id, network)
+                VALUES ('login_succeeded', now(), 'operator', 'slow', '', '', '')
+                """, name: "slow")
+        try await append("fast", at: now)
+        #expect(try await store.subjects == ["first"])
+        try slow.execute(script: "COMMIT", name: "commit")
+        #expect(try await store.subjects == ["first", "slow", "fast"])
+        // A number that is never used does not end the list for ever.
+        try slow.execute(script: "SELECT nextval('audit_sequence_seq')", name: "skip")
+        try await append("old", at: now.advanced(by: .seconds(-60)))
+        #expect(try await store.subjects.last == "old")
+    }
+
+    @Test func errorsOfTheServerAreClassified() {
+        func error(_ state: String, _ constraint: String? = nil) -> any Error {
+            SQLFailure(state: state, constraint: constraint, statement: "s").storeError
+        }
+        #expect(error("53100") is StoreFull)
+        for state in ["55P03", "57014", "53300", "40001", "40P01", "57P01", "25006"] {
+            #expect(error(state) is StoreBusy, "\(state)")
+        }
+        #expect(error("23503") as? StorageError == .unknownOwner)
+        #expect(
+            error("42P01") as? StorageError == .failed(statement: "s", code: .sqlState("42P01")))
+        #expect(SQLFailure(state: "40001").isTransient && SQLFailure(state: "40P01").isTransient)
+        #expect(!SQLFailure(state: "23505").isTransient && !SQLFailure(state: "23505").isRepetition)
+        #expect(SQLFailure(state: "23505", constraint: "audit_write").isRepetition)
+        let text = StorageError.failed(statement: "s", code: .sqlState("42501")).description
+        #expect(text.contains("grant") && text.contains("42501"))
+    }
+
     @Test func anEventIsReportedBeforeTheWriteReturns() async throws {
         let heard = Recorder()
         let store = try await PostgresStore.open(

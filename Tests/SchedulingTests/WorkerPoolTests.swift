@@ -4,6 +4,21 @@ import TestPrimitives
 import Testing
 
 @Suite(.timeLimit(.minutes(10))) struct WorkerPoolTests {
+    @Test func workGetsTheLaneThatItRunsOn() async throws {
+        let pool = WorkerPool(name: "test", lanes: 3, depth: 40)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for _ in 0..<40 {
+                group.addTask {
+                    try await pool.reserve(for: nil).runOnLane { lane in
+                        pool.lanes[lane].checkIsolated()
+                        #expect(pool.lanes.indices.contains(lane))
+                    }
+                }
+            }
+            try await group.waitForAll()
+        }
+    }
+
     @Test func theResultOfTheWorkReachesTheCaller() async throws {
         let pool = WorkerPool(name: "test", lanes: 2, depth: 2)
         #expect(try await pool.run { 6 * 7 } == 42)

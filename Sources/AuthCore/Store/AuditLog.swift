@@ -15,7 +15,8 @@ public protocol AuditLog: Sendable {
         -> Bool
 
     /// At most `limit` events after number `sequence`, or from the first when it is `nil`, oldest
-    /// first.
+    /// first. Continuing after the last number misses no event: one whose number is missing, and
+    /// which may still be committed, ends the list for some seconds.
     func events(after sequence: Int64?, limit: Int) async throws -> [AuditRecord]
 
     /// The latest `limit` events, oldest first.
@@ -28,7 +29,7 @@ public protocol AuditLog: Sendable {
 
 /// An event and its number in the audit log.
 public struct AuditRecord: Equatable, Sendable {
-    /// Increases by one with each event.
+    /// Increases with each event. An engine may leave a number out.
     public let sequence: Int64
     public let event: AuditEvent
     /// How many events were folded into this one, itself included.

@@ -21,15 +21,21 @@ struct SQLFailure: Equatable {
     /// The name of the statement; empty when the server did not get to one.
     let statement: String
 
+    init(state: String, constraint: String? = nil, statement: String = "") {
+        self.state = state
+        self.constraint = constraint
+        self.statement = statement
+    }
+
     /// - Parameter result: a `PGresult` of an error.
     init(_ result: OpaquePointer, statement: String) {
         func field(_ code: Int32) -> String? {
             PQresultErrorField(result, code).map { String(cString: $0) }
         }
         // PG_DIAG_SQLSTATE and PG_DIAG_CONSTRAINT_NAME.
-        state = field(Int32(UInt8(ascii: "C"))) ?? ""
-        constraint = field(Int32(UInt8(ascii: "n")))
-        self.statement = statement
+        self.init(
+            state: field(Int32(UInt8(ascii: "C"))) ?? "",
+            constraint: field(Int32(UInt8(ascii: "n"))), statement: statement)
     }
 
     /// Whether the same transaction may succeed when it is tried again: a serialisation failure, a

@@ -69,6 +69,7 @@ actor PostgresConnection {
     private let settings: PostgresSettings
     private let reachability: Reachability
     private var handle: PostgresHandle?
+    private var opening = ContinuousClock.now
     private var isClosed = false
 
     nonisolated var unownedExecutor: UnownedSerialExecutor {
@@ -100,31 +101,32 @@ actor PostgresConnection {
         _ statements: [PostgresStatement], _ read: ([PostgresResult]) throws -> T
     ) throws -> T {
         do {
-            return try read(try opened().run(statements))
+            return try read(try sent(statements))
         } catch PostgresFailure.lost(wasSent: false, _) {
-            handle = nil
-            return try retried(statements, read)
-        } catch let failure as PostgresFailure {
-            if case .lost = failure { handle = nil }
-            throw failure
+            return try read(try sent(statements))
         }
     }
 
-    private func retried<T: Sendable>(
-        _ statements: [PostgresStatement], _ read: ([PostgresResult]) throws -> T
-    ) throws -> T {
-        do {
-            return try read(try opened().run(statements))
-        } catch let failure as PostgresFailure {
-            if case .lost = failure { handle = nil }
-            throw failure
+    private func sent(_ statements: [PostgresStatement]) throws -> [PostgresResult] {
+        let handle = try opened()
+        do throws(PostgresFailure) {
+            return try handle.run(statements)
+        } catch {
+            if case .lost(let wasSent, _) = error {
+                self.handle = nil
+                // The others are likely to be lost, too, and would only find out one after another.
+                if wasSent { reachability.noteLoss() }
+            }
+            throw error
         }
     }
 
     private func opened() throws -> PostgresHandle {
         guard !isClosed else { throw StorageError.closed }
-        if let handle { return handle }
+        if let handle, !reachability.hasLoss(since: opening) { return handle }
+        handle = nil
         try reachability.beginAttempt()
+        opening = .now
         do {
             let opened = try PostgresHandle(url, settings: settings)
             reachability.endAttempt(nil)
@@ -144,6 +146,8 @@ final class Reachability: Sendable {
         var attempts = 0
         /// Why the last attempt failed, and when.
         var failure: (cause: String, at: ContinuousClock.Instant)?
+        /// When a connection was last lost while it was in use.
+        var loss: ContinuousClock.Instant?
     }
 
     private static let pause = Duration.milliseconds(200)
@@ -152,6 +156,15 @@ final class Reachability: Sendable {
 
     init(_ onChange: @escaping @Sendable (_ cause: String?) -> Void) {
         self.onChange = onChange
+    }
+
+    /// Connections that were opened before now are not used again.
+    func noteLoss() {
+        state.withLock { $0.loss = .now }
+    }
+
+    func hasLoss(since opening: ContinuousClock.Instant) -> Bool {
+        state.withLock { state in state.loss.map { $0 >= opening } ?? false }
     }
 
     /// - Throws: `StoreBusy` when the server could not be reached a moment ago, or somebody else

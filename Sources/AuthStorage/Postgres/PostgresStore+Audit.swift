@@ -29,8 +29,20 @@ extension PostgresStore: AuditLog {
 
     func events(after sequence: Int64?, limit: Int) async throws -> [AuditRecord] {
         // Numbers begin at 1.
-        try await all(
-            SQL.eventsAfter, .integer(sequence ?? 0), .limit(limit), read: AuditRecord.init(row:))
+        let start = sequence ?? 0
+        let rows = try await all(SQL.eventsAfter, .integer(start), .limit(limit)) { row in
+            (record: try AuditRecord(row: row), isRecent: try row.bool(8))
+        }
+        // Numbers are given when an event is inserted, and transactions may commit in another
+        // order. A reader who continues after the last number must not miss one.
+        var last = start
+        var records: [AuditRecord] = []
+        for row in rows {
+            if row.isRecent, row.record.sequence > last &+ 1 { break }
+            last = row.record.sequence
+            records.append(row.record)
+        }
+        return records
     }
 
     func latestEvents(limit: Int) async throws -> [AuditRecord] {
@@ -189,7 +201,11 @@ private enum SQL {
 
     static let eventsAfter = Query(
         "eventsAfter",
-        "SELECT \(eventColumns) FROM audit WHERE sequence > $1 ORDER BY sequence LIMIT $2")
+        """
+        SELECT \(eventColumns),
+               time BETWEEN now() - interval '15 seconds' AND now() + interval '15 seconds'
+        FROM audit WHERE sequence > $1 ORDER BY sequence LIMIT $2
+        """)
 
     static let latestEvents = Query(
         "latestEvents", "SELECT \(eventColumns) FROM audit ORDER BY sequence DESC LIMIT $1")
