@@ -40,6 +40,29 @@ import Testing
     }
 
     @Test(arguments: Engine.shared)
+    func aDomainThatGetsAnAccountIsNotRemoved(engine: Engine) async throws {
+        let stores = try await engine.openShared(count: 2)
+        #expect(try await stores[0].insert(user(1)))
+        for round in 0..<30 {
+            let name = "round\(round).test"
+            #expect(
+                try await stores[0].insert(domain(round, name, isVerified: true)) == .inserted)
+            let won = try await winners(of: 2) { side in
+                if side == 0 {
+                    return try await stores[0].insert(
+                        account(round, "a@\(name)", owner: userID(1)), on: domainID(round),
+                        limit: 99, recording: event()) == .inserted
+                }
+                return try await stores[1].removeDomain(domainID(round), of: userID(1)) == .removed
+            }
+            #expect(won == 1)
+            let isThere = try await stores[0].account(id: accountID(round)) != nil
+            let isKept = try await stores[1].domain(named: domainName(name)) != nil
+            #expect(isThere == isKept)
+        }
+    }
+
+    @Test(arguments: Engine.shared)
     func twoStoresCannotExceedTheOwnersLimit(engine: Engine) async throws {
         let stores = try await engine.openShared(count: 2)
         #expect(try await stores[0].insert(user(1)))

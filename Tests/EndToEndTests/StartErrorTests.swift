@@ -52,7 +52,7 @@ struct StartErrorTests {
     }
 
     /// The server must not use another database than the one that was named.
-    @Test(arguments: ["postgresql://localhost/postern", "sqlit:x", ""])
+    @Test(arguments: ["mysql://localhost/postern", "sqlit:x", ""])
     func aStorageURLThatCannotBeReadStopsTheStart(url: String) throws {
         let directory = try TestDirectory()
         let (end, log) = try startError(

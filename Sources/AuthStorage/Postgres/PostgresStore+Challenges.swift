@@ -44,13 +44,14 @@ private enum SQL {
 
     static let restore = Query("restore", "DELETE FROM spent_challenge WHERE id = $1")
 
-    /// Rows that another server is removing are left to it.
+    /// Rows that another server is removing are left to it. An array, because the planner does not
+    /// know that there are few rows, and would read the whole table to join it.
     static let sweep = Query(
         "sweep",
         """
-        DELETE FROM spent_challenge WHERE id IN (
+        DELETE FROM spent_challenge WHERE id = ANY (ARRAY(
             SELECT id FROM spent_challenge WHERE expiry < $1 ORDER BY expiry LIMIT $2
             FOR UPDATE SKIP LOCKED
-        )
+        ))
         """)
 }
