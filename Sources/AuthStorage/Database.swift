@@ -1,4 +1,5 @@
 public import AuthCore
+public import Scheduling
 
 /// The database that a URL names. Opens its stores, applies its migrations, backs it up.
 ///
@@ -85,11 +86,13 @@ public struct Database: Equatable, Sendable {
     /// Blocks until that is done.
     /// - Parameters:
     ///   - connections: to a database on a server of its own; opened when they are needed.
+    ///   - shares: what one client or site may hold of the calls that wait for a connection.
     ///   - now: recorded with each migration that is applied.
     /// - Throws: ``MigrationError`` when the database is not for this program, `StoreBusy` or
     ///   ``StorageError`` when it cannot be opened.
     public func open(
-        connections: Int = 2, observers: StoreObservers = StoreObservers(), at now: Instant
+        connections: Int = 2, shares: WorkerPool.Shares = .ofQueue,
+        observers: StoreObservers = StoreObservers(), at now: Instant
     ) async throws -> Stores {
         switch engine {
         case .sqlite(let location):
@@ -97,6 +100,7 @@ public struct Database: Equatable, Sendable {
         case .postgres(let url):
             var settings = PostgresSettings()
             settings.connections = connections
+            settings.shares = shares
             return try await PostgresStore.open(
                 url, settings: settings, observers: observers, at: now
             ).stores

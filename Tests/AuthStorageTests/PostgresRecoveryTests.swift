@@ -181,6 +181,18 @@ import Testing
         proxy.close()
     }
 
+    /// As when the server has fewer connections left than this program may open.
+    @Test func connectionsThatAreThereServeThoseThatCannotBeOpened() async throws {
+        let (store, proxy) = try await open(connections: 4)
+        proxy.refuse(true)
+        let answered = try await winners(of: 200) { _ in
+            try await store.account(id: accountID(1)) == nil
+        }
+        #expect(answered == 200)
+        #expect(try await store.insert(account(1)))
+        proxy.close()
+    }
+
     @Test func aServerThatCannotBeReachedIsBusyAndReportedOnce() async throws {
         let database = try TestServer.shared.makeDatabase()
         let proxy = try CuttingProxy(to: try TestServer.shared.socketDirectory())

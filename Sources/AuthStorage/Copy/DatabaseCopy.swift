@@ -14,7 +14,7 @@ struct DatabaseCopy {
 
     init(
         from source: SQLiteLocation, to target: PostgresURL,
-        settings: PostgresSettings = PostgresSettings()
+        settings: PostgresSettings = .patient
     ) {
         self.source = source
         self.target = target
@@ -235,6 +235,15 @@ public enum CopyError: Error, Equatable, Sendable, CustomStringConvertible {
                 + " different ones; drop the target's tables and copy again"
         }
     }
+}
+
+extension PostgresSettings {
+    /// Nobody waits for a copy, and its transactions have hundreds of rows.
+    static let patient: PostgresSettings = {
+        var settings = PostgresSettings()
+        settings.statementTimeout = .seconds(300)
+        return settings
+    }()
 }
 
 private enum SQL {

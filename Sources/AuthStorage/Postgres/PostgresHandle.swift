@@ -1,6 +1,7 @@
 internal import AuthCore
 internal import CPostgres
 internal import Glibc
+internal import Scheduling
 
 /// One connection to a PostgreSQL server, and its prepared statements.
 ///
@@ -253,11 +254,13 @@ extension Duration {
 }
 
 /// Limits and times of a PostgreSQL store.
-struct PostgresSettings: Equatable, Sendable {
+struct PostgresSettings: Sendable {
     /// Connections for statements. One more listens for changes of keys and holds locks.
     var connections = 16
     /// Calls that may wait for a connection. Beyond: `StoreBusy`.
     var depth = 1024
+    /// What one client or site may hold of that.
+    var shares = WorkerPool.Shares.ofQueue
     /// How long a call may wait for a connection. Beyond: `StoreBusy`.
     var waitTimeout: Duration = .seconds(5)
     /// For each host of the URL, unless the URL says otherwise; libpq takes whole seconds.

@@ -22,7 +22,8 @@ final class PostgresPool: Sendable {
     ) {
         self.settings = settings
         let workers = WorkerPool(
-            name: "postgres", lanes: max(1, settings.connections), depth: settings.depth)
+            name: "postgres", lanes: max(1, settings.connections), depth: settings.depth,
+            shares: settings.shares)
         let reachability = Reachability(onReachable)
         self.workers = workers
         connections = workers.lanes.map {
@@ -39,27 +40,48 @@ final class PostgresPool: Sendable {
     ) async throws -> T {
         let deadline = ContinuousClock.now + settings.waitTimeout
         do {
-            return try await workers.reserve(for: Caller.current?.address).runOnLane {
-                [connections] lane in
-                guard ContinuousClock.now < deadline else {
-                    throw StoreBusy("all connections are in use for too long")
+            let place = try workers.reserve(for: Caller.current?.address)
+            do {
+                return try await place.runOnLane { [connections] lane in
+                    guard ContinuousClock.now < deadline else {
+                        throw StoreBusy("all connections are in use for too long")
+                    }
+                    return try connections[lane].assumeIsolated { try $0.run(statements, read) }
                 }
-                return try connections[lane].assumeIsolated { try $0.run(statements, read) }
+            } catch let failure as NoConnection {
+                // The server may just have no connection left for this lane. Statements of another
+                // lane then come before these.
+                guard let other = connections.filter(\.isOpen).randomElement() else {
+                    throw StoreBusy(failure.cause)
+                }
+                return try await other.run(statements, read)
             }
         } catch is WorkerPool.Full {
             throw StoreBusy("all connections are in use, and the queue is full")
+        } catch let failure as NoConnection {
+            throw StoreBusy(failure.cause)
         }
     }
 
     /// Opens one connection, so that a wrong URL is found at the start.
+    /// - Throws: `StoreBusy`.
     func connect() async throws {
-        // The lane that is taken first.
-        try await connections[connections.count - 1].open()
+        do {
+            // The lane that is taken first.
+            try await connections[connections.count - 1].open()
+        } catch let failure as NoConnection {
+            throw StoreBusy(failure.cause)
+        }
     }
 
     func close() async {
         for connection in connections { await connection.close() }
     }
+}
+
+/// A connection could not be opened, and no statement was sent.
+private struct NoConnection: Error {
+    let cause: String
 }
 
 /// A connection that is opened when it is needed, and again after it was lost.
@@ -68,13 +90,19 @@ actor PostgresConnection {
     private let url: PostgresURL
     private let settings: PostgresSettings
     private let reachability: Reachability
-    private var handle: PostgresHandle?
+    private var handle: PostgresHandle? {
+        didSet { openness.store(handle != nil, ordering: .relaxed) }
+    }
+    private nonisolated let openness = Atomic<Bool>(false)
     private var opening = ContinuousClock.now
     private var isClosed = false
 
     nonisolated var unownedExecutor: UnownedSerialExecutor {
         executor.asUnownedSerialExecutor()
     }
+
+    /// Whether there is a connection, which may have been lost without notice.
+    nonisolated var isOpen: Bool { openness.load(ordering: .relaxed) }
 
     init(
         _ url: PostgresURL, settings: PostgresSettings, on executor: QueueExecutor,
@@ -98,7 +126,7 @@ actor PostgresConnection {
     /// As ``PostgresPool/run(_:_:)``. Statements that a broken connection did not send are sent
     /// again on a new one.
     func run<T: Sendable>(
-        _ statements: [PostgresStatement], _ read: ([PostgresResult]) throws -> T
+        _ statements: [PostgresStatement], _ read: @Sendable ([PostgresResult]) throws -> T
     ) throws -> T {
         do {
             return try read(try sent(statements))
@@ -134,7 +162,7 @@ actor PostgresConnection {
             return opened
         } catch {
             reachability.endAttempt("\(error)")
-            throw error
+            throw NoConnection(cause: "\(error)")
         }
     }
 }
@@ -167,17 +195,19 @@ final class Reachability: Sendable {
         state.withLock { state in state.loss.map { $0 >= opening } ?? false }
     }
 
-    /// - Throws: `StoreBusy` when the server could not be reached a moment ago, or somebody else
-    ///   is trying since it could not.
-    func beginAttempt() throws {
-        try state.withLock { state in
+    /// - Throws: when the server could not be reached a moment ago, or somebody else is trying
+    ///   since it could not.
+    fileprivate func beginAttempt() throws(NoConnection) {
+        let cause: String? = state.withLock { state in
             if let failure = state.failure,
                 state.attempts > 0 || ContinuousClock.now < failure.at + Self.pause
             {
-                throw StoreBusy(failure.cause)
+                return failure.cause
             }
             state.attempts += 1
+            return nil
         }
+        if let cause { throw NoConnection(cause: cause) }
     }
 
     /// - Parameter cause: why the attempt failed; `nil` when it succeeded.

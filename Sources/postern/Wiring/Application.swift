@@ -31,11 +31,13 @@ struct Application: Sendable {
         isDraining: @escaping @Sendable () -> Bool,
         report: @escaping @Sendable (RemoteFailure) -> Void = { _ in }
     ) async throws -> Application {
+        let shares: WorkerPool.Shares = config.limits.enabled ? .ofQueue : .unlimited
         let stores = try await config.database.open(
-            connections: config.storage.connections, observers: observers, at: SystemClock.now())
+            connections: config.storage.connections, shares: shares, observers: observers,
+            at: SystemClock.now())
         do {
             try await checkSubjects(config.mail, stores)
-            let pools = Pools(shares: config.limits.enabled ? .ofQueue : .unlimited)
+            let pools = Pools(shares: shares)
             var reread: (@Sendable () throws -> SecretBytes)?
             if !config.database.isInMemory { reread = { try MasterSecret.reread(for: config) } }
             let keys = try KeyRing(
