@@ -146,12 +146,13 @@ let package = Package(
 
         // Not linked with libcurl: it loads it. Needs the headers of libcurl4-openssl-dev.
         .target(name: "CCurl", publicHeadersPath: "include"),
+        // Not linked with libpq: it loads it. Needs the headers of libpq-dev.
+        .target(name: "CPostgres", publicHeadersPath: "include"),
         .systemLibrary(name: "CSocket"),
         .systemLibrary(name: "COpenSSL", providers: [.apt(["libssl-dev"])]),
         .systemLibrary(name: "CArgon2", providers: [.apt(["libargon2-dev"])]),
         .systemLibrary(name: "CScrypt", providers: [.apt(["libscrypt-dev"])]),
         .systemLibrary(name: "CSQLite", providers: [.apt(["libsqlite3-dev"])]),
-        .systemLibrary(name: "CPostgres", providers: [.apt(["libpq-dev"])]),
         .systemLibrary(name: "CResolver", providers: [.apt(["libc6-dev"])]),
         .systemLibrary(name: "CAllocator"),
         .systemLibrary(name: "CProcess"),

@@ -30,7 +30,7 @@ struct SQLFailure: Equatable {
     /// - Parameter result: a `PGresult` of an error.
     init(_ result: OpaquePointer, statement: String) {
         func field(_ code: Int32) -> String? {
-            PQresultErrorField(result, code).map { String(cString: $0) }
+            postern_PQresultErrorField(result, code).map { String(cString: $0) }
         }
         // PG_DIAG_SQLSTATE and PG_DIAG_CONSTRAINT_NAME.
         self.init(

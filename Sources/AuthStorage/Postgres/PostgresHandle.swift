@@ -13,6 +13,9 @@ final class PostgresHandle {
     private var prepared: Set<String> = []
     private let timeout: Duration
 
+    /// Why libpq could not be loaded; loading is tried once.
+    private static let loadFailure = postern_libpq_load().map { String(cString: $0) }
+
     /// Connects. With several hosts in the URL libpq tries them in order, and with
     /// `target_session_attrs=read-write` it takes only one that can be written to.
     ///
@@ -20,12 +23,17 @@ final class PostgresHandle {
     /// libpq do it here.
     /// - Throws: ``StorageError/unconnected(name:cause:)``.
     init(_ url: PostgresURL, settings: PostgresSettings) throws {
-        guard let options = PQconninfoParse(url.text, nil) else {
+        if let cause = Self.loadFailure {
+            throw StorageError.unconnected(
+                name: url.shown,
+                cause: "libpq cannot be loaded; on Debian install libpq5 (\(cause))")
+        }
+        guard let options = postern_PQconninfoParse(url.text, nil) else {
             // libpq's message may contain the password.
             throw StorageError.unconnected(
                 name: url.shown, cause: "libpq cannot read this URL (\"Connection URIs\")")
         }
-        PQconninfoFree(options)
+        postern_PQconninfoFree(options)
         // The URL replaces the parameters before it, and those after it replace the URL's.
         let parameters: [(name: String, value: String)] = [
             ("connect_timeout", "\(settings.connectSeconds)"), ("gssencmode", "disable"),
@@ -40,22 +48,24 @@ final class PostgresHandle {
         }
         self.pointer = pointer
         timeout = settings.statementTimeout + .seconds(1)
-        guard PQstatus(pointer) == CONNECTION_OK else {
+        guard postern_PQstatus(pointer) == CONNECTION_OK else {
             throw StorageError.unconnected(name: url.shown, cause: message)
         }
         // The default writes to standard error.
-        PQsetNoticeProcessor(pointer, { _, _ in }, nil)
-        guard PQparameterStatus(pointer, "server_encoding").map({ String(cString: $0) }) == "UTF8"
+        postern_PQsetNoticeProcessor(pointer, { _, _ in }, nil)
+        guard
+            postern_PQparameterStatus(pointer, "server_encoding").map({ String(cString: $0) })
+                == "UTF8"
         else {
             throw StorageError.unconnected(
                 name: url.shown, cause: "the encoding of the database is not UTF8")
         }
         try configure(settings)
-        PQsetnonblocking(pointer, 1)
+        postern_PQsetnonblocking(pointer, 1)
     }
 
     deinit {
-        PQfinish(pointer)
+        postern_PQfinish(pointer)
     }
 
     private static func connect(_ parameters: [(name: String, value: String)]) -> OpaquePointer? {
@@ -63,7 +73,7 @@ final class PostgresHandle {
         let values = parameters.map { strdup($0.value) }
         defer { for text in names + values { free(text) } }
         let keywords = names.map { UnsafePointer($0) } + [nil]
-        return PQconnectdbParams(keywords, values.map { UnsafePointer($0) } + [nil], 1)
+        return postern_PQconnectdbParams(keywords, values.map { UnsafePointer($0) } + [nil], 1)
     }
 
     /// What was acknowledged must be on the server's disk, whatever its configuration says.
@@ -82,20 +92,23 @@ final class PostgresHandle {
     /// libpq's last message, in one line. Contains no value, because it is only asked for when
     /// connecting or the connection has failed.
     private var message: String {
-        String(cString: PQerrorMessage(pointer)).split(separator: "\n").joined(separator: "; ")
+        String(cString: postern_PQerrorMessage(pointer)).split(separator: "\n").joined(
+            separator: "; ")
     }
 
     /// Whether the connection can be used, as far as is known without asking the server.
-    var isOpen: Bool { PQstatus(pointer) == CONNECTION_OK }
+    var isOpen: Bool { postern_PQstatus(pointer) == CONNECTION_OK }
 
     /// Runs a script of statements that take no parameters; not in a transaction that
     /// ``run(_:)`` has begun. Waits without a limit of its own: migrations may take long.
     func execute(script: String, name: String) throws {
-        guard PQpipelineStatus(pointer) == PQ_PIPELINE_OFF || PQexitPipelineMode(pointer) == 1,
-            let result = PQexec(pointer, script)
+        guard
+            postern_PQpipelineStatus(pointer) == PQ_PIPELINE_OFF
+                || postern_PQexitPipelineMode(pointer) == 1,
+            let result = postern_PQexec(pointer, script)
         else { throw PostgresFailure.lost(wasSent: true, cause: message) }
-        defer { PQclear(result) }
-        switch PQresultStatus(result) {
+        defer { postern_PQclear(result) }
+        switch postern_PQresultStatus(result) {
         case PGRES_COMMAND_OK, PGRES_TUPLES_OK: return
         default:
             let failure = SQLFailure(result, statement: name)
@@ -112,7 +125,9 @@ final class PostgresHandle {
     /// - Returns: a result for each statement.
     func run(_ statements: [PostgresStatement]) throws(PostgresFailure) -> [PostgresResult] {
         guard isAlive() else { throw .lost(wasSent: false, cause: message) }
-        if PQpipelineStatus(pointer) == PQ_PIPELINE_OFF { PQenterPipelineMode(pointer) }
+        if postern_PQpipelineStatus(pointer) == PQ_PIPELINE_OFF {
+            postern_PQenterPipelineMode(pointer)
+        }
         var commands: [Command] = []
         for statement in statements {
             let name = statement.query.name
@@ -120,7 +135,7 @@ final class PostgresHandle {
                 !prepared.contains(name)
                 && !commands.contains { $0.isPreparation && $0.name == name }
             if isNew {
-                guard PQsendPrepare(pointer, name, statement.query.sql, 0, nil) == 1 else {
+                guard postern_PQsendPrepare(pointer, name, statement.query.sql, 0, nil) == 1 else {
                     throw .lost(wasSent: true, cause: message)
                 }
                 commands.append(Command(name: name, isPreparation: true))
@@ -129,12 +144,14 @@ final class PostgresHandle {
             commands.append(Command(name: name, isPreparation: false))
         }
         let deadline = ContinuousClock.now + timeout
-        guard PQpipelineSync(pointer) == 1 else { throw .lost(wasSent: true, cause: message) }
+        guard postern_PQpipelineSync(pointer) == 1 else {
+            throw .lost(wasSent: true, cause: message)
+        }
         while true {
-            let rest = PQflush(pointer)
+            let rest = postern_PQflush(pointer)
             if rest == 0 { break }
             guard rest == 1, wait(for: Int16(POLLOUT | POLLIN), until: deadline),
-                PQconsumeInput(pointer) == 1
+                postern_PQconsumeInput(pointer) == 1
             else { throw .lost(wasSent: true, cause: message) }
         }
         return try results(of: commands, until: deadline)
@@ -158,7 +175,7 @@ final class PostgresHandle {
         return buffer.withUnsafeBytes { raw in
             let base = raw.bindMemory(to: CChar.self).baseAddress
             let formats = [Int32](repeating: 1, count: ranges.count)
-            return PQsendQueryPrepared(
+            return postern_PQsendQueryPrepared(
                 pointer, statement.query.name, Int32(ranges.count),
                 ranges.map { range in range.flatMap { base?.advanced(by: $0.offset) } },
                 ranges.map { $0?.length ?? 0 }, formats, 1)
@@ -174,12 +191,14 @@ final class PostgresHandle {
         var index = 0
         var wasEmpty = false
         while true {
-            while PQisBusy(pointer) == 1 {
-                guard wait(for: Int16(POLLIN), until: deadline), PQconsumeInput(pointer) == 1 else {
+            while postern_PQisBusy(pointer) == 1 {
+                guard wait(for: Int16(POLLIN), until: deadline),
+                    postern_PQconsumeInput(pointer) == 1
+                else {
                     throw .lost(wasSent: true, cause: isOpen ? "no answer in time" : message)
                 }
             }
-            guard let raw = PQgetResult(pointer) else {
+            guard let raw = postern_PQgetResult(pointer) else {
                 // One of these ends the results of each command.
                 guard !wasEmpty, isOpen else { throw .lost(wasSent: true, cause: message) }
                 wasEmpty = true
@@ -189,7 +208,7 @@ final class PostgresHandle {
             wasEmpty = false
             let result = PostgresResult(raw)
             let command = index < commands.count ? commands[index] : nil
-            switch PQresultStatus(raw) {
+            switch postern_PQresultStatus(raw) {
             case PGRES_PIPELINE_SYNC:
                 if let failure { throw .rejected(failure) }
                 return results
@@ -212,10 +231,10 @@ final class PostgresHandle {
     /// Whether the server has not ended the connection while it was idle.
     private func isAlive() -> Bool {
         guard isOpen else { return false }
-        var descriptor = pollfd(fd: PQsocket(pointer), events: Int16(POLLIN), revents: 0)
+        var descriptor = pollfd(fd: postern_PQsocket(pointer), events: Int16(POLLIN), revents: 0)
         // A server that shuts down sends a message before it closes the connection.
         while poll(&descriptor, 1, 0) > 0 {
-            guard PQconsumeInput(pointer) == 1, isOpen else { return false }
+            guard postern_PQconsumeInput(pointer) == 1, isOpen else { return false }
         }
         return true
     }
@@ -225,7 +244,7 @@ final class PostgresHandle {
         while true {
             let left = ContinuousClock.now.duration(to: deadline)
             guard left > .zero else { return false }
-            var descriptor = pollfd(fd: PQsocket(pointer), events: events, revents: 0)
+            var descriptor = pollfd(fd: postern_PQsocket(pointer), events: events, revents: 0)
             let count = poll(&descriptor, 1, Int32(clamping: left.milliseconds + 1))
             if count > 0 { return true }
             guard count == 0 || errno == EINTR else { return false }
@@ -235,10 +254,10 @@ final class PostgresHandle {
     /// Reads what the server has sent by itself.
     /// - Returns: how many notifications came; `nil` when the connection is lost.
     func takeNotifications() -> Int? {
-        guard PQconsumeInput(pointer) == 1, isOpen else { return nil }
+        guard postern_PQconsumeInput(pointer) == 1, isOpen else { return nil }
         var count = 0
-        while let notification = PQnotifies(pointer) {
-            PQfreemem(notification)
+        while let notification = postern_PQnotifies(pointer) {
+            postern_PQfreemem(notification)
             count += 1
         }
         return count

@@ -12,20 +12,20 @@ final class PostgresResult {
     }
 
     deinit {
-        PQclear(pointer)
+        postern_PQclear(pointer)
     }
 
     /// How many rows the statement inserted, changed or deleted.
-    var changes: Int { Int(String(cString: PQcmdTuples(pointer))) ?? 0 }
+    var changes: Int { Int(String(cString: postern_PQcmdTuples(pointer))) ?? 0 }
 
-    var isEmpty: Bool { PQntuples(pointer) == 0 }
+    var isEmpty: Bool { postern_PQntuples(pointer) == 0 }
 
     func first<T>(_ read: (PostgresRow) throws -> T) throws -> T? {
         isEmpty ? nil : try read(PostgresRow(result: self, index: 0))
     }
 
     func all<T>(_ read: (PostgresRow) throws -> T) throws -> [T] {
-        try (0..<PQntuples(pointer)).map { try read(PostgresRow(result: self, index: $0)) }
+        try (0..<postern_PQntuples(pointer)).map { try read(PostgresRow(result: self, index: $0)) }
     }
 }
 
@@ -109,11 +109,11 @@ struct PostgresRow {
     }
 
     func isNull(_ column: Int32) -> Bool {
-        PQgetisnull(result.pointer, index, column) != 0
+        postern_PQgetisnull(result.pointer, index, column) != 0
     }
 
     func unreadable(_ column: Int32) -> StorageError {
-        let name = PQfname(result.pointer, column).map { String(cString: $0) }
+        let name = postern_PQfname(result.pointer, column).map { String(cString: $0) }
         return .unreadable(column: name ?? "\(column)")
     }
 
@@ -121,10 +121,10 @@ struct PostgresRow {
     private func bytes<T>(
         _ column: Int32, type: UInt32, _ read: (UnsafeRawBufferPointer) -> T
     ) throws -> T {
-        guard PQftype(result.pointer, column) == type, !isNull(column),
-            let start = PQgetvalue(result.pointer, index, column)
+        guard postern_PQftype(result.pointer, column) == type, !isNull(column),
+            let start = postern_PQgetvalue(result.pointer, index, column)
         else { throw unreadable(column) }
-        let count = Int(PQgetlength(result.pointer, index, column))
+        let count = Int(postern_PQgetlength(result.pointer, index, column))
         return read(UnsafeRawBufferPointer(start: start, count: count))
     }
 
