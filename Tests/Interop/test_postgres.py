@@ -1,6 +1,7 @@
 """Servers that share a PostgreSQL database."""
 
 import concurrent.futures
+import pathlib
 import time
 
 import pytest
@@ -90,6 +91,14 @@ def test_a_rotation_reaches_every_server_within_two_seconds(nodes, operate, flag
     newer = bearer(agents[1].session(username=f"after{len(flags)}"))
     for one in agents:
         assert one.capability(newer).status_code == 200
+
+
+def test_libpq_is_loaded_only_where_the_url_asks_for_it(nodes, postern):
+    def maps(server):
+        return pathlib.Path(f"/proc/{server.process.pid}/maps").read_text()
+
+    assert "libpq" in maps(nodes[0])
+    assert "libpq" not in maps(postern)
 
 
 def test_commands_work_on_the_same_database(nodes, operate):
