@@ -24,6 +24,8 @@ extension PostgresStore: UserStore {
         let revoked: [String]? = try await perform(
             PostgresWrite(
                 [
+                    // The statement after it sees every token that was created before.
+                    .lockingOwner(id),
                     PostgresStatement(
                         SQL.replacePassword,
                         [
@@ -33,7 +35,7 @@ extension PostgresStore: UserStore {
                 ],
                 repetition: .provable(PostgresWrite<[String]?>.proof(writeID), done: []),
                 read: { results in
-                    let rows = try results[0].all { row in
+                    let rows = try results[1].all { row in
                         (isToken: try row.bool(0), id: try row.uuid(1))
                     }
                     return rows.isEmpty ? nil : rows.filter(\.isToken).map(\.id)
