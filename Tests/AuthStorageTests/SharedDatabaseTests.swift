@@ -63,6 +63,21 @@ import Testing
     }
 
     @Test(arguments: Engine.shared)
+    func noTokenOutlivesAPasswordThatIsReplacedMeanwhile(engine: Engine) async throws {
+        let stores = try await engine.openShared(count: 2)
+        for round in 0..<30 {
+            #expect(try await stores[0].insert(user(round)))
+            _ = try await winners(of: 2) { side in
+                if side == 0 { return try await stores[0].insert(token(round, of: round)) }
+                return try await stores[1].replacePassword(
+                    of: userID(round), at: 1, with: hash("new"), revokingTokens: true,
+                    recording: event(.credentialReset))
+            }
+            #expect(try await stores[0].tokens(of: userID(round)).allSatisfy { $0.revoked != nil })
+        }
+    }
+
+    @Test(arguments: Engine.shared)
     func twoStoresCannotExceedTheOwnersLimit(engine: Engine) async throws {
         let stores = try await engine.openShared(count: 2)
         #expect(try await stores[0].insert(user(1)))

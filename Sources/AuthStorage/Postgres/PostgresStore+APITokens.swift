@@ -2,17 +2,18 @@ internal import AuthCore
 
 extension PostgresStore: APITokenStore {
     func insert(
-        _ token: APIToken, limit: Int, recording event: AuditEvent
-    ) async throws -> Bool {
-        try await change(
-            SQL.insertToken, .id(token.id), .id(token.owner), .text(token.name),
-            .bytes(token.digest.bytes), .instant(token.created), PostgresValue(token.expiry),
-            PostgresValue(token.lastUsed), PostgresValue(token.revoked),
-            .text(token.scopes.map(\.rawValue).sorted().joined(separator: " ")), .limit(limit),
-            recording: event, after: [.lockingOwner(token.owner)],
+        _ token: APIToken, by issuer: APIToken.Issuer, limit: Int, recording event: AuditEvent
+    ) async throws -> APITokenInsertion {
+        try await record(
+            event, SQL.insertToken, token.values + [.limit(limit)] + issuer.values,
+            after: [.lockingOwner(token.owner)],
             before: [
                 PostgresStatement(SQL.forgetEndedTokens, .id(token.owner), .instant(token.created))
-            ])
+            ], ifMade: .inserted,
+            read: { row in
+                guard try row.bool(1) else { return .issuerEnded }
+                return try row.integer(0) > 0 ? .inserted : .rejected
+            }, isMade: { $0 == .inserted })
     }
 
     func holder(
@@ -53,7 +54,25 @@ extension PostgresStatement {
     }
 }
 
+extension APIToken.Issuer {
+    /// The version of a session, or the id of a token.
+    fileprivate var values: [PostgresValue] {
+        switch self {
+        case .session(let version): [.integer(version), .null]
+        case .token(let id): [.null, .id(id)]
+        }
+    }
+}
+
 extension APIToken {
+    fileprivate var values: [PostgresValue] {
+        [
+            .id(id), .id(owner), .text(name), .bytes(digest.bytes), .instant(created),
+            PostgresValue(expiry), PostgresValue(lastUsed), PostgresValue(revoked),
+            .text(scopes.map(\.rawValue).sorted().joined(separator: " ")),
+        ]
+    }
+
     /// How many of an owner's ended tokens are kept, and how many of the revoked ones are listed.
     fileprivate static let endedKept = 100
 
@@ -84,14 +103,23 @@ private enum SQL {
 
     /// Does nothing when the id or the digest is there already.
     static let insertToken = Query.recording(
-        "insertToken", 10,
+        "insertToken", 12,
         """
+        checked AS (
+            SELECT EXISTS (
+                SELECT 1 FROM pro_user
+                WHERE id = $2::uuid AND credential_version = $11::bigint AND state = 'active'
+            ) OR EXISTS (
+                SELECT 1 FROM api_token
+                WHERE id = $12::uuid AND owner = $2::uuid AND revoked IS NULL
+            ) AS is_issuer_valid
+        ),
         changed AS (
             INSERT INTO api_token
                 (id, owner, name, digest, created, expiry, last_used, revoked, scopes)
             SELECT $1::uuid, $2::uuid, $3::text, $4::bytea, $5::timestamptz, $6::timestamptz,
                    $7::timestamptz, $8::timestamptz, $9::text
-            WHERE (
+            FROM checked WHERE is_issuer_valid AND (
                 SELECT count(*) FROM (
                     SELECT 1 FROM api_token
                     WHERE owner = $2 AND revoked IS NULL AND (expiry IS NULL OR expiry > $5)
@@ -100,7 +128,7 @@ private enum SQL {
             ) < $10
             ON CONFLICT DO NOTHING RETURNING 1
         )
-        """)
+        """, result: "SELECT (SELECT count(*) FROM changed), is_issuer_valid FROM checked")
 
     /// One SELECT for each index.
     static let forgetEndedTokens = Query(
