@@ -1,7 +1,7 @@
 # Everyday commands. Each one installs the packages that it needs, if they are missing.
 
 .DEFAULT_GOAL := help
-.PHONY: help run test tsan coverage bench lint format build release fuzz clean
+.PHONY: help run test tsan coverage bench lint format build release fuzz soak clean
 .PHONY: swift packages postgres browser proxies
 
 # The same flags everywhere: SwiftPM builds again when they change.
@@ -43,6 +43,9 @@ bench: release ## Measure against nginx, openssl, libscrypt, libargon2 (ARGS=--q
 
 fuzz: swift packages ## Fuzz every parser, a minute each (ARGS=600 for ten)
 	Tests/Fuzz/run.sh $(ARGS)
+
+soak: release .venv/ready ## Mixed and hostile load for an hour (ARGS="--minutes 5" for less)
+	POSTERN_BINARY=$(CURDIR)/.build/postern $(PYTHON) Tests/Soak/soak.py $(ARGS)
 
 clean: ## Remove what was built; ./data stays
 	rm -rf .build .build-tsan .build-coverage .build-fuzz .venv
