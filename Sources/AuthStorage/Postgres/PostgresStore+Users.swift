@@ -31,7 +31,7 @@ extension PostgresStore: UserStore {
                         [
                             .text(password.encoded), .id(id), .integer(version),
                             .bool(revokingTokens),
-                        ] + event.values(writeID))
+                        ] + event.values(writeID)),
                 ],
                 repetition: .provable(PostgresWrite<[String]?>.proof(writeID), done: []),
                 read: { results in
