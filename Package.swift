@@ -130,8 +130,8 @@ let package = Package(
         .testTarget(
             name: "PosternTests",
             dependencies: [
-                "postern", "AuthCore", "AuthStorage", "Cryptography", "Fetching", "HTTPEngine",
-                "Networking", "Scheduling", "StrictJSON", "TestPrimitives",
+                "postern", "AuthAPI", "AuthCore", "AuthStorage", "Cryptography", "Fetching",
+                "HTTPEngine", "Networking", "Scheduling", "StrictJSON", "TestPrimitives",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
             ],
@@ -168,7 +168,7 @@ if Context.environment["POSTERN_FUZZ"] != nil {
         target.name != "postern"
             ? target
             : .target(
-                name: target.name, dependencies: target.dependencies,
+                name: target.name, dependencies: target.dependencies, path: "Sources/postern",
                 swiftSettings: settings + [.unsafeFlags(rename)])
     }
     package.targets.append(

@@ -8,11 +8,12 @@ public struct APIs: Sendable {
 
     public init(
         agent: AgentAPI, accounts: AccountsAPI, hashLogin: HashLoginAPI, discovery: DiscoveryAPI,
-        operations: OperationsAPI
+        operations: OperationsAPI, services: ServicesAPI
     ) {
         self.agent = agent
         groups = [
             agent.routes, accounts.routes, hashLogin.routes, discovery.routes, operations.routes,
+            services.publicRoutes,
         ]
     }
 

@@ -70,6 +70,14 @@ public struct Database: Equatable, Sendable {
         }
     }
 
+    /// Whether what is said to the database could be read, or answered by another, on the way.
+    public var isExposed: Bool {
+        switch engine {
+        case .sqlite: false
+        case .postgres(let url): url.isExposed
+        }
+    }
+
     /// Whether no other process can reach the database.
     public var isInMemory: Bool { self == .inMemory }
 
@@ -78,6 +86,14 @@ public struct Database: Equatable, Sendable {
     public var isMissing: Bool {
         switch engine {
         case .sqlite(let location): location.isMissing
+        case .postgres: false
+        }
+    }
+
+    /// Whether the database is a file of 0 bytes: one that is being created, or that was damaged.
+    public var isEmptyFile: Bool {
+        switch engine {
+        case .sqlite(let location): location.isEmptyFile
         case .postgres: false
         }
     }

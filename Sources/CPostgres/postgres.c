@@ -5,8 +5,9 @@
     X(PQclear) X(PQcmdTuples) X(PQconnectdbParams) X(PQconninfoFree) X(PQconninfoParse) \
     X(PQconsumeInput) X(PQenterPipelineMode) X(PQerrorMessage) X(PQexec) X(PQexitPipelineMode) \
     X(PQfinish) X(PQflush) X(PQfname) X(PQfreemem) X(PQftype) X(PQgetResult) X(PQgetisnull) \
-    X(PQgetlength) X(PQgetvalue) X(PQisBusy) X(PQnotifies) X(PQntuples) X(PQparameterStatus) \
-    X(PQpipelineStatus) X(PQpipelineSync) X(PQresultErrorField) X(PQresultStatus) \
+    X(PQgetlength) X(PQgetvalue) X(PQhost) X(PQisBusy) X(PQnotifies) X(PQntuples) \
+    X(PQparameterStatus) X(PQpipelineStatus) X(PQpipelineSync) X(PQport) \
+    X(PQresultErrorField) X(PQresultStatus) \
     X(PQsendPrepare) X(PQsendQueryPrepared) X(PQsetNoticeProcessor) X(PQsetnonblocking) \
     X(PQsocket) X(PQstatus)
 
@@ -103,6 +104,10 @@ char *postern_PQgetvalue(const PGresult *res, int tup_num, int field_num) {
     return api.PQgetvalue(res, tup_num, field_num);
 }
 
+char *postern_PQhost(const PGconn *conn) {
+    return api.PQhost(conn);
+}
+
 int postern_PQisBusy(PGconn *conn) {
     return api.PQisBusy(conn);
 }
@@ -125,6 +130,10 @@ PGpipelineStatus postern_PQpipelineStatus(const PGconn *conn) {
 
 int postern_PQpipelineSync(PGconn *conn) {
     return api.PQpipelineSync(conn);
+}
+
+char *postern_PQport(const PGconn *conn) {
+    return api.PQport(conn);
 }
 
 char *postern_PQresultErrorField(const PGresult *res, int fieldcode) {

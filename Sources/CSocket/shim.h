@@ -1,12 +1,16 @@
-// Socket calls that Swift cannot import from Glibc: macros, and accept4. Inline functions only.
+// Socket calls that Swift cannot import from Glibc: macros, accept4, and the paths of unix sockets.
+// Inline functions only.
 #pragma once
 #include <errno.h>
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
+#include <sys/un.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -20,6 +24,23 @@ static inline int csocket_accept(int listener, struct sockaddr_storage *address)
 
 static inline int csocket_open(int family) {
     return socket(family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+}
+
+// The path has at most 107 bytes.
+static inline struct sockaddr_un csocket_path(const char *path) {
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    strncpy(address.sun_path, path, sizeof(address.sun_path) - 1);
+    return address;
+}
+
+static inline int csocket_bind_path(int descriptor, const char *path) {
+    struct sockaddr_un address = csocket_path(path);
+    return bind(descriptor, (struct sockaddr *)&address, sizeof(address));
+}
+
+static inline int csocket_connect_path(int descriptor, const char *path) {
+    struct sockaddr_un address = csocket_path(path);
+    return connect(descriptor, (struct sockaddr *)&address, sizeof(address));
 }
 
 // Adds (operation 1, EPOLL_CTL_ADD), removes (2) or changes (3) the events of a descriptor that an

@@ -86,8 +86,8 @@ extension Argon2Hash {
         guard fields.count == 6, fields[0].isEmpty, fields[2].elementsEqual("v=19".utf8),
             let variant = Argon2.Variant(name: fields[1]), let cost = Cost(encoded: fields[3]),
             cost.isWithin(bounds),
-            let salt = Self.decodeBase64(fields[4]), bounds.saltBytes.contains(salt.count),
-            let tag = Self.decodeBase64(fields[5]), bounds.tagBytes.contains(tag.count)
+            let salt = Base64.decode(unpadded: fields[4]), bounds.saltBytes.contains(salt.count),
+            let tag = Base64.decode(unpadded: fields[5]), bounds.tagBytes.contains(tag.count)
         else { return nil }
         self.variant = variant
         self.cost = cost
@@ -109,19 +109,6 @@ extension Argon2Hash {
             }
         }
         return String(decoding: text, as: UTF8.self)
-    }
-
-    /// The two characters of the URL-safe alphabet become 0, which neither alphabet has.
-    private static func decodeBase64(_ text: ArraySlice<UInt8>) -> [UInt8]? {
-        Base64URL.decode(
-            text.map { byte in
-                switch byte {
-                case UInt8(ascii: "+"): UInt8(ascii: "-")
-                case UInt8(ascii: "/"): UInt8(ascii: "_")
-                case UInt8(ascii: "-"), UInt8(ascii: "_"): 0
-                default: byte
-                }
-            })
     }
 }
 

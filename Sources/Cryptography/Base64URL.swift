@@ -84,3 +84,29 @@ public enum Base64URL {
         }
     }
 }
+
+/// Base64 with the standard alphabet (RFC 4648 §4).
+public enum Base64 {
+    /// The bytes that encode to exactly this text, with its padding or without; `nil` for any other
+    /// text.
+    public static func decode(_ text: some Collection<UInt8>) -> [UInt8]? {
+        var digits = Array(text)
+        let isPadded = digits.count % 4 == 0
+        for _ in 0..<2 where isPadded && digits.last == UInt8(ascii: "=") { digits.removeLast() }
+        return decode(unpadded: digits)
+    }
+
+    /// As ``decode(_:)``, for a text without padding.
+    static func decode(unpadded text: some Collection<UInt8>) -> [UInt8]? {
+        // The two characters of the URL-safe alphabet become 0, which neither alphabet has.
+        Base64URL.decode(
+            text.map { byte in
+                switch byte {
+                case UInt8(ascii: "+"): UInt8(ascii: "-")
+                case UInt8(ascii: "/"): UInt8(ascii: "_")
+                case UInt8(ascii: "-"), UInt8(ascii: "_"): 0
+                default: byte
+                }
+            })
+    }
+}

@@ -85,6 +85,12 @@ public struct IPAddress: Hashable, Sendable {
     /// they come in, so that a client has one address on every listener.
     public var unmapped: IPAddress { isMapped ? IPAddress(v4: UInt32(low & 0xffff_ffff)) : self }
 
+    /// Whether packets to it never leave the machine: 127.0.0.0/8 or ::1.
+    public var isLoopback: Bool {
+        let address = unmapped
+        return address.isIPv4 ? address.low >> 24 == 127 : address.high == 0 && address.low == 1
+    }
+
     /// The addresses that one client holds: an IPv4 address, or an IPv6 /64, since every address of
     /// a /64 is free to its holder. A mapped address counts as the IPv4 address, here and below.
     public var client: IPBlock { block(v4: 32, v6: 64) }

@@ -12,6 +12,7 @@ struct APIWorld {
     let world: AgentWorld
     let router: Router
     let agent: AgentAPI
+    let services: ServicesAPI
     let groups: [RouteGroup]
     /// The security events that have been passed on, with their number.
     let events = Record<(SecurityEvent, Int)>()
@@ -19,7 +20,8 @@ struct APIWorld {
 
     init(
         _ world: AgentWorld? = nil, mailStoreURL: String? = nil, isDraining: Bool = false,
-        pingDatabase: @escaping @Sendable () async throws -> Void = {}
+        pingDatabase: @escaping @Sendable () async throws -> Void = {},
+        servicesSettings: ServicesAPI.Settings = .init()
     ) throws {
         let world = try world ?? AgentWorld()
         let clock: @Sendable () -> Instant = { world.clock.now }
@@ -43,13 +45,17 @@ struct APIWorld {
         let operations = OperationsAPI(
             agent: agent, isDraining: { isDraining }, pingDatabase: pingDatabase,
             clock: { world.clock.monotonic })
+        services = ServicesAPI(
+            services: world.mailServices, settings: servicesSettings, limiter: world.limiter,
+            events: folder, clock: clock)
         groups = [
             agent.routes, accounts.routes, hashLogin.routes, discovery.routes, operations.routes,
+            services.publicRoutes,
         ]
         router =
             APIs(
                 agent: agent, accounts: accounts, hashLogin: hashLogin, discovery: discovery,
-                operations: operations
+                operations: operations, services: services
             ).router
     }
 

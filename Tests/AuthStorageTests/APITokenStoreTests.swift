@@ -3,7 +3,7 @@ import AuthStorage
 import Testing
 
 /// What every engine guarantees about API tokens.
-@Suite struct APITokenStoreTests {
+@Suite(.indexesAreUsed) struct APITokenStoreTests {
     private func withUsers(_ engine: Engine) async throws -> any EngineStore {
         let store = try await engine.open()
         for number in 1...2 { #expect(try await store.insert(user(number))) }

@@ -2,7 +2,7 @@ import AuthCore
 import Testing
 
 /// What every engine guarantees about deleting accounts.
-@Suite struct AccountDeletionTests {
+@Suite(.indexesAreUsed) struct AccountDeletionTests {
     @Test(arguments: Engine.allCases)
     func aDeletedAccountIsFoundByNoKey(engine: Engine) async throws {
         let store = try await engine.open()
@@ -105,7 +105,7 @@ import Testing
     }
 }
 
-@Suite struct AccountDirectoryTests {
+@Suite(.indexesAreUsed) struct AccountDirectoryTests {
     @Test(arguments: Engine.allCases)
     func allAccountsAreListedInAddressOrderInPages(engine: Engine) async throws {
         let store = try await engine.open()

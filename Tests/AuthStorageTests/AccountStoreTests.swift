@@ -2,7 +2,7 @@ import AuthCore
 import Testing
 
 /// What every engine guarantees about accounts.
-@Suite struct AccountStoreTests {
+@Suite(.indexesAreUsed) struct AccountStoreTests {
     @Test(arguments: Engine.allCases)
     func anAccountIsFoundByIDAddressAndKey(engine: Engine) async throws {
         let store = try await engine.open()

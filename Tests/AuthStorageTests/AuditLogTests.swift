@@ -2,7 +2,7 @@ import AuthCore
 import Testing
 
 /// What every engine guarantees about recorded events.
-@Suite struct AuditLogTests {
+@Suite(.indexesAreUsed) struct AuditLogTests {
     private func filled(_ engine: Engine, times: [Int64]) async throws -> any EngineStore {
         let store = try await engine.open()
         for (index, time) in times.enumerated() {

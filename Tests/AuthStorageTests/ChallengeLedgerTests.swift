@@ -2,7 +2,7 @@ import AuthCore
 import Testing
 
 /// What every engine guarantees about spent challenges.
-@Suite struct ChallengeLedgerTests {
+@Suite(.indexesAreUsed) struct ChallengeLedgerTests {
     @Test(arguments: Engine.allCases)
     func aChallengeIsSpentOnce(engine: Engine) async throws {
         let store = try await engine.open()
@@ -26,6 +26,30 @@ import Testing
         for round in 0..<4 {
             let won = try await winners(of: 64) { _ in
                 try await store.spend("round \(round)", expiry: Instant(seconds: 100))
+            }
+            #expect(won == 1)
+        }
+    }
+
+    @Test(arguments: Engine.allCases)
+    func aHeldMarkCanBeTakenWhenItHasEnded(engine: Engine) async throws {
+        let store = try await engine.open()
+        #expect(try await store.hold("one", until: Instant(seconds: 8), at: .epoch))
+        #expect(try await !store.hold("one", until: Instant(seconds: 15), at: Instant(seconds: 7)))
+        #expect(try await store.hold("two", until: Instant(seconds: 15), at: Instant(seconds: 7)))
+        #expect(try await store.hold("one", until: Instant(seconds: 16), at: Instant(seconds: 8)))
+        #expect(try await !store.hold("one", until: Instant(seconds: 17), at: Instant(seconds: 9)))
+        try await store.restore("one")
+        #expect(try await store.hold("one", until: Instant(seconds: 17), at: Instant(seconds: 9)))
+    }
+
+    @Test(arguments: Engine.allCases)
+    func ofConcurrentHoldsOfOneMarkOneSucceeds(engine: Engine) async throws {
+        let store = try await engine.open()
+        for round: Int64 in 0..<4 {
+            let won = try await winners(of: 64) { _ in
+                try await store.hold(
+                    "one", until: Instant(seconds: round + 1), at: Instant(seconds: round))
             }
             #expect(won == 1)
         }

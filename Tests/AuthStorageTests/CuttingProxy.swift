@@ -18,6 +18,7 @@ final class CuttingProxy: Sendable {
         var cuts = 0
         var connections = 0
         var isRefusing = false
+        var isIgnoring = false
         var open: [Int32] = []
     }
 
@@ -59,6 +60,11 @@ final class CuttingProxy: Sendable {
         state.withLock { $0.isRefusing = isRefusing }
     }
 
+    /// From now on, new connections are kept and get no answer.
+    func ignore() {
+        state.withLock { $0.isIgnoring = true }
+    }
+
     func breakConnections() {
         state.withLock { state in
             for descriptor in state.open { shutdown(descriptor, Int32(SHUT_RDWR)) }
@@ -70,6 +76,13 @@ final class CuttingProxy: Sendable {
         while true {
             let client = Glibc.accept(listener, nil, nil)
             guard client >= 0 else { return }
+            let isIgnored = state.withLock { state in
+                guard state.isIgnoring else { return false }
+                state.connections += 1
+                state.open.append(client)
+                return true
+            }
+            if isIgnored { continue }
             let upstream = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
             let isRefused = state.withLock { state in
                 state.connections += 1

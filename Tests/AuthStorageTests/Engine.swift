@@ -1,6 +1,7 @@
 import AuthCore
 import Glibc
 import Synchronization
+import Testing
 
 @testable import AuthStorage
 
@@ -39,8 +40,11 @@ enum Engine: CaseIterable, Sendable {
             let url = try TestServer.shared.makeDatabase()
             var stores: [PostgresStore] = []
             for _ in 0..<count {
-                stores.append(
-                    try await PostgresStore.open(url, settings: TestServer.settings, at: .epoch))
+                let store = try await PostgresStore.open(
+                    url, settings: TestServer.settings, at: .epoch)
+                // Otherwise the suite lacks the trait.
+                try #require(IndexesAreUsed.current).add(store)
+                stores.append(store)
             }
             return stores
         }

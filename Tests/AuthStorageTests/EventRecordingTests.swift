@@ -3,7 +3,7 @@ import AuthStorage
 import Testing
 
 /// What every engine guarantees about events: each is recorded exactly when its change is made.
-@Suite struct EventRecordingTests {
+@Suite(.indexesAreUsed) struct EventRecordingTests {
     /// One call of a method that makes a change, and whether it must change something.
     private struct Step {
         let name: String

@@ -3,7 +3,7 @@ import Testing
 
 @testable import AuthStorage
 
-@Suite struct HashLoginStoreTests {
+@Suite(.indexesAreUsed) struct HashLoginStoreTests {
     @Test(arguments: Engine.allCases)
     func everyFieldIsStoredAndRead(engine: Engine) async throws {
         let store = try await engine.open()

@@ -3,7 +3,7 @@ import AuthStorage
 import Testing
 
 /// What every engine guarantees about the accounts that a Pro user owns.
-@Suite struct HoldingStoreTests {
+@Suite(.indexesAreUsed) struct HoldingStoreTests {
     private func withUsers(_ engine: Engine) async throws -> any EngineStore {
         let store = try await engine.open()
         for number in 1...2 { #expect(try await store.insert(user(number))) }
@@ -165,7 +165,7 @@ import Testing
 }
 
 /// What every engine guarantees about a newer hash of the same password.
-@Suite struct AccountRehashTests {
+@Suite(.indexesAreUsed) struct AccountRehashTests {
     private func account(_ number: Int, _ password: String) throws -> Account {
         Account(
             id: accountID(number), address: try address("user\(number)@mail.test"),

@@ -23,6 +23,10 @@ import Testing
             [
                 ("spend", { try await $0.spend("one", expiry: Instant(seconds: 9)) }),
                 (
+                    "hold",
+                    { try await $0.hold("three", until: Instant(seconds: 9), at: .epoch) }
+                ),
+                (
                     "end",
                     {
                         try await $0.end(
@@ -178,6 +182,34 @@ import Testing
             try await store.account(id: accountID(1)) == nil
         }
         #expect(proxy.connections >= before + 2)
+        proxy.close()
+    }
+
+    /// A host whose machine is gone accepts nothing and refuses nothing, so that each new
+    /// connection would wait for it.
+    @Test func aHostThatDoesNotAnswerIsNotTriedFirstAgain() async throws {
+        let database = try TestServer.shared.makeDatabase()
+        let gone = try CuttingProxy(to: try TestServer.shared.socketDirectory())
+        gone.ignore()
+        let proxy = try CuttingProxy(to: try TestServer.shared.socketDirectory())
+        let behind = try TestServer.shared.url(of: database, behind: proxy)
+        let url = try #require(
+            PostgresURL(
+                behind.text.replacing("host=", with: "host=\(gone.directory.path),")
+                    + "&connect_timeout=2"))
+        let store = try await PostgresStore.open(url, settings: TestServer.settings, at: .epoch)
+        _ = try await store.changeCount()
+        // The migration and the first connection of the store, which had no host to prefer yet.
+        #expect(gone.connections == 2)
+        for _ in 0..<3 {
+            proxy.breakConnections()
+            _ = try await winners(of: 50) { _ in
+                try await store.account(id: accountID(1)) == nil
+            }
+            _ = try? await store.changeCount()
+        }
+        #expect(gone.connections == 2)
+        gone.close()
         proxy.close()
     }
 

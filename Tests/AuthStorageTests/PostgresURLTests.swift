@@ -39,6 +39,21 @@ import Testing
         #expect(PostgresURL(text) == nil)
     }
 
+    @Test(arguments: [
+        ("postgresql://db.example/d", true), ("postgresql://u:p@10.0.0.1:5432/d", true),
+        ("postgresql://127.0.0.1,db.example/d", true), ("postgresql:///d?host=db.example", true),
+        ("postgresql://db.example/d?sslmode=require", true),
+        ("postgresql://db.example/d?application_name=sslmode=verify-full", true),
+        ("postgresql://localhost/d?hostaddr=10.0.0.1", true),
+        ("postgresql://db.example/d?sslmode=verify-full&connect_timeout=2", false),
+        ("postgresql:///d", false), ("postgresql:///d?host=/run/postgresql", false),
+        ("postgresql://%2Frun%2Fpostgresql/d", false), ("postgresql://u:p@localhost:1/d", false),
+        ("postgresql://127.0.0.1:5432,[::1]:5433/d", false), ("postgresql://?user=u", false),
+    ])
+    func aServerOnAnotherMachineIsExposedUnlessItIsVerified(text: String, isExposed: Bool) throws {
+        #expect(try Database(url: text).isExposed == isExposed)
+    }
+
     @Test func errorsDoNotShowPasswords() throws {
         let error = #expect(throws: DatabaseURLError.self) { try Database(url: "u:pw@h") }
         #expect(error?.description.contains("pw") == false)

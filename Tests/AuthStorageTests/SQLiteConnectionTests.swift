@@ -38,7 +38,7 @@ import Testing
         #expect(throws: StorageError.unreadable(column: "i")) {
             try database.first(select) { try $0.text(0) }
         }
-        #expect(try database.first(select) { try $0.optionalInteger(0) } == 1)
+        #expect(try database.first(select) { try $0.integer(0) } == 1)
     }
 
     @Test func anErrorNamesTheStatementAndTheExtendedCode() throws {

@@ -3,7 +3,7 @@ import AuthStorage
 import Testing
 
 /// What every engine guarantees about signing keys.
-@Suite struct SigningKeyStoreTests {
+@Suite(.indexesAreUsed) struct SigningKeyStoreTests {
     @Test(arguments: Engine.allCases)
     func everyFieldOfAKeyIsStoredAndRead(engine: Engine) async throws {
         let store = try await engine.open()

@@ -14,6 +14,7 @@ final class TestServer: Sendable {
         settings.connections = 4
         settings.waitTimeout = .seconds(60)
         settings.statementTimeout = .seconds(60)
+        settings.sessionTimeout = .seconds(60)
         settings.lockTimeout = .seconds(50)
         settings.pingTimeout = .seconds(300)
         return settings
@@ -53,9 +54,12 @@ final class TestServer: Sendable {
         }
     }
 
-    /// A connection of its own to a database.
+    /// A connection of its own to a database, on which a transaction may stay open.
     func connect(to url: PostgresURL) throws -> PostgresHandle {
-        try PostgresHandle(url, settings: Self.settings)
+        let handle = try PostgresHandle(url, settings: Self.settings)
+        try handle.execute(
+            script: "SET idle_in_transaction_session_timeout = 0", name: "waitLong")
+        return handle
     }
 
     /// The URL of a database as clients behind the proxy use it.

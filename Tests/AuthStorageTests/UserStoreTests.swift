@@ -2,7 +2,7 @@ import AuthCore
 import Testing
 
 /// What every engine guarantees about Pro users.
-@Suite struct UserStoreTests {
+@Suite(.indexesAreUsed) struct UserStoreTests {
     @Test(arguments: Engine.allCases)
     func aUserIsFoundByIDAndEmail(engine: Engine) async throws {
         let store = try await engine.open()

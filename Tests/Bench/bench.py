@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Compares Postern with nginx and with bare hash functions, on this machine. For `make bench`.
+"""Compares Postern with nginx, bare hash functions and pgbench, on this machine. For `make bench`.
 
 CPU per request is the user and system time of the server process, divided by the requests that it
 answered. The load tool runs on the same cores and does not count. Figures are medians of rounds.
@@ -8,7 +8,6 @@ answered. The load tool runs on the same cores and does not count. Figures are m
 import argparse
 import contextlib
 import dataclasses
-import http.client
 import json
 import os
 import pathlib
@@ -24,6 +23,7 @@ from accounts import Accounts
 from client import Client, log_in_all, proven_challenges
 from fairness import Fairness
 from hashlogins import HashLogins
+from postgres import Postgres
 from processes import Nginx, Postern, load
 from table import Row, print_table
 
@@ -135,21 +135,19 @@ class Bench:
     def fairness(self):
         return Fairness(self.binary, self.fresh, self.quick).rows()
 
+    def postgres(self):
+        return Postgres(
+            self.binary, self.fresh, self.script, self.rounds, self.seconds, self.quick).rows()
+
     def start(self):
         """The time from starting the process to the first 200, with a new database and new keys."""
         times = []
         for _ in range(self.starts):
             data, start = self.fresh(), time.monotonic()
             with Postern(self.binary, data, profile="development") as server:
-                self.ask_health(server.port)
+                server.ask_health()
                 times.append(time.monotonic() - start)
         yield Row("start to first answer", "ms", statistics.median(times) * 1e3, 50)
-
-    def ask_health(self, port):
-        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=10)
-        connection.request("GET", "/healthz")
-        assert connection.getresponse().status == 200
-        connection.close()
 
     def memory(self):
         # One client makes all the connections.
@@ -178,8 +176,8 @@ class Bench:
     def rows(self):
         with self.stack:
             for part in [self.constant, self.challenge, self.capability, self.sessions_per_second,
-                         self.accounts, self.hash_logins, self.fairness, self.start,
-                         self.memory, self.size]:
+                         self.accounts, self.hash_logins, self.fairness, self.postgres,
+                         self.start, self.memory, self.size]:
                 yield from part()
 
 

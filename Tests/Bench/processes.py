@@ -1,5 +1,6 @@
 """Starts the measured processes, reads their CPU time and memory from /proc, and ends them by id."""
 
+import http.client
 import os
 import pathlib
 import re
@@ -30,6 +31,25 @@ http {{
 }}
 """
 
+# wrk counts microseconds.
+PERCENTILES = """
+function done(_, latency)
+    io.write(string.format("percentiles %d %d\\n", latency:percentile(50), latency:percentile(99)))
+end
+"""
+
+
+def with_children(pid):
+    children = pathlib.Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+    return [pid, *map(int, children)]
+
+
+def process_cpu_seconds(pid, ended_children=False):
+    """User and system time of a process until now, with that of its children that have ended or
+    without."""
+    fields = pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return sum(map(int, fields[11:15 if ended_children else 13])) / TICKS
+
 
 class Served:
     """A process of Postern or of a peer, with the processes that it forked."""
@@ -51,17 +71,11 @@ class Served:
             self.process.wait()
 
     def processes(self):
-        pid = self.process.pid
-        children = pathlib.Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
-        return [pid, *map(int, children)]
+        return with_children(self.process.pid)
 
     def cpu_seconds(self):
         """User and system time of all its processes until now."""
-        total = 0
-        for pid in self.processes():
-            fields = pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-            total += int(fields[11]) + int(fields[12])
-        return total / TICKS
+        return sum(map(process_cpu_seconds, self.processes()))
 
     def resident_mib(self):
         status = pathlib.Path(f"/proc/{self.process.pid}/status").read_text()
@@ -80,6 +94,12 @@ class Postern(Served):
             self.__exit__()
             raise SystemExit(f"{binary} did not print its address, but {line!r}")
         self.port = int(match[1])
+
+    def ask_health(self):
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=10)
+        connection.request("GET", "/healthz")
+        assert connection.getresponse().status == 200
+        connection.close()
 
 
 class Nginx(Served):
@@ -103,19 +123,28 @@ class Nginx(Served):
         raise SystemExit("nginx did not start")
 
 
-def load(port, path, seconds, method="GET", headers=None, connections=64, script=None, lua=""):
-    """Runs wrk once. Returns the number of responses. Any status but 2xx ends the run.
+def load(port, path, seconds, **options):
+    """Runs wrk once. Returns the number of responses."""
+    return measured(port, path, seconds, **options)[0]
+
+
+def measured(port, path, seconds, method="GET", headers=None, connections=64, script=None, lua=""):
+    """Runs wrk once. Returns the number of responses, and p50 and p99 of their times in
+    milliseconds. Any status but 2xx ends the run.
 
     `lua` may define how each request is made.
     """
     lines = [f'wrk.method = "{method}"']
     lines += [f'wrk.headers["{name}"] = "{value}"' for name, value in (headers or {}).items()]
-    lines.append(lua)
+    lines += [lua, PERCENTILES]
     script.write_text("\n".join(lines))
+    threads = min(2, os.cpu_count(), connections)
     result = subprocess.run(
-        ["wrk", "-t", str(min(2, os.cpu_count())), "-c", str(connections), "-d", f"{seconds}s",
-         "-s", str(script), f"http://127.0.0.1:{port}{path}"],
+        ["wrk", "-t", str(threads), "-c", str(connections), "-d", f"{seconds}s",
+         "--timeout", "20s", "-s", str(script), f"http://127.0.0.1:{port}{path}"],
         text=True, capture_output=True, timeout=seconds + 30, stdin=subprocess.DEVNULL, check=True)
     if "Non-2xx" in result.stdout or "Socket errors" in result.stdout:
         raise SystemExit(f"{method} {path}: {result.stdout}")
-    return int(re.search(r"(\d+) requests in", result.stdout)[1])
+    p50, p99 = re.search(r"percentiles (\d+) (\d+)", result.stdout).groups()
+    count = int(re.search(r"(\d+) requests in", result.stdout)[1])
+    return count, int(p50) / 1e3, int(p99) / 1e3

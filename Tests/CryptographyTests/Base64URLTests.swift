@@ -67,3 +67,25 @@ import Testing
         }
     }
 }
+
+@Suite struct Base64Tests {
+    @Test(arguments: [
+        ("", ""), ("Zg==", "f"), ("Zg", "f"), ("Zm8=", "fo"), ("Zm8", "fo"), ("Zm9v", "foo"),
+        ("Zm9vYg==", "foob"), ("Zm9vYmFy", "foobar"),
+    ])
+    func paddingMayBeLeftOut(encoded: String, raw: String) {
+        #expect(Base64.decode(encoded.utf8) == Array(raw.utf8))
+    }
+
+    @Test func usesTheStandardAlphabet() {
+        #expect(Base64.decode("+//+".utf8) == [0xFB, 0xFF, 0xFE])
+        #expect(Base64.decode("-__-".utf8) == nil)
+    }
+
+    @Test(arguments: [
+        "A", "Zg=", "Z===", "====", "=", "Zm9v=", "Zm9v====", "Zh==", "Zm 9v", "Zg==Zg==",
+    ])
+    func anythingElseIsRefused(text: String) {
+        #expect(Base64.decode(text.utf8) == nil)
+    }
+}

@@ -79,9 +79,13 @@ struct SharedDatabaseTests {
         let directory = try TestDirectory()
         let (one, other, programs) = try pair(in: directory)
         let session = try Agent.token(in: one.signup("sealed"))
-        // Both answer when the key has been created.
-        for keys in ["jwks.json", "login-jwks.json"] {
-            #expect(try one.call("GET", "/.well-known/\(keys)").status == 200)
+        // Answered when the key has been created; both must have read it under the old secret.
+        for server in [one, other] {
+            for keys in ["jwks.json", "login-jwks.json"] {
+                #expect(try server.call("GET", "/.well-known/\(keys)").status == 200)
+            }
+            #expect(
+                try server.call("POST", "/api/v1/capability", bearer: session).status == 200)
         }
         let secret = directory.file("new.secret")
         try directory.write(String(repeating: "0f", count: 32), to: "new.secret")

@@ -1,4 +1,5 @@
 internal import CSQLite
+internal import Glibc
 internal import Testing
 
 /// A server that cannot start with its configuration prints the reason and serves nothing.
@@ -88,6 +89,38 @@ struct StartErrorTests {
             variables: ["POSTERN_MASTER_SECRET_FILE": directory.file("other")])
         #expect(end == .exited(78))
         #expect(log.contains("master secret"))
+    }
+
+    /// A new secret could not open the keys, and would be taken for the right one.
+    @Test func noMasterSecretIsMadeForADatabaseThatHasKeys() throws {
+        let directory = try TestDirectory()
+        let first = try Program.serveData(in: directory)
+        _ = try Agent(first).signup("sealed")
+        #expect(try first.stop() == .exited(0))
+        let secret = directory.file("data/master.secret")
+        #expect(unlink(secret) == 0)
+        for command in [["serve", "--port", "0"], ["key", "rotate", "--use", "agent"]] {
+            let program = try Program(
+                command + ["--data", directory.file("data")], in: directory)
+            #expect(try program.awaitEnd() == .exited(78))
+            #expect(program.log.contains("\(secret) is missing"))
+            #expect(access(secret, F_OK) != 0)
+        }
+    }
+
+    @Test func anEmptiedDatabaseIsNotTakenForANewOne() throws {
+        let directory = try TestDirectory()
+        #expect(try Program.serveData(in: directory).stop() == .exited(0))
+        let database = directory.file("data/postern.db")
+        #expect(truncate(database, 0) == 0)
+        let commands = [["serve", "--port", "0"], ["key", "list"], ["migrate"]]
+        for command in commands {
+            let program = try Program(
+                command + ["--data", directory.file("data")], in: directory)
+            #expect(try program.awaitEnd() == .exited(78))
+            #expect(program.log.contains("\(database) has 0 bytes"))
+            #expect(try TestDirectory.read(database) == "")
+        }
     }
 
     @Test func aDatabaseOfANewerProgramStopsTheStart() throws {

@@ -26,14 +26,7 @@ import Testing
 
     @Test func twoFetchesOfOneHostRunAndAThirdWaits() async throws {
         let inside = Tally()
-        let host = Listener { connection in
-            _ = Listener.readHead(connection)
-            inside.enter()
-            // Long enough for a third to arrive if it did not wait.
-            _ = Listener.isClosed(connection, within: 20)
-            inside.leave()
-            Listener.send(Listener.ok, connection)
-        }
+        let host = Listener(countingIn: inside)
         let fetcher = GuardedFetcher(rules: .local(), lookUp: Self.loopback)
         let target = try target("a.test", host)
         try await withThrowingTaskGroup(of: Void.self) { group in

@@ -37,14 +37,7 @@ import Testing
 
     @Test func manyNamesOfOneAddressShareItsSlots() async throws {
         let inside = Tally()
-        let host = Listener { connection in
-            _ = Listener.readHead(connection)
-            inside.enter()
-            // Long enough for a third to arrive if it did not wait.
-            _ = Listener.isClosed(connection, within: 20)
-            inside.leave()
-            Listener.send(Listener.ok, connection)
-        }
+        let host = Listener(countingIn: inside)
         let fetcher = fetcher({ _ in }, lookUp: { _ in [.loopback] })
         let tasks = (0..<8).map { number in
             begin("n\(number).test", host, by: fetcher, for: client(site: number))

@@ -64,6 +64,20 @@ final class Listener: Sendable {
     }
 
     /// A response without a body.
+    /// Answers each request without a body, the first ones when two have arrived. Counts the
+    /// requests that it has not answered yet.
+    convenience init(countingIn inside: Tally) {
+        self.init { connection in
+            _ = Listener.readHead(connection)
+            inside.enter()
+            while inside.most < 2 { _ = Listener.isClosed(connection, within: 5) }
+            // Long enough for a third to arrive if it did not wait.
+            _ = Listener.isClosed(connection, within: 20)
+            inside.leave()
+            Listener.send(Listener.ok, connection)
+        }
+    }
+
     static let ok = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"
 
     /// Connections accepted so far.

@@ -2,13 +2,10 @@
 record of events has each of them once."""
 
 import concurrent.futures
-import dataclasses
 import random
 import sqlite3
-import threading
 
-import requests
-
+from accountload import Load, expected_events, state_of
 from mailboxes import Mailboxes, failed, fresh
 
 CLIENTS = 4
@@ -17,77 +14,8 @@ KILLS = 4
 CHANGES = range(10, 30)
 
 
-@dataclasses.dataclass
-class Told:
-    """What a client knows of an account. `asked` was sent and has no response yet."""
-
-    address: str
-    key: str
-    created: bool = False
-    resets: int = 0
-    deleted: bool = False
-    asked: str = ""
-    asked_key: str = ""
-
-
-def key():
-    return random.randbytes(32).hex()
-
-
-class Load:
-    """Clients that make, reset and delete accounts until the server is gone."""
-
-    def __init__(self, url):
-        self.url = url
-        self.told = []
-        self.changes = 0
-        self.enough = threading.Event()
-        self.wanted = random.choice(CHANGES)
-        self.faults = []
-
-    def work(self):
-        boxes = Mailboxes(self.url)
-        while True:
-            box = Told(fresh(), key())
-            try:
-                proof = boxes.proof()
-                self.told.append(box)
-                made = self.change(box, "create", box.key, 201, lambda: boxes.create(
-                    box.address, None, pow=proof, auth_key=box.key))
-                token = made.json()["token"]
-                for _ in range(random.randrange(3)):
-                    new = key()
-                    self.change(box, "reset", new, 200, lambda: boxes.call(
-                        "PUT", f"/api/accounts/{box.address}/reset-password", token,
-                        {"auth_key": new}))
-                    token = boxes.login(box.address, None, auth_key=new).json()["token"]
-                if random.random() < 0.5:
-                    self.change(box, "delete", "", 204, lambda: boxes.delete(box.address, token))
-            except requests.RequestException:
-                return
-            except Exception as fault:
-                self.faults.append(fault)
-                return
-
-    def change(self, box, what, new, status, act):
-        box.asked, box.asked_key = what, new
-        answer = act()
-        assert answer.status_code == status, answer.text
-        box.asked = ""
-        if what == "create":
-            box.created = True
-        elif what == "reset":
-            box.resets, box.key = box.resets + 1, new
-        else:
-            box.deleted = True
-        self.changes += 1
-        if self.changes >= self.wanted:
-            self.enough.set()
-        return answer
-
-
 def load_and_kill(server):
-    load = Load(server.url)
+    load = Load(server.url, wanted=random.choice(CHANGES))
     with concurrent.futures.ThreadPoolExecutor(CLIENTS) as pool:
         for _ in range(CLIENTS):
             pool.submit(load.work)
@@ -95,26 +23,6 @@ def load_and_kill(server):
         server.kill()
     assert not load.faults, load.faults
     return load.told
-
-
-def opens(boxes, box, key):
-    answer = boxes.login(box.address, None, auth_key=key)
-    if answer.status_code != 200:
-        failed(answer, 401, "invalid_credentials")
-    return answer.status_code == 200
-
-
-def state_of(boxes, box):
-    """The account's state on the server now; fails where it differs from what was acknowledged."""
-    old, new = opens(boxes, box, box.key), box.asked == "reset" and opens(boxes, box, box.asked_key)
-    if box.deleted:
-        assert not old
-        failed(boxes.create(box.address, None, auth_key=box.key), 409, "address_taken")
-    elif box.asked == "reset":
-        assert old != new
-    elif not box.asked:
-        assert old
-    return {"reset": new, "create": old, "delete": not old}.get(box.asked, False)
 
 
 def events(database, address):
@@ -141,16 +49,8 @@ def test_nothing_acknowledged_is_lost_and_nothing_deleted_comes_back(start, tmp_
         assert database.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
         assert database.execute("PRAGMA foreign_key_check").fetchall() == []
         for box in told:
-            done = {"create": 0, "reset": 0, "delete": 0}
-            done[box.asked or "create"] += late[box.address]
-            expected = {
-                "account_created": box.created + done["create"],
-                "credential_reset": box.resets + done["reset"],
-                "account_deleted": box.deleted + done["delete"],
-            }
             # A change is in the record if and only if it is in the accounts, and once.
-            found = events(database, box.address)
-            assert found == {kind: count for kind, count in expected.items() if count}, box
+            assert events(database, box.address) == expected_events(box, late[box.address]), box
 
 
 def test_a_challenge_spent_before_the_kill_stays_spent(start, tmp_path):

@@ -55,17 +55,70 @@ def test_every_relative_link_leads_somewhere(page):
         assert not anchor or anchor in anchors(other), f"{target} has no such heading"
 
 
+# The comparison with OWASP ASVS
+
+ASVS = (ROOT / "docs/asvs.md").read_text()
+# How many requirements of levels 1 and 2 each section of ASVS 5.0.0 has; they are numbered from 1.
+ASVS_SECTIONS = {
+    "6.1": 3, "6.2": 12, "6.3": 4, "6.4": 4, "6.5": 5, "6.6": 3, "6.8": 4,
+    "7.1": 3, "7.2": 4, "7.3": 2, "7.4": 5, "7.5": 2, "7.6": 2,
+    "8.1": 2, "8.2": 3, "8.3": 1, "8.4": 1, "9.1": 3, "9.2": 4,
+    "11.1": 2, "11.2": 3, "11.3": 3, "11.4": 4, "11.5": 1, "11.6": 1,
+    "12.1": 3, "12.2": 2, "12.3": 4, "13.1": 1, "13.2": 5, "13.3": 2, "13.4": 5,
+    "16.1": 1, "16.2": 5, "16.3": 4, "16.4": 3, "16.5": 3,
+}
+TEST_NAME = re.compile(r"\w+Tests\.\w+|test_\w+\.py::\w+")
+
+
+def asvs_rows():
+    """(number, status, ground) of every requirement on the page."""
+    rows = re.findall(r"^\| (\d+\.\d+\.\d+) \| [^|]+ \| ([^|]+) \| (.+) \|$", ASVS, re.M)
+    assert rows
+    return rows
+
+
+def test_the_asvs_page_has_every_requirement_once_and_counts_them():
+    rows = asvs_rows()
+    assert [number for number, _, _ in rows] == [
+        f"{section}.{number}" for section, count in ASVS_SECTIONS.items()
+        for number in range(1, count + 1)]
+    statuses = ["met", "not applicable", "not met"]
+    counts = {}
+    for number, status, _ in rows:
+        for group in ["V" + number.partition(".")[0], f"all {len(rows)}"]:
+            counts.setdefault(group, [0, 0, 0])[statuses.index(status)] += 1
+    shown = re.findall(r"^\| (V\d+|all \d+)[^|]* \| (\d+) \| (\d+) \| (\d+) \|$", ASVS, re.M)
+    assert {group: [int(count) for count in row] for group, *row in shown} == counts
+
+
+def test_every_row_of_the_asvs_page_has_a_ground_that_fits_its_status():
+    for number, status, ground in asvs_rows():
+        if status == "met":
+            assert TEST_NAME.search(ground) or "y inspection of" in ground, number
+        elif status == "not met":
+            assert "perator" in ground, f"{number}: what can the operator do?"
+
+
 def test_every_test_that_the_asvs_page_names_exists():
-    page = (ROOT / "docs/asvs.md").read_text()
-    tests = {path.name.removesuffix(".swift"): path.read_text()
-             for path in SOURCES if path.suffix in {".swift", ".py"}}
-    swift = re.findall(r"`(\w+Tests)\.(\w+)`", page)
-    python = re.findall(r"`(test_\w+\.py)::(\w+)`", page)
-    assert swift and python
-    for file, name in swift:
-        assert f"func {name}(" in tests[file], f"{file}.{name}"
-    for file, name in python:
-        assert f"def {name}(" in tests[file], f"{file}::{name}"
+    tests = set()
+    for path in SOURCES:
+        # Files of the same name in several folders count as one.
+        if path.suffix == ".swift":
+            suite = path.name.removesuffix(".swift")
+            functions = re.findall(r"@Test\b.*?\bfunc (\w+)\(", path.read_text(), re.S)
+            tests |= {f"{suite}.{function}" for function in functions}
+        elif path.suffix == ".py":
+            functions = re.findall(r"^def (test_\w+)\(", path.read_text(), re.M)
+            tests |= {f"{path.name}::{function}" for function in functions}
+    spans = re.findall(r"`([^`]+)`", ASVS)
+    cited = {span for span in spans if TEST_NAME.fullmatch(span)}
+    assert len(cited) > 100
+    assert not cited - tests
+    # Neither a suite without its function nor a file that has been moved.
+    assert not [span for span in spans if re.fullmatch(r"\w+Tests|test_\w+\.py", span)]
+    for span in spans:
+        if re.match(r"(Sources|Tests|migrations|deploy)/|Dockerfile|\.dockerignore|Package\.", span):
+            assert (ROOT / span).exists(), span
 
 
 def test_every_page_that_the_code_names_exists_and_has_the_heading():

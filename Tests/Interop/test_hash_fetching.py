@@ -51,7 +51,7 @@ def test_one_encoded_hash_is_accepted(register, host, body):
 
 @pytest.mark.parametrize("body", [
     b"", b"hello", b"\xef\xbb\xbf" + GOOD, GOOD + b"\n" + GOOD, GOOD + b" my password",
-    GOOD + b"\x00", b"\x0b" + GOOD, b"\x00\xff\xfe" * 100, gzip.compress(GOOD),
+    GOOD + b"\x00", b"\x0b" + GOOD, b"\x00\xff\xfe" * 100, gzip.compress(GOOD, mtime=0),
     b"<html>" + GOOD + b"</html>", GOOD.decode().encode("utf-16"), GOOD[:-1] + b"\xff",
     GOOD + b"=", GOOD.replace(b"argon2id", b"argon2d"), GOOD.replace(b"argon2id", b"Argon2id"),
     GOOD.replace(b"v=19", b"v=16"), GOOD.replace(b"$v=19", b""), GOOD.replace(b"v=19", b"v=019"),

@@ -112,10 +112,11 @@ def watched_logins(hash_server, document):
 
 
 def operations(document):
-    """Every operation: method, path, what the document says of it."""
+    """Every operation of the public listener: method, path, what the document says of it."""
     for path, methods in document["paths"].items():
         for method, operation in methods.items():
-            yield method.upper(), path, operation
+            if "services" not in operation["tags"]:
+                yield method.upper(), path, operation
 
 
 def documented(document, *tags):

@@ -13,92 +13,21 @@ import re
 import shutil
 import socket
 import ssl
-import subprocess
 import time
 
 import pytest
 import yaml
 
 from agent import Agent, bearer
-from program import ROOT, run
+from program import run
+from proxies import DEPLOY, SEARCH_PATH, HAProxy, Nginx, Proxy, substituted
 
-DEPLOY = ROOT / "deploy"
 HOST = "auth.example.org"
 CLIENT, OTHER = "127.0.0.2", "127.0.0.3"
 SETTINGS = {
     "POSTERN_SERVER_PUBLIC_URL": f"https://{HOST}", "POSTERN_SERVER_TRUSTED_PROXIES": "127.0.0.1",
     "POSTERN_LIMITS_ENABLED": "true", "POSTERN_USERS_REGISTRATION": "open",
 }
-
-
-def free_port():
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        return free.getsockname()[1]
-
-
-def substituted(name, **changes):
-    """The example with each pattern replaced; one that it does not have fails the test."""
-    text = (DEPLOY / name).read_text()
-    for pattern, replacement in changes.values():
-        text, count = re.subn(pattern, lambda _: replacement, text)
-        assert count, f"{name} has no {pattern}"
-    return text
-
-
-class Proxy:
-    """A running proxy; `settings` are what Postern needs for it. Ends by its process id."""
-
-    def __init__(self, directory, certificate, upstream):
-        self.port = free_port()
-        self.log = directory / "proxy.log"
-        with self.log.open("wb") as log:
-            self.process = subprocess.Popen(
-                self.command(directory, certificate, upstream), cwd=directory, stdout=log,
-                stderr=log, stdin=subprocess.DEVNULL, env=self.environment(directory, upstream))
-
-    settings = {}
-
-    def environment(self, directory, upstream):
-        return {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "HOME": str(directory)}
-
-    def stop(self):
-        self.process.terminate()
-        self.process.wait(30)
-
-
-class Nginx(Proxy):
-    program = "nginx"
-
-    def command(self, directory, certificate, upstream):
-        site = substituted(
-            "nginx.conf",
-            upstream=(r"127\.0\.0\.1:8080", f"127.0.0.1:{upstream}"),
-            listen=(r"listen 443", f"listen 127.0.0.1:{self.port}"),
-            listen6=(r"listen \[::\]:443", f"listen [::1]:{self.port}"),
-            certificate=(r"/etc/ssl/certs/\S+(?=;)", str(certificate)),
-            key=(r"/etc/ssl/private/\S+(?=;)", str(certificate)))
-        (directory / "site.conf").write_text(site)
-        temporary = "".join(
-            f"{kind}_temp_path {directory}/{kind};\n"
-            for kind in ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"])
-        (directory / "nginx.conf").write_text(
-            f"pid {directory}/nginx.pid;\nerror_log stderr;\nevents {{}}\n"
-            f"http {{\naccess_log off;\n{temporary}include {directory}/site.conf;\n}}\n")
-        return ["nginx", "-p", str(directory), "-c", str(directory / "nginx.conf"),
-                "-g", "daemon off;"]
-
-
-class HAProxy(Proxy):
-    program = "haproxy"
-    example = "haproxy.cfg"
-
-    def command(self, directory, certificate, upstream):
-        (directory / "haproxy.cfg").write_text(substituted(
-            self.example,
-            upstream=(r"127\.0\.0\.1:8080", f"127.0.0.1:{upstream}"),
-            listen=(r"bind :443", f"bind 127.0.0.1:{self.port}"),
-            certificate=(r"/etc/haproxy/\S+\.pem", str(certificate))))
-        return ["haproxy", "-db", "-f", str(directory / "haproxy.cfg")]
 
 
 class HAProxyTCP(HAProxy):
@@ -168,7 +97,7 @@ class Client(Agent):
 
 @pytest.fixture(params=[Nginx, HAProxy, HAProxyTCP, Caddy], ids=lambda kind: kind.__name__)
 def kind(request):
-    assert shutil.which(request.param.program, path="/usr/sbin:/usr/bin:/sbin:/bin"), (
+    assert shutil.which(request.param.program, path=SEARCH_PATH), (
         f"{request.param.program} is not installed: make test installs it")
     return request.param
 
@@ -253,7 +182,9 @@ def test_the_session_cookie_works_from_the_sites_own_pages(through):
 
 
 def test_the_settings_that_an_example_names_are_accepted(tmp_path):
-    for example in ["nginx.conf", "haproxy.cfg", "haproxy-tcp.cfg", "Caddyfile"]:
+    for example in [
+            "nginx.conf", "haproxy.cfg", "haproxy-tcp.cfg", "Caddyfile", "nginx-nodes.conf",
+            "haproxy-nodes.cfg"]:
         comment = re.findall(r"^#   (.*)", (DEPLOY / example).read_text(), re.M)
         assert comment[0] == "[server]"
         (tmp_path / example).write_text("\n".join(comment) + '\n[hash_login]\nissuer = "a"\n')

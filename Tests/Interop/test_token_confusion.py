@@ -13,10 +13,11 @@ from test_accounts_flow import claims, header
 ACCOUNT, USER = {"email", "pro", "api"}, {"pro", "api"}
 PLACES = {
     "POST /api/v1/session": {"challenge"},
-    "POST /api/v1/capability": {"session"},
+    "POST /api/v1/capability": {"session", "email"},
     "POST /api/v1/api-key": {"session"},
     "DELETE /api/v1/account": {"session"},
     "GET /.well-known/jmap": {"capability"},
+    "GET /userinfo": {"capability", "email"},
     "GET /api/accounts/{account}": ACCOUNT,
     "DELETE /api/accounts/{account}": ACCOUNT,
     "PUT /api/accounts/{account}/reset-password": ACCOUNT,
@@ -69,7 +70,7 @@ def test_no_token_is_accepted_as_another_kind(boxes, tokens, place, kind):
     answer = knock(boxes, place, tokens[kind], tokens["account"])
     if place.split()[1].startswith("/api/user") and kind == "email":
         failed(answer, 403, "forbidden")
-    elif place.split()[1].startswith(("/api/user", "/api/accounts")):
+    elif place.split()[1].startswith(("/api/user", "/api/accounts", "/userinfo")):
         failed(answer, 401, "invalid_or_expired_token")
     else:
         assert answer.status_code == 401 and answer.headers["WWW-Authenticate"] == "Bearer"

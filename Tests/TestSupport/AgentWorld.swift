@@ -33,6 +33,7 @@ public final class AgentWorld: Sendable {
     public let domains: Domains
     public let authenticator: Authenticator
     public let hashLogins: HashLogins
+    public let mailServices: MailServices
     public let resolver = TestResolver()
     public let host = TestHost()
     public let stopwatch: TestStopwatch
@@ -115,6 +116,8 @@ public final class AgentWorld: Sendable {
             random: random.make)
         authenticator = Authenticator(tokens: tokens, stores: stores)
         registrar = UserRegistrar(users: stores.users, hasher: hasher, random: random.make)
+        mailServices = MailServices(
+            agents: agents, tokens: tokens, stores: stores, hasher: hasher, throttle: throttle)
         stopwatch = TestStopwatch(clock: clock)
         hashLogins = HashLogins(
             settings: HashLogins.Settings(bounds: bounds), policy: Self.policy, tokens: tokens,

@@ -32,3 +32,9 @@ extension ProofOfWorkError: Equatable {
         String(reflecting: left) == String(reflecting: right)
     }
 }
+
+extension ServicesError: Equatable {
+    public static func == (left: Self, right: Self) -> Bool {
+        String(reflecting: left) == String(reflecting: right)
+    }
+}

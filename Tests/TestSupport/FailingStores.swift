@@ -161,6 +161,11 @@ public struct FailingChallenges: ChallengeLedger {
     }
 
     public func spend(_ id: String, expiry: Instant) async throws -> Bool { throw error }
+    public func hold(
+        _ id: String, until expiry: Instant, at now: Instant
+    ) async throws -> Bool {
+        throw error
+    }
     public func end(
         _ id: String, expiry: Instant, recording event: AuditEvent
     ) async throws -> Bool {

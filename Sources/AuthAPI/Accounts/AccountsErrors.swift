@@ -1,44 +1,18 @@
 internal import AuthCore
 internal import HTTPEngine
-internal import StrictJSON
 
-/// Renders the errors of the accounts API: `{"error":"<code>","message":"<sentence>"}`. Clients
-/// read only the code.
+/// Renders the errors of the accounts API. Clients read only the code.
 struct AccountsErrors: Sendable {
     /// For the errors that the engine answers itself.
     var renderer: ErrorRenderer {
-        { error, _ in response(ErrorCode(error)) }
+        { error, _ in CodedError(error).response() }
     }
 
-    func response(_ error: AccountsError) -> Response { response(ErrorCode(error)) }
-
-    private func response(_ error: ErrorCode) -> Response {
-        var response = Response.json(error.status) { body in
-            body.member("error", error.code)
-            body.member("message", error.message)
-        }
-        response.addErrorFields(retryAfter: error.retryAfter)
-        return response
-    }
+    func response(_ error: AccountsError) -> Response { CodedError(error).response() }
 }
 
-/// One error of the accounts API.
-private struct ErrorCode {
-    let status: Status
-    let code: String
-    let message: String
-    var retryAfter: Duration?
-
-    private init(
-        _ status: Status, _ code: String, _ message: String, retryAfter: Duration? = nil
-    ) {
-        self.status = status
-        self.code = code
-        self.message = message
-        self.retryAfter = retryAfter
-    }
-
-    init(_ error: AccountsError) {
+extension CodedError {
+    fileprivate init(_ error: AccountsError) {
         switch error {
         case .missingToken:
             self.init(.unauthorized, "unauthorized", "Send a token as `Authorization: Bearer …`.")
@@ -99,49 +73,5 @@ private struct ErrorCode {
             self.init(.conflict, "domain_in_use", "Delete the accounts on the domain first.")
         case .common(let error): self.init(error)
         }
-    }
-
-    private init(_ error: CommonError) {
-        switch error {
-        case .malformedRequest(let explanation):
-            self.init(.badRequest, "invalid_request", explanation)
-        case .unsupportedMediaType(let expected):
-            self.init(
-                .unsupportedMediaType, "unsupported_media_type", "Send the body as \(expected).")
-        case .rateLimited(let limit):
-            self.init(
-                .tooManyRequests, "rate_limit_exceeded",
-                "Wait for the seconds in Retry-After, then retry.", retryAfter: limit.retryAfter)
-        case .busy(let wait): self.init(busyFor: wait)
-        case .failed: self = .internalError
-        }
-    }
-
-    private static let internalError = ErrorCode(
-        .internalServerError, "internal_error", "This is a fault of the server; try again later.")
-
-    init(_ error: HTTPError) {
-        switch error {
-        case .malformed(let error):
-            self.init(error.status, "invalid_request", error.explanation)
-        case .notFound: self.init(.notFound, "not_found", "There is nothing at this path.")
-        case .methodNotAllowed(let allowed):
-            let names = allowed.map(\.name).joined(separator: ", ")
-            self.init(.methodNotAllowed, "method_not_allowed", "This path takes \(names).")
-        case .bodyTooLarge(let limit):
-            self.init(
-                .contentTooLarge, "payload_too_large", "The body is larger than \(limit) bytes.")
-        case .timeout:
-            self.init(.requestTimeout, "invalid_request", "The request took too long to arrive.")
-        case .overloaded(let seconds): self.init(busyFor: .seconds(seconds))
-        case .internalError: self = .internalError
-        }
-    }
-
-    private init(busyFor wait: Duration) {
-        self.init(
-            .serviceUnavailable, "server_busy",
-            "Nothing was changed; wait for the seconds in Retry-After and send the same again.",
-            retryAfter: wait)
     }
 }

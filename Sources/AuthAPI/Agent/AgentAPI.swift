@@ -40,7 +40,7 @@ public struct AgentAPI: Sendable {
                 pipeline.route(.post, "/api/v1/challenge", .none(), issueChallenge),
                 pipeline.route(.post, "/api/v1/session", body: .json, challenge, openSession),
                 pipeline.route(.delete, "/api/v1/session", session, endSession),
-                pipeline.route(.post, "/api/v1/capability", session, issueCapability),
+                pipeline.route(.post, "/api/v1/capability", sessionOrEmail, issueCapability),
                 pipeline.route(.post, "/api/v1/api-key", session, renewAPIKey),
                 pipeline.route(.delete, "/api/v1/account", session, deleteAccount),
                 pipeline.route(.get, "/.well-known/jmap", capability, showJMAPSession),
@@ -58,6 +58,12 @@ public struct AgentAPI: Sendable {
     private var session: Authentication<Agents.Session, AgentError> {
         Authentication(limit: .general) { request, caller throws(AgentError) in
             try await agents.authenticate(session: request.bearerToken, at: caller.now)
+        }
+    }
+
+    private var sessionOrEmail: Authentication<Agents.Session, AgentError> {
+        Authentication(limit: .general) { request, caller throws(AgentError) in
+            try await agents.authenticate(sessionOrEmail: request.bearerToken, at: caller.now)
         }
     }
 

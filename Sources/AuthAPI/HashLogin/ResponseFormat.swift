@@ -14,14 +14,6 @@ extension Request {
     func responseFormat(of mediaType: String?) -> ResponseFormat {
         isJSON(mediaType) ? .json : headers.acceptedFormat
     }
-
-    /// Whether the body is JSON: by its media type, or, without one, by its first byte.
-    func isJSON(_ mediaType: String?) -> Bool {
-        guard let mediaType else {
-            return body.first { ![0x20, 0x09, 0x0a, 0x0d].contains($0) } == UInt8(ascii: "{")
-        }
-        return mediaType == "application/json"
-    }
 }
 
 extension HeaderFields {

@@ -16,8 +16,9 @@ extension Response {
 
     /// Adds the fields that a status must have: `WWW-Authenticate` to every 401 (RFC 9110 §15.5.2),
     /// `Retry-After` to a 429 and a 503.
-    mutating func addErrorFields(retryAfter: Duration?) {
-        if status == .unauthorized { headers.append(("WWW-Authenticate", "Bearer")) }
+    /// - Parameter challenge: the value of `WWW-Authenticate`.
+    mutating func addErrorFields(retryAfter: Duration?, challenge: String = "Bearer") {
+        if status == .unauthorized { headers.append(("WWW-Authenticate", challenge)) }
         if let retryAfter {
             headers.append(("Retry-After", String(retryAfter.retryAfterSeconds)))
         }

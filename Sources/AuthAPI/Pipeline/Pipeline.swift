@@ -23,20 +23,24 @@ struct Pipeline<Failure: FlowError>: Sendable {
     /// Told of rejected tokens, and of attempts that a use case has throttled; `nil` for endpoints
     /// that have neither.
     let events: SecurityEvents?
+    /// Whether what is this server's fault is rendered here as well. It is reported all the same.
+    var rendersFaults = false
     let render: @Sendable (Failure, Request) -> Response
 
     /// A route whose requests go through the pipeline.
     /// - Parameters:
     ///   - body: the media type that the endpoint takes.
     ///   - authentication: who may send the request, and the principal that the handler gets.
+    ///   - client: the address of the client, where the request is from a service that names it.
     func route<Principal>(
         _ method: Method, _ path: String, body: BodyType = .ignored,
         _ authentication: Authentication<Principal, Failure>,
+        client: @escaping @Sendable (Request) -> IPAddress? = { _ in nil },
         _ handler: @escaping Handler<Principal>
     ) -> Route {
         Route(method, path) { request in
             let caller = Caller(
-                address: request.peer, requestID: request.id,
+                address: client(request) ?? request.peer, requestID: request.id,
                 now: clock(), arrival: .now)
             var status: RateLimitStatus?
             var response: Response
@@ -57,7 +61,10 @@ struct Pipeline<Failure: FlowError>: Sendable {
                 let kind = kind(of: error, of: request, isHandling: isHandling)
                 if let kind { events?.record(SecurityEvent(kind, subject: path, by: caller)) }
                 switch error.common {
-                case .failed(let cause): throw cause
+                case .failed(let cause):
+                    // A request whose client has gone is not a fault.
+                    guard rendersFaults, !(cause is CancellationError) else { throw cause }
+                    throw AnsweredFault(cause: cause, response: render(error, request))
                 // The fields describe the limit that was exceeded.
                 case .rateLimited(let limited): status = limited.status
                 default: break

@@ -1,3 +1,4 @@
+internal import Cryptography
 internal import HTTPEngine
 
 extension Request {
@@ -5,16 +6,30 @@ extension Request {
     ///
     /// `nil` when there is no such header, another scheme, nothing after the scheme, or more than
     /// one `Authorization`, because then it is not clear which one counts.
-    var bearerToken: String? {
+    var bearerToken: String? { credentials(of: "bearer").map { String(Substring($0)) } }
+
+    /// The user name and the password of `Authorization: Basic …` (RFC 7617 §2); `nil` as for
+    /// ``bearerToken``, and when they cannot be decoded.
+    var basicCredentials: (user: String, password: [UInt8])? {
+        guard let bytes = credentials(of: "basic").flatMap({ Base64.decode($0) }),
+            let colon = bytes.firstIndex(of: UInt8(ascii: ":"))
+        else { return nil }
+        return (
+            String(decoding: bytes[..<colon], as: UTF8.self), Array(bytes[(colon + 1)...])
+        )
+    }
+
+    /// What follows the scheme in `Authorization`.
+    /// - Parameter scheme: in lower case.
+    private func credentials(of scheme: String) -> Substring.UTF8View? {
         let values = headers.all("authorization")
         guard values.count == 1, let value = values.first else { return nil }
-        let scheme = "bearer"
         guard value.utf8.count > scheme.utf8.count + 1,
             value.utf8.prefix(scheme.utf8.count).map({ $0 | 0x20 }).elementsEqual(scheme.utf8),
             value.utf8.dropFirst(scheme.utf8.count).first == UInt8(ascii: " ")
         else { return nil }
-        let token = value.utf8.dropFirst(scheme.utf8.count).drop { $0 == UInt8(ascii: " ") }
-        return token.isEmpty ? nil : String(Substring(token))
+        let text = value.utf8.dropFirst(scheme.utf8.count).drop { $0 == UInt8(ascii: " ") }
+        return text.isEmpty ? nil : text
     }
 
     /// Whether there is no `Authorization`, or one without a token, which counts as none.

@@ -15,10 +15,11 @@ public enum CommonError: Error, Sendable {
     /// this cause.
     case failed(any Error)
 
-    /// Classifies an error of a store, a pool or a library.
+    /// Classifies an error of a store, a pool, a library or another flow.
     public init(_ error: any Error) {
         switch error {
         case let error as CommonError: self = error
+        case let error as any FlowError: self = error.common ?? .failed(error)
         case let error as RateLimited: self = .rateLimited(error)
         case let error as WorkerPool.Full: self = .busy(retryAfter: error.retryAfter)
         case is StoreBusy: self = .busy(retryAfter: .seconds(1))

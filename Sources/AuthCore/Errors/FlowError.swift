@@ -13,9 +13,13 @@ public protocol FlowError: Error, Sendable {
 }
 
 extension FlowError {
-    /// Whether the request failed because the server was busy. What it spent is then given back.
-    var isBusy: Bool {
-        if case .busy? = common { true } else { false }
+    /// Whether the request failed because the server was busy or the client has sent too many. What
+    /// it spent is then given back.
+    var isTemporary: Bool {
+        switch common {
+        case .busy, .rateLimited: true
+        case .malformedRequest, .unsupportedMediaType, .failed, nil: false
+        }
     }
 }
 

@@ -95,6 +95,13 @@ public final class RateLimiter: Sendable {
         self.classes = classes
     }
 
+    /// The time between two requests of a class of which one client may send one at a time; `nil`
+    /// where more may come at once, or nothing is limited.
+    func interval(of limit: Class) -> Duration? {
+        guard let rate = classes[limit]?.rate, rate.burst == 1 else { return nil }
+        return .microseconds(rate.microsecondsPerToken)
+    }
+
     /// Takes one token from the client's bucket.
     /// - Returns: the state of the bucket; `nil` when the request is not counted.
     /// - Throws: ``RateLimited`` when the bucket is empty.

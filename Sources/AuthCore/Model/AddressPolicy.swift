@@ -1,11 +1,13 @@
 /// Which mailbox names may be created: the operator's domains, reserved names and delimiter.
 public struct AddressPolicy: Sendable {
-    /// RFC 2142's role names, and names that mail systems or people impersonating them use.
+    /// RFC 2142's role names, names that mail systems or people impersonating them use, and names
+    /// that have a meaning in mail stores, such as Cyrus IMAP's `anyone`.
     public static let defaultReserved: Set<String> = [
         // RFC 2142 sections 3 to 7.
         "info", "marketing", "sales", "support", "abuse", "noc", "security", "postmaster",
         "hostmaster", "usenet", "news", "webmaster", "www", "uucp", "ftp",
         "admin", "administrator", "root", "noreply", "no-reply", "mailer-daemon",
+        "cyrus", "anyone", "anonymous", "dovecot", "vmail", "nobody",
     ]
 
     /// The configured domains. Agents get their mailboxes on the first one.

@@ -6,7 +6,7 @@ public import Scheduling
 ///
 /// A challenge is spent when its verification starts, whatever the result. It stays spent across
 /// restarts and for all servers that share a database. Only ``refund(_:after:)`` gives it back, for
-/// a request that failed because the server was busy.
+/// a request that is answered 503 or 429.
 public struct ProofOfWork<Challenge: ChallengeToken>: UseCases {
     typealias Failure = ProofOfWorkError
 
@@ -102,11 +102,11 @@ public struct ProofOfWork<Challenge: ChallengeToken>: UseCases {
         wrongProofs?.refund(caller.address, at: caller.now)
     }
 
-    /// Gives the challenge back when `error` is `busy`, because a request that is answered 503 must
-    /// not spend anything.
+    /// Gives the challenge back when `error` is temporary, because a request that is answered 503
+    /// or 429 must not spend anything.
     func refund(_ presented: Presented, after error: some FlowError) async throws(ProofOfWorkError)
     {
-        guard error.isBusy else { return }
+        guard error.isTemporary else { return }
         try await attempt(await challenges.restore(presented.challenge.id))
     }
 

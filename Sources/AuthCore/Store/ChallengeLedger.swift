@@ -8,12 +8,16 @@ public protocol ChallengeLedger: Sendable {
     ///   token is invalid from then on.
     func spend(_ id: String, expiry: Instant) async throws -> Bool
 
+    /// Marks `id` until `expiry`, also when it has a mark that ended by `now`. Of any number of
+    /// concurrent calls with one `id`, on any number of servers, one returns `true` in that time.
+    func hold(_ id: String, until expiry: Instant, at now: Instant) async throws -> Bool
+
     /// Marks the `jti` of a token as ended, as ``spend(_:expiry:)`` does.
     /// ``AccountStore/account(id:unlessEnded:)`` then finds no account for it.
     /// - Returns: `false`, without an event, when the token has been ended before.
     func end(_ id: String, expiry: Instant, recording event: AuditEvent) async throws -> Bool
 
-    /// Removes a mark, for a request that failed after the spend because the store was busy.
+    /// Removes a mark, for a request that failed after it was made.
     /// Nothing happens when there is no mark.
     func restore(_ id: String) async throws
 

@@ -48,18 +48,47 @@ public struct CapabilityToken: TokenKind, Equatable {
     }
 }
 
+/// A capability with nothing but `sub` and `iat`, for mail stores that accept no other claim and no
+/// key id: Cyrus IMAP 3.6. The mail store decides how long it is valid after `iat`.
+public struct MinimalCapabilityToken: TokenKind, Equatable {
+    public static let use = KeyUse.capability
+    public static let type = CapabilityToken.type
+    public static let isMinimal = true
+    public static func audience(in realm: Realm) -> String? { nil }
+
+    /// `sub`, as in ``CapabilityToken``.
+    public let subject: String
+
+    public init(subject: String) {
+        self.subject = subject
+    }
+
+    /// - Returns: `nil` when there is any other claim: such a token is not minimal, and its other
+    ///   claims would have to be verified.
+    public init?(claims: JSONObject) {
+        guard let subject = claims.string("sub"),
+            claims.members.allSatisfy({ $0.name == "sub" || $0.name == "iat" })
+        else { return nil }
+        self.subject = subject
+    }
+
+    public func write(to claims: inout JSONWriter) {
+        claims.member("sub", subject)
+    }
+}
+
+/// What capabilities contain.
+public enum CapabilityClaims: String, CaseIterable, Sendable {
+    /// ``CapabilityToken``.
+    case full
+    /// ``MinimalCapabilityToken``.
+    case minimal
+}
+
 /// The name by which the mail store knows a mailbox: the capability token's `sub` and the JMAP
 /// account id.
 public enum MailSubject: String, CaseIterable, Sendable {
     case address
     case localPart = "local_part"
     case accountID = "account_id"
-
-    func of(_ account: Account) -> String {
-        switch self {
-        case .address: account.address.description
-        case .localPart: account.address.localPart.text
-        case .accountID: account.id.text
-        }
-    }
 }

@@ -21,7 +21,7 @@ public struct TokenAuthority: Sendable {
 
     /// Signs `token`. On a first start it waits until the key has been generated.
     /// - Parameters:
-    ///   - lifetime: from now to `exp`; whole seconds.
+    ///   - lifetime: from now to `exp`; whole seconds. Not used for a minimal token.
     ///   - caller: who gets the token, and the time.
     public func sign<Kind: TokenKind>(
         _ token: Kind, lifetime: Duration, for caller: Caller
@@ -45,23 +45,37 @@ public struct TokenAuthority: Sendable {
     }
 
     /// - Returns: the token and its expiry; `nil` unless `text` is a token of this kind that this
-    ///   server signed and that is valid now. The cause is not reported.
+    ///   server signed and that is valid now. The cause is not reported. A minimal token has no
+    ///   expiry, so it is never valid here.
     public func verify<Kind: TokenKind>(
         _ text: String, as kind: Kind.Type, at now: Instant
     ) async throws -> (token: Kind, expiry: Instant)? {
+        guard let found = try await read(text, as: kind, at: now), let expiry = found.expiry else {
+            return nil
+        }
+        return (found.token, expiry)
+    }
+
+    /// As ``verify(_:as:at:)``, with the time at which the token was signed. How long a minimal
+    /// token is valid after that is for the caller to decide.
+    public func read<Kind: TokenKind>(
+        _ text: String, as kind: Kind.Type, at now: Instant
+    ) async throws -> VerifiedToken<Kind>? {
         guard let compact = CompactToken(text), compact.header.string("typ") == Kind.type,
             compact.header.string("alg") == Kind.use.algorithm, compact.header["crit"] == nil
         else { return nil }
-        guard try await isSigned(compact, for: Kind.use, at: now),
+        guard try await isSigned(compact, as: Kind.self, at: now),
             let claims = compact.claims,
-            claims.string("iss") == Kind.issuer(in: realm),
-            hasAudience(of: Kind.self, claims),
-            let issued = claims.integer("iat"), let expiry = claims.integer("exp"),
-            Instant(seconds: issued) <= now.advanced(by: Self.clockSkew),
-            now < Instant(seconds: expiry),
+            let issued = claims.integer("iat").map(Instant.init(seconds:)),
+            issued <= now.advanced(by: Self.clockSkew),
             let token = Kind(claims: claims)
         else { return nil }
-        return (token, Instant(seconds: expiry))
+        if Kind.isMinimal { return VerifiedToken(token: token, issued: issued, expiry: nil) }
+        guard claims.string("iss") == Kind.issuer(in: realm),
+            hasAudience(of: Kind.self, claims),
+            let expiry = claims.integer("exp").map(Instant.init(seconds:)), now < expiry
+        else { return nil }
+        return VerifiedToken(token: token, issued: issued, expiry: expiry)
     }
 
     private func hasAudience<Kind: TokenKind>(of kind: Kind.Type, _ claims: JSONObject) -> Bool {
@@ -69,17 +83,18 @@ public struct TokenAuthority: Sendable {
         return claims.string("aud") == audience
     }
 
-    private func isSigned(
-        _ compact: CompactToken, for use: KeyUse, at now: Instant
+    private func isSigned<Kind: TokenKind>(
+        _ compact: CompactToken, as kind: Kind.Type, at now: Instant
     ) async throws -> Bool {
+        let use = Kind.use
         let candidates: [VerificationKey]
         switch compact.header["kid"] {
-        case .string(let id):
+        case .string(let id) where !Kind.isMinimal:
             guard let key = try await keys.verificationKey(id: id, for: use, at: now) else {
                 return false
             }
             candidates = [key]
-        case nil where !realm.namesKey(for: use):
+        case nil where !namesKey(kind):
             candidates = try await keys.verificationKeys(for: use, at: now)
         default: return false
         }
@@ -95,15 +110,24 @@ public struct TokenAuthority: Sendable {
             JSONWriter.object { members in
                 members.member("alg", Kind.use.algorithm)
                 members.member("typ", Kind.type)
-                if realm.namesKey(for: Kind.use) { members.member("kid", key.id) }
+                if namesKey(kind) { members.member("kid", key.id) }
             }, to: &header)
         return header
+    }
+
+    private func namesKey<Kind: TokenKind>(_ kind: Kind.Type) -> Bool {
+        !Kind.isMinimal && realm.namesKey(for: Kind.use)
     }
 
     private func claims<Kind: TokenKind>(
         of token: Kind, lifetime: Duration, at now: Instant
     ) -> [UInt8] {
         JSONWriter.object { claims in
+            if Kind.isMinimal {
+                token.write(to: &claims)
+                claims.member("iat", now.seconds)
+                return
+            }
             claims.member("iss", Kind.issuer(in: realm))
             if let audience = Kind.audience(in: realm) { claims.member("aud", audience) }
             token.write(to: &claims)
@@ -111,4 +135,12 @@ public struct TokenAuthority: Sendable {
             claims.member("exp", now.advanced(by: lifetime).seconds)
         }
     }
+}
+
+/// A token whose signature and claims have been verified.
+public struct VerifiedToken<Kind: TokenKind>: Sendable {
+    public let token: Kind
+    public let issued: Instant
+    /// `nil` for a minimal token.
+    public let expiry: Instant?
 }

@@ -13,6 +13,9 @@ public protocol TokenKind: Sendable {
     static func issuer(in realm: Realm) -> String
     /// `aud`, compared exactly. For a kind without an audience, a token that has one is invalid.
     static func audience(in realm: Realm) -> String?
+    /// Whether the token has nothing but `alg` and `typ` in its header and, beside its own claims,
+    /// nothing but `iat`: no key id, issuer, audience or expiry.
+    static var isMinimal: Bool { get }
 
     /// The claims beyond `iss`, `aud`, `iat` and `exp`.
     init?(claims: JSONObject)
@@ -22,6 +25,7 @@ public protocol TokenKind: Sendable {
 
 extension TokenKind {
     public static func issuer(in realm: Realm) -> String { realm.issuer }
+    public static var isMinimal: Bool { false }
 }
 
 /// The names under which this server issues tokens.

@@ -17,6 +17,7 @@ public struct Agents: UseCases {
         public var challengeLifetime: Duration
         public var sessionLifetime: Duration
         public var capabilityLifetime: Duration
+        public var capabilityClaims: CapabilityClaims
         /// The name by which the mail store knows a mailbox.
         public var mailSubject: MailSubject
         /// The quota of an agent's mailbox, in bytes of mail.
@@ -25,13 +26,14 @@ public struct Agents: UseCases {
         public init(
             salt: String, scrypt: Scrypt.Parameters,
             challengeLifetime: Duration, sessionLifetime: Duration, capabilityLifetime: Duration,
-            mailSubject: MailSubject, quota: Int64
+            capabilityClaims: CapabilityClaims = .full, mailSubject: MailSubject, quota: Int64
         ) {
             self.salt = salt
             self.scrypt = scrypt
             self.challengeLifetime = challengeLifetime
             self.sessionLifetime = sessionLifetime
             self.capabilityLifetime = capabilityLifetime
+            self.capabilityClaims = capabilityClaims
             self.mailSubject = mailSubject
             self.quota = quota
         }
@@ -45,10 +47,13 @@ public struct Agents: UseCases {
     private let work: ProofOfWork<AgentChallengeToken>
     private let governor: DifficultyGovernor
     private let tokens: TokenAuthority
+    private let emailTokens: EmailTokens
+    let capabilities: Capabilities
     private let accounts: any AccountStore
     private let ledger: any ChallengeLedger
     private let audit: any AuditLog
     private let limiter: RateLimiter
+    private let creationInterval: CreationInterval
     private let random: @Sendable (Int) -> [UInt8]
 
     /// - Parameters:
@@ -69,10 +74,16 @@ public struct Agents: UseCases {
             challenges: challenges, pool: hashing, wrongProofs: wrongProofs, random: random)
         self.governor = governor
         self.tokens = tokens
+        emailTokens = EmailTokens(tokens: tokens, accounts: accounts)
+        capabilities = Capabilities(
+            claims: settings.capabilityClaims, lifetime: settings.capabilityLifetime,
+            names: MailNames(subject: settings.mailSubject, firstDomain: policy.agentDomain),
+            tokens: tokens, accounts: accounts, random: random)
         self.accounts = accounts
         ledger = challenges
         self.audit = audit
         self.limiter = limiter
+        creationInterval = CreationInterval(limiter, ledger: challenges)
         self.random = random
     }
 
@@ -134,7 +145,9 @@ public struct Agents: UseCases {
                 id: AccountID(random: random(16)), address: address,
                 credential: .apiKey(key.digest), quota: settings.quota, created: caller.now)
             try await paid(by: challenge) { () async throws(AgentError) in
-                try await insert(account, by: caller)
+                try await within(creationInterval, of: caller) { () async throws(AgentError) in
+                    try await insert(account, by: caller)
+                }
             }
             return (try await openSession(on: account, for: caller), key)
         } catch {
@@ -164,13 +177,20 @@ public struct Agents: UseCases {
     public func authenticate(
         session token: String?, at now: Instant
     ) async throws(AgentError) -> Session {
+        guard let session = try await read(session: token, at: now) else { throw .invalidSession }
+        return session
+    }
+
+    private func read(
+        session token: String?, at now: Instant
+    ) async throws(AgentError) -> Session? {
         guard let token,
             let (session, expiry) = try await attempt(
                 await tokens.verify(token, as: SessionToken.self, at: now)),
             let account = try await attempt(
                 await accounts.account(id: session.accountID, unlessEnded: session.id)),
             account.state == .active, account.credentialVersion == session.credentialVersion
-        else { throw .invalidSession }
+        else { return nil }
         return Session(account: account, token: IssuedToken(id: session.id, expiry: expiry))
     }
 
@@ -185,6 +205,19 @@ public struct Agents: UseCases {
     }
 
     // MARK: Capabilities
+
+    /// The session or the Email JWT with which a client asks for a capability. A mailbox with a
+    /// password has no sessions here: its Email JWT takes their place.
+    /// - Throws: as ``authenticate(session:at:)``.
+    public func authenticate(
+        sessionOrEmail token: String?, at now: Instant
+    ) async throws(AgentError) -> Session {
+        if let session = try await read(session: token, at: now) { return session }
+        guard let token, let email = try await attempt(await emailTokens.read(token, at: now))
+        else { throw .invalidSession }
+        return Session(
+            account: email.account, token: IssuedToken(id: email.id, expiry: email.expiry))
+    }
 
     /// A new capability token.
     public struct IssuedCapability: Sendable {
@@ -205,14 +238,10 @@ public struct Agents: UseCases {
     public func issueCapability(
         for session: Session, by caller: Caller
     ) async throws(AgentError) -> IssuedCapability {
-        let account = session.account
-        if settings.mailSubject == .localPart, account.address.domain != policy.agentDomain {
-            throw .subjectNotUnique(first: policy.agentDomain.text)
-        }
-        let capability = CapabilityToken(
-            id: makeTokenID(), subject: settings.mailSubject.of(account), account: account)
-        let token = try await attempt(
-            await tokens.sign(capability, lifetime: settings.capabilityLifetime, for: caller))
+        guard
+            let token = try await attempt(
+                await capabilities.sign(for: session.account, to: caller))
+        else { throw .subjectNotUnique(first: policy.agentDomain.text) }
         return IssuedCapability(token: token, lifetime: settings.capabilityLifetime)
     }
 
@@ -222,12 +251,9 @@ public struct Agents: UseCases {
         capability token: String?, at now: Instant
     ) async throws(AgentError) -> MailAccount {
         guard let token,
-            let (capability, _) = try await attempt(
-                await tokens.verify(token, as: CapabilityToken.self, at: now)),
-            let account = try await attempt(await accounts.account(id: capability.accountID)),
-            account.state == .active
+            let capability = try await attempt(await capabilities.read(token, at: now))
         else { throw .invalidCapability }
-        return MailAccount(subject: capability.subject, address: account.address)
+        return MailAccount(subject: capability.subject, address: capability.account.address)
     }
 
     // MARK: The account
@@ -271,7 +297,7 @@ public struct Agents: UseCases {
     }
 
     /// Runs `body` after the challenge has been spent. The challenge is given back when `body`
-    /// fails because the server is busy.
+    /// fails with a temporary error.
     private func paid<T>(
         by challenge: PresentedChallenge, _ body: () async throws(AgentError) -> T
     ) async throws(AgentError) -> T {

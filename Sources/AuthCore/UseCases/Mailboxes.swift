@@ -14,6 +14,7 @@ public struct Mailboxes: UseCases {
     private let hasher: PasswordHasher
     private let passwords: PasswordLogin
     private let limiter: RateLimiter
+    private let creationInterval: CreationInterval
     private let work: ProofOfWork<AccountsChallengeToken>
     private let random: @Sendable (Int) -> [UInt8]
 
@@ -34,6 +35,7 @@ public struct Mailboxes: UseCases {
         self.hasher = hasher
         passwords = PasswordLogin(hasher: hasher, throttle: throttle, audit: stores.audit)
         self.limiter = limiter
+        creationInterval = CreationInterval(limiter, ledger: stores.challenges)
         work = ProofOfWork(
             lifetime: settings.challengeLifetime, puzzle: { .sha256(salt: $0.salt) },
             tokens: tokens, challenges: stores.challenges, random: random)
@@ -101,7 +103,9 @@ public struct Mailboxes: UseCases {
         return try await reserving(.creation, for: caller) { () async throws(AccountsError) in
             try await spending(challenge, with: proof, by: caller) {
                 () async throws(AccountsError) in
-                try await insert(address, on: domain, new.secret, owner: nil, by: caller)
+                try await within(creationInterval, of: caller) { () async throws(AccountsError) in
+                    try await insert(address, on: domain, new.secret, owner: nil, by: caller)
+                }
             }
         }
     }
@@ -150,8 +154,8 @@ public struct Mailboxes: UseCases {
         }
     }
 
-    /// Spends the challenge and runs `body`. The challenge is given back when `body` fails because
-    /// the server is busy.
+    /// Spends the challenge and runs `body`. The challenge is given back when `body` fails with a
+    /// temporary error.
     private func spending<T>(
         _ challenge: ProofOfWork<AccountsChallengeToken>.Presented, with proof: Proof,
         by caller: Caller, _ body: () async throws(AccountsError) -> T

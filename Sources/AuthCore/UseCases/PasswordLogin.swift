@@ -6,16 +6,22 @@ struct PasswordLogin: UseCases {
     let throttle: LoginThrottle
     let audit: any AuditLog
 
-    /// - Parameter hash: `nil` when there is no such account. The check then takes the same time
-    ///   and fails.
+    /// - Parameters:
+    ///   - hash: `nil` when there is no such account. The check then takes the same time and fails.
+    ///   - isAPIKey: whether the caller has found that the secret is the account's API key. Nothing
+    ///     is hashed then.
     /// - Returns: a new hash of the same password when the stored one is outdated.
     /// - Throws: ``AccountsError/invalidCredentials`` once the failure is counted and recorded.
     func check(
         _ secret: PasswordSecret, of name: LoginName, against hash: PasswordHash?,
-        by caller: Caller
+        isAPIKey: Bool = false, by caller: Caller
     ) async throws(AccountsError) -> PasswordHash? {
         do {
             let attempt = try await throttle.begin(name, by: caller)
+            guard !isAPIKey else {
+                attempt.end(as: .succeeded)
+                return nil
+            }
             let verdict: PasswordVerdict
             do {
                 verdict = try await hasher.verify(secret, against: hash, for: caller.address)

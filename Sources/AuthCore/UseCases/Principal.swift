@@ -43,13 +43,13 @@ public struct Authenticator: UseCases {
     public typealias Failure = AccountsError
 
     private let tokens: TokenAuthority
-    private let accounts: any AccountStore
+    private let emailTokens: EmailTokens
     private let users: any UserStore
     private let apiTokens: any APITokenStore
 
     public init(tokens: TokenAuthority, stores: Stores) {
         self.tokens = tokens
-        accounts = stores.accounts
+        emailTokens = EmailTokens(tokens: tokens, accounts: stores.accounts)
         users = stores.users
         apiTokens = stores.apiTokens
     }
@@ -62,17 +62,10 @@ public struct Authenticator: UseCases {
         if token.utf8.starts(with: APIToken.prefix.utf8) {
             return try await grant(ofAPIToken: token, at: now)
         }
-        if let (email, expiry) = try await attempt(
-            await tokens.verify(token, as: EmailToken.self, at: now))
-        {
-            let account = try await attempt(
-                await accounts.account(id: email.accountID, unlessEnded: email.id))
-            guard let account, account.state == .active,
-                account.credentialVersion == email.credentialVersion
-            else { throw .invalidToken }
+        if let email = try await attempt(await emailTokens.read(token, at: now)) {
             return Grant(
-                principal: .account(account), session: IssuedToken(id: email.id, expiry: expiry),
-                apiToken: nil)
+                principal: .account(email.account),
+                session: IssuedToken(id: email.id, expiry: email.expiry), apiToken: nil)
         }
         if let (pro, _) = try await attempt(await tokens.verify(token, as: ProToken.self, at: now))
         {

@@ -14,6 +14,7 @@ public struct Users: UseCases {
     private let hasher: PasswordHasher
     private let passwords: PasswordLogin
     private let limiter: RateLimiter
+    private let creationInterval: CreationInterval
     private let random: @Sendable (Int) -> [UInt8]
 
     /// - Parameter random: returns that many random bytes, fit for keys.
@@ -32,6 +33,7 @@ public struct Users: UseCases {
         self.hasher = hasher
         passwords = PasswordLogin(hasher: hasher, throttle: throttle, audit: stores.audit)
         self.limiter = limiter
+        creationInterval = CreationInterval(limiter, ledger: stores.challenges)
         self.random = random
     }
 
@@ -51,6 +53,7 @@ public struct Users: UseCases {
     ) async throws(AccountsError) -> Opened {
         guard settings.registrationIsOpen else { throw .registrationClosed }
         _ = try attemptNow(try limiter.take(.creation, for: caller.address, at: caller.now))
+        try await attempt(await creationInterval.begin(for: caller))
         guard let email = Email(parsing: text), try await !isReserved(email) else {
             throw .invalidEmail
         }

@@ -163,28 +163,7 @@ private struct RowSum: Equatable {
     }
 }
 
-extension Row {
-    fileprivate func value(_ column: Int32, _ kind: CopiedTable.Kind) throws -> PostgresValue {
-        switch kind {
-        case .uuid: try optionalText(column).map { .uuid(try bytes(ofID: $0, column)) } ?? .null
-        case .text: PostgresValue(try optionalText(column))
-        case .integer: PostgresValue(try optionalInteger(column))
-        case .bool: .bool(try bool(column))
-        case .instant: PostgresValue(try optionalInstant(column))
-        case .bytes: try optionalBlob(column).map { .bytes($0) } ?? .null
-        }
-    }
-
-    private func bytes(ofID text: String, _ column: Int32) throws -> [UInt8] {
-        guard let id = Identifier<Account>(text), case .uuid(let bytes) = PostgresValue.id(id)
-        else {
-            throw unreadable(column)
-        }
-        return bytes
-    }
-}
-
-extension PostgresRow {
+extension StoredRow {
     fileprivate func value(_ column: Int32, _ kind: CopiedTable.Kind) throws -> PostgresValue {
         if isNull(column) { return .null }
         return switch kind {

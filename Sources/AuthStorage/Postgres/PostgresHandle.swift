@@ -16,13 +16,16 @@ final class PostgresHandle {
     /// Why libpq could not be loaded; loading is tried once.
     private static let loadFailure = postern_libpq_load().map { String(cString: $0) }
 
-    /// Connects. With several hosts in the URL libpq tries them in order, and with
-    /// `target_session_attrs=read-write` it takes only one that can be written to.
+    /// Connects to the first host of the URL that can be written to, whatever the URL says of
+    /// `target_session_attrs`: a standby may not know yet what was revoked.
     ///
     /// `PQconnectPoll` cannot be told to give up one host and try the next; `connect_timeout` makes
     /// libpq do it here.
+    /// - Parameter order: in which the hosts of the URL are tried.
     /// - Throws: ``StorageError/unconnected(name:cause:)``.
-    init(_ url: PostgresURL, settings: PostgresSettings) throws {
+    init(
+        _ url: PostgresURL, settings: PostgresSettings, order: PostgresHostOrder = .ofURL
+    ) throws {
         if let cause = Self.loadFailure {
             throw StorageError.unconnected(
                 name: url.shown,
@@ -33,16 +36,18 @@ final class PostgresHandle {
             throw StorageError.unconnected(
                 name: url.shown, cause: "libpq cannot read this URL (\"Connection URIs\")")
         }
+        let hosts = order.parameters(options)
         postern_PQconninfoFree(options)
         // The URL replaces the parameters before it, and those after it replace the URL's.
-        let parameters: [(name: String, value: String)] = [
+        let parameters: [PostgresParameter] = [
             ("connect_timeout", "\(settings.connectSeconds)"), ("gssencmode", "disable"),
             // A server whose machine is gone sends nothing: found out after 4 s of silence.
             ("keepalives_idle", "5"), ("keepalives_interval", "2"), ("keepalives_count", "2"),
             ("tcp_user_timeout", "4000"), ("fallback_application_name", "postern"),
             ("dbname", url.text), ("client_encoding", "UTF8"),
+            ("target_session_attrs", "read-write"),
         ]
-        let pointer = Self.connect(parameters)
+        let pointer = Self.connect(parameters + hosts)
         guard let pointer else {
             throw StorageError.unconnected(name: url.shown, cause: "no memory")
         }
@@ -68,7 +73,7 @@ final class PostgresHandle {
         postern_PQfinish(pointer)
     }
 
-    private static func connect(_ parameters: [(name: String, value: String)]) -> OpaquePointer? {
+    private static func connect(_ parameters: [PostgresParameter]) -> OpaquePointer? {
         let names = parameters.map { strdup($0.name) }
         let values = parameters.map { strdup($0.value) }
         defer { for text in names + values { free(text) } }
@@ -99,6 +104,26 @@ final class PostgresHandle {
     /// Whether the connection can be used, as far as is known without asking the server.
     var isOpen: Bool { postern_PQstatus(pointer) == CONNECTION_OK }
 
+    /// The host that it was made to.
+    var host: PostgresHost {
+        PostgresHost(
+            name: postern_PQhost(pointer).map { String(cString: $0) } ?? "",
+            port: postern_PQport(pointer).map { String(cString: $0) } ?? "")
+    }
+
+    /// Whether the server has been set to read only since, or has become a standby behind a pool of
+    /// connections. It reports that by itself, with the answer to the next statement at the latest
+    /// (since PostgreSQL 14; before, only writes fail).
+    private var isReadOnly: Bool {
+        isOn("default_transaction_read_only") || isOn("in_hot_standby")
+    }
+
+    private func isOn(_ parameter: String) -> Bool {
+        postern_PQparameterStatus(pointer, parameter).map { strcmp($0, "on") == 0 } ?? false
+    }
+
+    private static let readOnly = "the server cannot be written to any more"
+
     /// Runs a script of statements that take no parameters; not in a transaction that
     /// ``run(_:)`` has begun. Waits without a limit of its own: migrations may take long.
     func execute(script: String, name: String) throws {
@@ -124,7 +149,9 @@ final class PostgresHandle {
     /// began.
     /// - Returns: a result for each statement.
     func run(_ statements: [PostgresStatement]) throws(PostgresFailure) -> [PostgresResult] {
-        guard isAlive() else { throw .lost(wasSent: false, cause: message) }
+        guard isAlive() else {
+            throw .lost(wasSent: false, cause: isReadOnly ? Self.readOnly : message)
+        }
         if postern_PQpipelineStatus(pointer) == PQ_PIPELINE_OFF {
             postern_PQenterPipelineMode(pointer)
         }
@@ -211,6 +238,8 @@ final class PostgresHandle {
             switch postern_PQresultStatus(raw) {
             case PGRES_PIPELINE_SYNC:
                 if let failure { throw .rejected(failure) }
+                // What was read may be older than what another server has acknowledged.
+                guard !isReadOnly else { throw .lost(wasSent: true, cause: Self.readOnly) }
                 return results
             case PGRES_COMMAND_OK, PGRES_TUPLES_OK:
                 if let command, command.isPreparation {
@@ -228,7 +257,7 @@ final class PostgresHandle {
         }
     }
 
-    /// Whether the server has not ended the connection while it was idle.
+    /// Whether the server has not ended the connection while it was idle, and can be written to.
     private func isAlive() -> Bool {
         guard isOpen else { return false }
         var descriptor = pollfd(fd: postern_PQsocket(pointer), events: Int16(POLLIN), revents: 0)
@@ -236,7 +265,7 @@ final class PostgresHandle {
         while poll(&descriptor, 1, 0) > 0 {
             guard postern_PQconsumeInput(pointer) == 1, isOpen else { return false }
         }
-        return true
+        return !isReadOnly
     }
 
     /// - Returns: `false` when the socket was not ready in time.
@@ -254,7 +283,7 @@ final class PostgresHandle {
     /// Reads what the server has sent by itself.
     /// - Returns: how many notifications came; `nil` when the connection is lost.
     func takeNotifications() -> Int? {
-        guard postern_PQconsumeInput(pointer) == 1, isOpen else { return nil }
+        guard postern_PQconsumeInput(pointer) == 1, isOpen, !isReadOnly else { return nil }
         var count = 0
         while let notification = postern_PQnotifies(pointer) {
             postern_PQfreemem(notification)
@@ -286,6 +315,9 @@ struct PostgresSettings: Sendable {
     var connectSeconds = 3
     /// How long a statement may take. Beyond: `StoreBusy`.
     var statementTimeout: Duration = .seconds(5)
+    /// The same for the connection that listens. Short, so that a change of keys is not missed for
+    /// long when its server is gone without a word.
+    var sessionTimeout: Duration = .seconds(2)
     /// How long a statement may wait for a lock. Beyond: `StoreBusy`.
     var lockTimeout: Duration = .seconds(4)
     /// For how long a write whose connection was lost tries to find out whether it was done.

@@ -14,17 +14,11 @@ final class PostgresPool: Sendable {
     private let connections: [PostgresConnection]
     private let settings: PostgresSettings
 
-    /// - Parameter onReachable: called when the server cannot be reached, with the cause, and with
-    ///   `nil` when it can be reached again.
-    init(
-        _ url: PostgresURL, settings: PostgresSettings,
-        onReachable: @escaping @Sendable (_ cause: String?) -> Void
-    ) {
+    init(_ url: PostgresURL, settings: PostgresSettings, _ reachability: Reachability) {
         self.settings = settings
         let workers = WorkerPool(
             name: "postgres", lanes: max(1, settings.connections), depth: settings.depth,
             shares: settings.shares)
-        let reachability = Reachability(onReachable)
         self.workers = workers
         connections = workers.lanes.map {
             PostgresConnection(url, settings: settings, on: $0, reachability)
@@ -137,13 +131,14 @@ actor PostgresConnection {
 
     private func sent(_ statements: [PostgresStatement]) throws -> [PostgresResult] {
         let handle = try opened()
+        let begin = ContinuousClock.now
         do throws(PostgresFailure) {
             return try handle.run(statements)
         } catch {
             if case .lost(let wasSent, _) = error {
                 self.handle = nil
                 // The others are likely to be lost, too, and would only find out one after another.
-                if wasSent { reachability.noteLoss() }
+                if wasSent { reachability.noteLoss(of: handle.host, since: begin) }
             }
             throw error
         }
@@ -156,8 +151,9 @@ actor PostgresConnection {
         try reachability.beginAttempt()
         opening = .now
         do {
-            let opened = try PostgresHandle(url, settings: settings)
+            let opened = try PostgresHandle(url, settings: settings, order: reachability.order)
             reachability.endAttempt(nil)
+            reachability.note(opened.host)
             handle = opened
             return opened
         } catch {
@@ -167,28 +163,48 @@ actor PostgresConnection {
     }
 }
 
-/// Whether the server could be reached at the last attempt, so that a server that is down costs one
-/// attempt at a time and not one for each request.
+/// Whether and where the server could be reached at the last attempt, so that a server that is down
+/// costs one attempt at a time and not one for each request. All connections of a store share it.
 final class Reachability: Sendable {
     private struct State {
         var attempts = 0
         /// Why the last attempt failed, and when.
         var failure: (cause: String, at: ContinuousClock.Instant)?
-        /// When a connection was last lost while it was in use.
+        /// When the last statement was sent whose connection was then lost.
         var loss: ContinuousClock.Instant?
+        var order = PostgresHostOrder.ofURL
     }
 
     private static let pause = Duration.milliseconds(200)
+    private static let silence = Duration.seconds(1)
     private let onChange: @Sendable (_ cause: String?) -> Void
     private let state = Mutex(State())
 
+    /// - Parameter onChange: called when the server cannot be reached, with the cause, and with
+    ///   `nil` when it can be reached again.
     init(_ onChange: @escaping @Sendable (_ cause: String?) -> Void) {
         self.onChange = onChange
     }
 
-    /// Connections that were opened before now are not used again.
-    func noteLoss() {
-        state.withLock { $0.loss = .now }
+    /// In which order hosts should be tried now.
+    var order: PostgresHostOrder { state.withLock { $0.order } }
+
+    /// A connection was made to this host.
+    func note(_ host: PostgresHost) {
+        state.withLock { $0.order = .first(host) }
+    }
+
+    /// A connection was lost. Those that were opened before its last statement are not used again.
+    ///
+    /// A host that was silent is tried last: it may not answer new connections either. One that
+    /// has closed its connections refuses new ones without delay.
+    /// - Parameter begin: when that statement was sent.
+    func noteLoss(of host: PostgresHost, since begin: ContinuousClock.Instant) {
+        state.withLock { state in
+            state.loss = max(state.loss ?? begin, begin)
+            let isLatest = if case .first(let other) = state.order { other == host } else { true }
+            if isLatest, .now - begin >= Self.silence { state.order = .last(host) }
+        }
     }
 
     func hasLoss(since opening: ContinuousClock.Instant) -> Bool {

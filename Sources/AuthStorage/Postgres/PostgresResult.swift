@@ -29,18 +29,13 @@ final class PostgresResult {
     }
 }
 
-/// A row of a result, in binary format. A value that has another type than the one asked for is
-/// ``StorageError/unreadable(column:)``.
-struct PostgresRow {
+/// A row of a result, in binary format.
+struct PostgresRow: StoredRow {
     let result: PostgresResult
     let index: Int32
 
     func integer(_ column: Int32) throws -> Int64 {
         try bytes(column, type: 20) { Int64(bitPattern: Self.number($0)) }
-    }
-
-    func optionalInteger(_ column: Int32) throws -> Int64? {
-        isNull(column) ? nil : try integer(column)
     }
 
     func bool(_ column: Int32) throws -> Bool {
@@ -49,10 +44,6 @@ struct PostgresRow {
 
     func text(_ column: Int32) throws -> String {
         try bytes(column, type: 25) { String(decoding: $0, as: UTF8.self) }
-    }
-
-    func optionalText(_ column: Int32) throws -> String? {
-        isNull(column) ? nil : try text(column)
     }
 
     func blob(_ column: Int32) throws -> [UInt8] {
@@ -65,17 +56,9 @@ struct PostgresRow {
         }
     }
 
-    func optionalInstant(_ column: Int32) throws -> Instant? {
-        isNull(column) ? nil : try instant(column)
-    }
-
     func id<Kind>(_ column: Int32) throws -> Identifier<Kind> {
         guard let id = Identifier<Kind>(try uuid(column)) else { throw unreadable(column) }
         return id
-    }
-
-    func optionalID<Kind>(_ column: Int32) throws -> Identifier<Kind>? {
-        isNull(column) ? nil : try id(column)
     }
 
     /// In the 8-4-4-4-12 form.
@@ -89,23 +72,6 @@ struct PostgresRow {
             out.append(digit)
         }
         return String(decoding: out, as: UTF8.self)
-    }
-
-    /// The text, parsed. Throws when `parse` returns `nil`.
-    func parsed<T>(_ column: Int32, _ parse: (String) -> T?) throws -> T {
-        guard let value = parse(try text(column)) else { throw unreadable(column) }
-        return value
-    }
-
-    func optionallyParsed<T>(_ column: Int32, _ parse: (String) -> T?) throws -> T? {
-        isNull(column) ? nil : try parsed(column, parse)
-    }
-
-    /// SHA-256 of an API key or token.
-    func digest(_ column: Int32) throws -> APIKeyDigest {
-        let bytes = try blob(column)
-        guard bytes.count == 32 else { throw unreadable(column) }
-        return APIKeyDigest(bytes: bytes)
     }
 
     func isNull(_ column: Int32) -> Bool {

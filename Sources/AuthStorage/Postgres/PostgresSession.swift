@@ -7,7 +7,9 @@ actor PostgresSession {
     private let executor = QueueExecutor(label: "postgres.session")
     private let url: PostgresURL
     private let settings: PostgresSettings
+    private let reachability: Reachability
     private var handle: PostgresHandle?
+    private var opening = ContinuousClock.now
     private var isClosed = false
     /// Rises with every change of keys that was heard of.
     private var changes: Int64 = 0
@@ -22,9 +24,12 @@ actor PostgresSession {
         executor.asUnownedSerialExecutor()
     }
 
-    init(_ url: PostgresURL, settings: PostgresSettings) {
+    init(_ url: PostgresURL, settings: PostgresSettings, _ reachability: Reachability) {
         self.url = url
+        var settings = settings
+        settings.statementTimeout = settings.sessionTimeout
         self.settings = settings
+        self.reachability = reachability
     }
 
     func close() {
@@ -68,11 +73,14 @@ actor PostgresSession {
     }
 
     private func translated<T>(_ work: (PostgresHandle) throws -> T) throws -> T {
+        let begin = ContinuousClock.now
         do {
             return try work(try opened())
         } catch PostgresFailure.rejected(let failure) {
             throw failure.storeError
-        } catch PostgresFailure.lost(_, let cause) {
+        } catch PostgresFailure.lost(let wasSent, let cause) {
+            // It is used every second, and so the first that learns of a server that is gone.
+            if wasSent, let handle { reachability.noteLoss(of: handle.host, since: begin) }
             handle = nil
             throw StoreBusy(cause)
         } catch let error as StorageError {
@@ -83,8 +91,11 @@ actor PostgresSession {
 
     private func opened() throws -> PostgresHandle {
         guard !isClosed else { throw StorageError.closed }
-        if let handle, handle.isOpen { return handle }
-        let opened = try PostgresHandle(url, settings: settings)
+        // Where others have lost their connections, this one may wait for a server that is gone.
+        if let handle, handle.isOpen, !reachability.hasLoss(since: opening) { return handle }
+        handle = nil
+        opening = .now
+        let opened = try PostgresHandle(url, settings: settings, order: reachability.order)
         try opened.execute(script: "LISTEN postern_signing_keys", name: "listen")
         // What happened before this session is not known.
         changes += 1

@@ -69,31 +69,8 @@ extension APIToken {
         [
             .id(id), .id(owner), .text(name), .bytes(digest.bytes), .instant(created),
             PostgresValue(expiry), PostgresValue(lastUsed), PostgresValue(revoked),
-            .text(scopes.map(\.rawValue).sorted().joined(separator: " ")),
+            .text(storedScopes),
         ]
-    }
-
-    /// How many of an owner's ended tokens are kept, and how many of the revoked ones are listed.
-    fileprivate static let endedKept = 100
-
-    fileprivate static let columns = """
-        api_token.id, owner, name, digest, api_token.created, expiry, last_used, revoked, scopes
-        """
-    fileprivate static let columnCount: Int32 = 9
-
-    fileprivate init(row: PostgresRow) throws {
-        self.init(
-            id: try row.id(0), owner: try row.id(1), name: try row.text(2),
-            digest: try row.digest(3), scopes: try row.parsed(8, Self.scopes),
-            created: try row.instant(4), expiry: try row.optionalInstant(5),
-            lastUsed: try row.optionalInstant(6), revoked: try row.optionalInstant(7))
-    }
-
-    /// The stored form is the names of the scopes with spaces between them.
-    private static func scopes(_ text: String) -> Set<Scope>? {
-        let names = text.split(separator: " ")
-        let scopes = names.compactMap { Scope(rawValue: String($0)) }
-        return scopes.count == names.count ? Set(scopes) : nil
     }
 }
 
@@ -149,7 +126,8 @@ private enum SQL {
     static let tokenByDigest = Query(
         "tokenByDigest",
         """
-        SELECT \(APIToken.columns), \(User.columns(of: "pro_user"))
+        SELECT \(APIToken.columns.columns(of: "api_token")),
+               \(User.columns.columns(of: "pro_user"))
         FROM api_token JOIN pro_user ON pro_user.id = api_token.owner WHERE digest = $1
         """)
 

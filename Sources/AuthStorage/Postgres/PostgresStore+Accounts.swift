@@ -64,16 +64,7 @@ extension PostgresStore: AccountStore {
     func rehash(
         _ id: AccountID, from old: PasswordHash, to new: PasswordHash
     ) async throws -> Bool {
-        try await perform(
-            PostgresWrite(
-                [
-                    PostgresStatement(
-                        SQL.rehashAccount, .text(new.encoded), .id(id), .text(old.encoded))
-                ],
-                repetition: .provable(
-                    PostgresStatement(SQL.accountWithHash, .id(id), .text(new.encoded)),
-                    done: true),
-                read: { $0[0].changes == 1 }))
+        try await rehash(id, from: old, to: new, by: SQL.rehashAccount, proof: SQL.accountWithHash)
     }
 
     func delete(
@@ -107,12 +98,7 @@ extension PostgresStore: AccountDirectory {
     }
 
     func agentDomain(otherThan domain: Domain) async throws -> Domain? {
-        try await first(SQL.agentDomains) { row in
-            [
-                try row.optionallyParsed(0, Domain.init(parsing:)),
-                try row.optionallyParsed(1, Domain.init(parsing:)),
-            ].compactMap { $0 }.first { $0 != domain }
-        } ?? nil
+        try await first(SQL.agentDomains) { try $0.domain(otherThan: domain) } ?? nil
     }
 
     func note(_ reports: [UsageReport]) async throws -> [Bool] {
@@ -127,21 +113,6 @@ extension PostgresStore: AccountDirectory {
 }
 
 extension Account {
-    /// In the order in which ``init(row:)`` reads them.
-    static let columnNames = """
-        id, address, state, api_key_digest, credential_version, created, password_hash, owner, \
-        quota, used
-        """
-
-    /// - Parameter row: one of ``columnNames``.
-    init(row: PostgresRow) throws {
-        self.init(
-            id: try row.id(0), address: try row.parsed(1, Address.init),
-            state: try row.parsed(2, State.init), credential: try Credential(row: row),
-            credentialVersion: try row.integer(4), owner: try row.optionalID(7),
-            quota: try row.integer(8), used: try row.integer(9), created: try row.instant(5))
-    }
-
     fileprivate var values: [PostgresValue] {
         [
             .id(id), .text(address.description), .text(state.rawValue),
@@ -152,14 +123,6 @@ extension Account {
 }
 
 extension Credential {
-    fileprivate init(row: PostgresRow) throws {
-        if let encoded = try row.optionalText(6) {
-            self = .password(PasswordHash(encoded: encoded))
-        } else {
-            self = .apiKey(try row.digest(3))
-        }
-    }
-
     fileprivate var digestParameter: PostgresValue {
         switch self {
         case .apiKey(let digest): .bytes(digest.bytes)
@@ -182,7 +145,7 @@ private enum SQL {
         "insertAccount", 10,
         """
         changed AS (
-            INSERT INTO account (\(Account.columnNames))
+            INSERT INTO account (\(Account.columns))
             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
             ON CONFLICT DO NOTHING RETURNING 1
         )
@@ -214,7 +177,7 @@ private enum SQL {
                 ) < $14::bigint AS is_within_limit
         ),
         changed AS (
-            INSERT INTO account (\(Account.columnNames))
+            INSERT INTO account (\(Account.columns))
             SELECT $1::uuid, $2::text, $3::text, $4::bytea, $5::bigint, $6::timestamptz, $7::text,
                    $8::uuid, $9::bigint, $10::bigint
             FROM checked WHERE has_domain AND is_within_limit
@@ -227,22 +190,22 @@ private enum SQL {
 
     static let accountByID = Query(
         "accountByID",
-        "SELECT \(Account.columnNames) FROM account WHERE id = $1 AND state <> 'deleted'")
+        "SELECT \(Account.columns) FROM account WHERE id = $1 AND state <> 'deleted'")
 
     static let accountOfToken = Query(
         "accountOfToken",
         """
-        SELECT \(Account.columnNames) FROM account
+        SELECT \(Account.columns) FROM account
         WHERE id = $1 AND state <> 'deleted'
             AND NOT EXISTS (SELECT 1 FROM spent_challenge WHERE id = $2)
         """)
 
     static let accountByAddress = Query(
         "accountByAddress",
-        "SELECT \(Account.columnNames) FROM account WHERE address = $1 AND state <> 'deleted'")
+        "SELECT \(Account.columns) FROM account WHERE address = $1 AND state <> 'deleted'")
 
     static let accountByAPIKey = Query(
-        "accountByAPIKey", "SELECT \(Account.columnNames) FROM account WHERE api_key_digest = $1")
+        "accountByAPIKey", "SELECT \(Account.columns) FROM account WHERE api_key_digest = $1")
 
     static let replaceCredential = Query.recording(
         "replaceCredential", 4,
@@ -277,7 +240,7 @@ private enum SQL {
     static let accountPage = Query(
         "accountPage",
         """
-        SELECT \(Account.columnNames) FROM account WHERE address > $1 AND state <> 'deleted'
+        SELECT \(Account.columns) FROM account WHERE address > $1 AND state <> 'deleted'
         ORDER BY address LIMIT $2
         """)
 

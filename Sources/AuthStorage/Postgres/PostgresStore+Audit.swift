@@ -31,7 +31,7 @@ extension PostgresStore: AuditLog {
         // Numbers begin at 1.
         let start = sequence ?? 0
         let rows = try await all(SQL.eventsAfter, .integer(start), .limit(limit)) { row in
-            (record: try AuditRecord(row: row), isRecent: try row.bool(8))
+            (record: try AuditRecord(row: row), isRecent: try row.bool(AuditRecord.columnCount))
         }
         // Numbers are given when an event is inserted, and transactions may commit in another
         // order. A reader who continues after the last number must not miss one.
@@ -150,21 +150,7 @@ extension Query {
     }
 }
 
-extension AuditRecord {
-    fileprivate init(row: PostgresRow) throws {
-        self.init(
-            sequence: try row.integer(0),
-            event: AuditEvent(
-                try row.parsed(1, AuditEvent.Kind.init), time: try row.instant(2),
-                actor: try row.parsed(3, { AuditEvent.Actor($0) }), subject: try row.text(4),
-                client: try row.text(5),
-                requestID: try row.text(6)), count: try row.integer(7))
-    }
-}
-
 private enum SQL {
-    static let eventColumns = "sequence, kind, time, actor, subject, client, request_id, count"
-
     static let appendEvent = Query(
         "appendEvent",
         """
@@ -202,13 +188,13 @@ private enum SQL {
     static let eventsAfter = Query(
         "eventsAfter",
         """
-        SELECT \(eventColumns),
+        SELECT \(AuditRecord.columns),
                time BETWEEN now() - interval '15 seconds' AND now() + interval '15 seconds'
         FROM audit WHERE sequence > $1 ORDER BY sequence LIMIT $2
         """)
 
     static let latestEvents = Query(
-        "latestEvents", "SELECT \(eventColumns) FROM audit ORDER BY sequence DESC LIMIT $1")
+        "latestEvents", "SELECT \(AuditRecord.columns) FROM audit ORDER BY sequence DESC LIMIT $1")
 
     /// Deletes up to the first event that is not older, so that no gap appears between events when
     /// servers' clocks differ.

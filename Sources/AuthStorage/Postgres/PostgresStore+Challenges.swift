@@ -11,6 +11,16 @@ extension PostgresStore: ChallengeLedger {
                 ], repetition: .harmless, read: { $0[0].changes == 1 }))
     }
 
+    func hold(_ id: String, until expiry: Instant, at now: Instant) async throws -> Bool {
+        try await perform(
+            PostgresWrite(
+                [
+                    PostgresStatement(
+                        SQL.hold, .text(id), .instant(expiry), .uuid(WriteID.make(at: expiry)),
+                        .instant(now))
+                ], repetition: .harmless, read: { $0[0].changes == 1 }))
+    }
+
     func end(_ id: String, expiry: Instant, recording event: AuditEvent) async throws -> Bool {
         try await change(
             SQL.end, .text(id), .instant(expiry), .uuid(WriteID.make(at: expiry)), recording: event)
@@ -41,6 +51,14 @@ private enum SQL {
     static let spend = Query("spend", insertMark)
 
     static let end = Query.recording("end", 3, "changed AS (\(insertMark) RETURNING 1)")
+
+    static let hold = Query(
+        "hold",
+        """
+        INSERT INTO spent_challenge (id, expiry, write_id) VALUES ($1, $2, $3)
+        ON CONFLICT (id) DO UPDATE SET expiry = excluded.expiry, write_id = excluded.write_id
+        WHERE spent_challenge.expiry <= $4 OR spent_challenge.write_id = excluded.write_id
+        """)
 
     static let restore = Query("restore", "DELETE FROM spent_challenge WHERE id = $1")
 

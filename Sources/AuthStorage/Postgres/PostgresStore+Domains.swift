@@ -104,14 +104,12 @@ extension PostgresStore: DomainStore {
 
 extension PostgresStore: DomainDirectory {
     func domains(after domain: HostedDomain?, limit: Int) async throws -> [ListedDomain] {
-        let read: @Sendable (PostgresRow) throws -> ListedDomain = { row in
-            ListedDomain(
-                domain: try HostedDomain(row: row),
-                owner: try row.optionallyParsed(HostedDomain.columnCount, Email.init))
+        guard let domain else {
+            return try await all(SQL.firstDomains, .limit(limit), read: ListedDomain.init(row:))
         }
-        guard let domain else { return try await all(SQL.firstDomains, .limit(limit), read: read) }
         return try await all(
-            SQL.domainPage, .text(domain.name.text), .id(domain.id), .limit(limit), read: read)
+            SQL.domainPage, .text(domain.name.text), .id(domain.id), .limit(limit),
+            read: ListedDomain.init(row:))
     }
 
     func domains(named name: Domain) async throws -> [HostedDomain] {
@@ -133,23 +131,6 @@ private struct Verified: Sendable {
     init(row: PostgresRow) throws {
         verification = try row.parsed(0, HostedDomain.Verification.init)
         isNew = try row.integer(1) > 0
-    }
-}
-
-extension HostedDomain {
-    /// In the order in which ``init(row:)`` reads them.
-    fileprivate static let columns =
-        "id, name, owner, pro_only, verification, verify_token, verified, has_mx, created"
-    fileprivate static let columnCount: Int32 = 9
-
-    /// - Parameter row: begins with ``columns``.
-    fileprivate init(row: PostgresRow) throws {
-        self.init(
-            id: try row.id(0), name: try row.parsed(1, Domain.init),
-            owner: try row.optionalID(2), isProOnly: try row.bool(3),
-            verification: try row.parsed(4, Verification.init), verifyToken: try row.text(5),
-            verified: try row.optionalInstant(6), hasMX: try row.bool(7),
-            created: try row.instant(8))
     }
 }
 

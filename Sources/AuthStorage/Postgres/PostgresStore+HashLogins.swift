@@ -31,16 +31,6 @@ extension PostgresStore: HashLoginDirectory {
     }
 }
 
-extension HashLogin {
-    fileprivate static let columns = "email, url, credential_version, created"
-
-    fileprivate init(row: PostgresRow) throws {
-        self.init(
-            email: try row.parsed(0, Email.init), url: HashURL(text: try row.text(1)),
-            credentialVersion: try row.integer(2), created: try row.instant(3))
-    }
-}
-
 private enum SQL {
     /// Does nothing when the email is registered already.
     static let insertHashLogin = Query.recording(

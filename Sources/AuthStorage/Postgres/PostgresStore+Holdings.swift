@@ -26,14 +26,14 @@ private enum SQL {
     static let firstOwnedAccounts = Query(
         "firstOwnedAccounts",
         """
-        SELECT \(Account.columnNames) FROM account WHERE owner = $1 AND state <> 'deleted'
+        SELECT \(Account.columns) FROM account WHERE owner = $1 AND state <> 'deleted'
         ORDER BY created, id LIMIT $2
         """)
 
     static let ownedAccountPage = Query(
         "ownedAccountPage",
         """
-        SELECT \(Account.columnNames) FROM account
+        SELECT \(Account.columns) FROM account
         WHERE owner = $1 AND state <> 'deleted' AND (created, id) > ($2, $3)
         ORDER BY created, id LIMIT $4
         """)

@@ -72,21 +72,13 @@ extension PostgresStatement {
 }
 
 extension SealedKey {
-    /// - Returns: `nil` for an unknown use.
-    fileprivate static func read(_ row: PostgresRow) throws -> SealedKey? {
-        guard let use = KeyUse(rawValue: try row.text(1)) else { return nil }
-        return SealedKey(
-            id: try row.text(0), use: use, sealed: try row.blob(2),
-            created: try row.instant(3), retired: try row.optionalInstant(4))
-    }
-
     fileprivate var values: [PostgresValue] {
         [.text(id), .text(use.rawValue), .bytes(sealed), .instant(created)]
     }
 }
 
 private enum SQL {
-    static let keys = Query("keys", "SELECT id, use, sealed, created, retired FROM signing_key")
+    static let keys = Query("keys", "SELECT \(SealedKey.columns) FROM signing_key")
 
     static let keyByID = Query("keyByID", "SELECT 1 FROM signing_key WHERE id = $1")
 

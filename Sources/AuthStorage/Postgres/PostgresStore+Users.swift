@@ -54,15 +54,7 @@ extension PostgresStore: UserStore {
     func rehash(
         _ id: UserID, from old: PasswordHash, to new: PasswordHash
     ) async throws -> Bool {
-        try await perform(
-            PostgresWrite(
-                [
-                    PostgresStatement(
-                        SQL.rehashUser, .text(new.encoded), .id(id), .text(old.encoded))
-                ],
-                repetition: .provable(
-                    PostgresStatement(SQL.userWithHash, .id(id), .text(new.encoded)), done: true),
-                read: { $0[0].changes == 1 }))
+        try await rehash(id, from: old, to: new, by: SQL.rehashUser, proof: SQL.userWithHash)
     }
 
     func endSessions(
@@ -87,6 +79,24 @@ extension PostgresStore: UserDirectory {
     }
 }
 
+extension PostgresStore {
+    /// Replaces a hash unless it has changed since it was read.
+    /// - Parameters:
+    ///   - update: takes the new hash, the id and the old hash.
+    ///   - proof: finds the row by its id and the new hash.
+    func rehash<Kind>(
+        _ id: Identifier<Kind>, from old: PasswordHash, to new: PasswordHash, by update: Query,
+        proof: Query
+    ) async throws -> Bool {
+        try await perform(
+            PostgresWrite(
+                [PostgresStatement(update, .text(new.encoded), .id(id), .text(old.encoded))],
+                repetition: .provable(
+                    PostgresStatement(proof, .id(id), .text(new.encoded)), done: true),
+                read: { $0[0].changes == 1 }))
+    }
+}
+
 /// The result of changing the state of an account or a user.
 enum StateChange: Sendable {
     case made
@@ -104,27 +114,6 @@ enum StateChange: Sendable {
     }
 }
 
-extension User {
-    /// In the order in which ``init(row:from:)`` reads them.
-    private static let names = [
-        "id", "email", "state", "password_hash", "credential_version", "created",
-    ]
-
-    /// The columns for a query, of the table with this name in it.
-    static func columns(of table: String) -> String {
-        names.map { "\(table).\($0)" }.joined(separator: ", ")
-    }
-
-    /// - Parameter column: the first one of the user's.
-    init(row: PostgresRow, from column: Int32 = 0) throws {
-        self.init(
-            id: try row.id(column), email: try row.parsed(column + 1, Email.init),
-            state: try row.parsed(column + 2, State.init),
-            password: PasswordHash(encoded: try row.text(column + 3)),
-            credentialVersion: try row.integer(column + 4), created: try row.instant(column + 5))
-    }
-}
-
 private enum SQL {
     /// Does nothing when the id or the email is there already.
     static let insertUser = Query.recording(
@@ -138,10 +127,10 @@ private enum SQL {
         """)
 
     static let userByID = Query(
-        "userByID", "SELECT \(User.columns(of: "pro_user")) FROM pro_user WHERE id = $1")
+        "userByID", "SELECT \(User.columns) FROM pro_user WHERE id = $1")
 
     static let userByEmail = Query(
-        "userByEmail", "SELECT \(User.columns(of: "pro_user")) FROM pro_user WHERE email = $1")
+        "userByEmail", "SELECT \(User.columns) FROM pro_user WHERE email = $1")
 
     /// The events of the tokens come before that of the password.
     static let replacePassword = Query.recording(
@@ -206,7 +195,7 @@ private enum SQL {
     static let userPage = Query(
         "userPage",
         """
-        SELECT \(User.columns(of: "pro_user")) FROM pro_user WHERE email > $1
+        SELECT \(User.columns) FROM pro_user WHERE email > $1
         ORDER BY email LIMIT $2
         """)
 }

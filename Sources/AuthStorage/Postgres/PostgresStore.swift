@@ -36,8 +36,9 @@ final class PostgresStore: Sendable {
     }
 
     private init(_ url: PostgresURL, settings: PostgresSettings, observers: StoreObservers) {
-        pool = PostgresPool(url, settings: settings, onReachable: observers.unreachable)
-        session = PostgresSession(url, settings: settings)
+        let reachability = Reachability(observers.unreachable)
+        pool = PostgresPool(url, settings: settings, reachability)
+        session = PostgresSession(url, settings: settings, reachability)
         self.settings = settings
         self.observers = observers
     }

@@ -18,6 +18,25 @@ struct PostgresURL: Equatable, Sendable {
         self.text = text
     }
 
+    /// Whether somebody between this program and the server could read what they say, or answer in
+    /// its name: a host on another machine, and no `sslmode=verify-full`, which no other mode of
+    /// libpq replaces. What libpq's environment variables say is not looked at.
+    var isExposed: Bool {
+        let parts = text.split(separator: "?", maxSplits: 1)
+        let parameters = parts.dropFirst().flatMap { $0.split(separator: "&") }
+        guard !parameters.contains("sslmode=verify-full") else { return false }
+        // "postgresql:", "", then user, hosts and ports, then the database.
+        let authority = parts[0].split(separator: "/", omittingEmptySubsequences: false)[2]
+        let hosts = authority.split(separator: "@").last ?? ""
+        let lists =
+            [hosts]
+            + parameters.filter { $0.hasPrefix("host") }
+            .map { $0.drop { $0 != "=" }.dropFirst() }
+        let local = ["/", "%2F", "%2f", "localhost", "127.", "[::1]"]
+        return lists.flatMap { $0.split(separator: ",") }
+            .contains { host in !local.contains { host.hasPrefix($0) } }
+    }
+
     /// The URL without its passwords, for messages.
     var shown: String { Self.hidingPasswords(in: text) }
 

@@ -3,18 +3,13 @@ internal import CSQLite
 
 /// The current row of a statement. Valid until the statement is stepped or reset.
 ///
-/// Reading a value as another type than its own throws ``StorageError/unreadable(column:)``: SQLite
-/// would convert it silently.
-struct Row {
+/// SQLite would silently convert a value that is read as another type than its own.
+struct Row: StoredRow {
     let statement: OpaquePointer
 
     func integer(_ index: Int32) throws -> Int64 {
         try check(SQLITE_INTEGER, index)
         return sqlite3_column_int64(statement, index)
-    }
-
-    func optionalInteger(_ index: Int32) throws -> Int64? {
-        isNull(index) ? nil : try integer(index)
     }
 
     func text(_ index: Int32) throws -> String {
@@ -26,10 +21,6 @@ struct Row {
         let size = Int(sqlite3_column_bytes(statement, index))
         let utf8 = UnsafeBufferPointer(start: characters, count: size)
         return String(decoding: utf8, as: UTF8.self)
-    }
-
-    func optionalText(_ index: Int32) throws -> String? {
-        isNull(index) ? nil : try text(index)
     }
 
     func bool(_ index: Int32) throws -> Bool {
@@ -44,18 +35,8 @@ struct Row {
         Instant(milliseconds: try integer(index))
     }
 
-    func optionalInstant(_ index: Int32) throws -> Instant? {
-        try optionalInteger(index).map(Instant.init(milliseconds:))
-    }
-
-    /// The text, parsed. Throws when `parse` returns `nil`.
-    func parsed<T>(_ index: Int32, _ parse: (String) -> T?) throws -> T {
-        guard let value = parse(try text(index)) else { throw unreadable(index) }
-        return value
-    }
-
-    func optionallyParsed<T>(_ index: Int32, _ parse: (String) -> T?) throws -> T? {
-        isNull(index) ? nil : try parsed(index, parse)
+    func id<Kind>(_ index: Int32) throws -> Identifier<Kind> {
+        try parsed(index, Identifier<Kind>.init)
     }
 
     func blob(_ index: Int32) throws -> [UInt8] {
@@ -65,24 +46,12 @@ struct Row {
         return Array(UnsafeRawBufferPointer(start: bytes, count: size))
     }
 
-    func optionalBlob(_ index: Int32) throws -> [UInt8]? {
-        isNull(index) ? nil : try blob(index)
-    }
-
-    /// SHA-256 of an API key or token.
-    func digest(_ index: Int32) throws -> APIKeyDigest {
-        let bytes = try blob(index)
-        guard bytes.count == 32 else { throw unreadable(index) }
-        return APIKeyDigest(bytes: bytes)
-    }
-
-    /// The error for a value of the right type that cannot be parsed.
     func unreadable(_ index: Int32) -> StorageError {
         let name = sqlite3_column_name(statement, index).map { String(cString: $0) }
         return .unreadable(column: name ?? "\(index)")
     }
 
-    private func isNull(_ index: Int32) -> Bool {
+    func isNull(_ index: Int32) -> Bool {
         sqlite3_column_type(statement, index) == SQLITE_NULL
     }
 

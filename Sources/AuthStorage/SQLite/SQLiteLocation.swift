@@ -53,6 +53,12 @@ enum SQLiteLocation: Equatable, Sendable {
         }
     }
 
+    var isEmptyFile: Bool {
+        guard case .file(let path) = self else { return false }
+        var status = stat()
+        return stat(path, &status) == 0 && status.st_size == 0
+    }
+
     /// Creates the file and its directory, unless they are there. Only their owner may read them.
     func create() throws {
         guard case .file(let path) = self else { return }

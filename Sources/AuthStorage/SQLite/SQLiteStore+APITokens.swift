@@ -79,34 +79,12 @@ extension APIToken.Issuer {
 }
 
 extension APIToken {
-    /// How many of an owner's ended tokens are kept, and how many of the revoked ones are listed.
-    fileprivate static let endedKept = 100
-
-    fileprivate static let columns =
-        "id, owner, name, digest, created, expiry, last_used, revoked, scopes"
-
-    fileprivate init(row: Row) throws {
-        self.init(
-            id: try row.parsed(0, APITokenID.init), owner: try row.parsed(1, UserID.init),
-            name: try row.text(2), digest: try row.digest(3),
-            scopes: try row.parsed(8, Self.scopes), created: try row.instant(4),
-            expiry: try row.optionalInstant(5), lastUsed: try row.optionalInstant(6),
-            revoked: try row.optionalInstant(7))
-    }
-
-    /// The stored form is the names of the scopes with spaces between them.
-    private static func scopes(_ text: String) -> Set<Scope>? {
-        let names = text.split(separator: " ")
-        let scopes = names.compactMap { Scope(rawValue: String($0)) }
-        return scopes.count == names.count ? Set(scopes) : nil
-    }
-
     /// - Returns: `false` when the id or the digest is there already.
     fileprivate func insert(into connection: SQLiteConnection) throws -> Bool {
         try connection.run(
             SQL.insertToken, .id(id), .id(owner), .text(name), .blob(digest.bytes),
             .instant(created), SQLValue(expiry), SQLValue(lastUsed), SQLValue(revoked),
-            .text(scopes.map(\.rawValue).sorted().joined(separator: " "))) == 1
+            .text(storedScopes)) == 1
     }
 }
 

@@ -115,12 +115,7 @@ extension SQLiteStore: AccountDirectory {
 
     func agentDomain(otherThan domain: Domain) async throws -> Domain? {
         try await read { connection in
-            try connection.first(SQL.agentDomains) { row in
-                [
-                    try row.optionallyParsed(0, Domain.init(parsing:)),
-                    try row.optionallyParsed(1, Domain.init(parsing:)),
-                ].compactMap { $0 }.first { $0 != domain }
-            } ?? nil
+            try connection.first(SQL.agentDomains) { try $0.domain(otherThan: domain) } ?? nil
         }
     }
 
@@ -135,22 +130,6 @@ extension SQLiteStore: AccountDirectory {
 }
 
 extension Account {
-    /// In the order in which ``init(row:)`` reads them.
-    static let columns = """
-        id, address, state, api_key_digest, credential_version, created, password_hash, owner, \
-        quota, used
-        """
-
-    /// - Parameter row: one of ``columns``.
-    init(row: Row) throws {
-        self.init(
-            id: try row.parsed(0, AccountID.init), address: try row.parsed(1, Address.init),
-            state: try row.parsed(2, State.init), credential: try Credential(row: row),
-            credentialVersion: try row.integer(4),
-            owner: try row.optionallyParsed(7, UserID.init), quota: try row.integer(8),
-            used: try row.integer(9), created: try row.instant(5))
-    }
-
     /// - Returns: `false` when the id, the address or the key is there already, or the address was
     ///   retired.
     fileprivate func insert(into connection: SQLiteConnection) throws -> Bool {
@@ -162,14 +141,6 @@ extension Account {
 }
 
 extension Credential {
-    fileprivate init(row: Row) throws {
-        if let encoded = try row.optionalText(6) {
-            self = .password(PasswordHash(encoded: encoded))
-        } else {
-            self = .apiKey(try row.digest(3))
-        }
-    }
-
     fileprivate var digestValue: SQLValue {
         switch self {
         case .apiKey(let digest): .blob(digest.bytes)

@@ -59,21 +59,7 @@ extension SQLiteConnection {
     }
 }
 
-extension AuditRecord {
-    fileprivate init(row: Row) throws {
-        self.init(
-            sequence: try row.integer(0),
-            event: AuditEvent(
-                try row.parsed(1, AuditEvent.Kind.init), time: try row.instant(2),
-                actor: try row.parsed(3, { AuditEvent.Actor($0) }), subject: try row.text(4),
-                client: try row.text(5),
-                requestID: try row.text(6)), count: try row.integer(7))
-    }
-}
-
 private enum SQL {
-    static let eventColumns = "sequence, kind, time, actor, subject, client, request_id, count"
-
     static let recordEvent = Query(
         "recordEvent",
         """
@@ -99,10 +85,10 @@ private enum SQL {
 
     static let eventsAfter = Query(
         "eventsAfter",
-        "SELECT \(eventColumns) FROM audit WHERE sequence > ?1 ORDER BY sequence LIMIT ?2")
+        "SELECT \(AuditRecord.columns) FROM audit WHERE sequence > ?1 ORDER BY sequence LIMIT ?2")
 
     static let latestEvents = Query(
-        "latestEvents", "SELECT \(eventColumns) FROM audit ORDER BY sequence DESC LIMIT ?1")
+        "latestEvents", "SELECT \(AuditRecord.columns) FROM audit ORDER BY sequence DESC LIMIT ?1")
 
     /// Deletes up to the first event that is not older, so that no gap appears between events when
     /// servers' clocks differ.

@@ -5,6 +5,12 @@ extension SQLiteStore: ChallengeLedger {
         try await write { try $0.run(SQL.spend, .text(id), .instant(expiry)) == 1 }
     }
 
+    func hold(_ id: String, until expiry: Instant, at now: Instant) async throws -> Bool {
+        try await write {
+            try $0.run(SQL.hold, .text(id), .instant(expiry), .instant(now)) == 1
+        }
+    }
+
     func end(_ id: String, expiry: Instant, recording event: AuditEvent) async throws -> Bool {
         try await change(recording: event) {
             try $0.run(SQL.spend, .text(id), .instant(expiry)) == 1
@@ -24,6 +30,13 @@ private enum SQL {
     /// Inserts a row once per id.
     static let spend = Query(
         "spend", "INSERT INTO spent_challenge (id, expiry) VALUES (?1, ?2) ON CONFLICT DO NOTHING")
+
+    static let hold = Query(
+        "hold",
+        """
+        INSERT INTO spent_challenge (id, expiry) VALUES (?1, ?2)
+        ON CONFLICT DO UPDATE SET expiry = excluded.expiry WHERE expiry <= ?3
+        """)
 
     static let restore = Query(
         "restore", "DELETE FROM spent_challenge WHERE id = ?1")

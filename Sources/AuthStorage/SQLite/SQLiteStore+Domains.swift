@@ -108,11 +108,9 @@ extension SQLiteStore: DomainDirectory {
         let name = domain?.name.text ?? ""
         let id = domain?.id.text ?? ""
         return try await read { connection in
-            try connection.all(SQL.domainPage, .text(name), .text(id), .limit(limit)) { row in
-                ListedDomain(
-                    domain: try HostedDomain(row: row),
-                    owner: try row.optionallyParsed(HostedDomain.columnCount, Email.init))
-            }
+            try connection.all(
+                SQL.domainPage, .text(name), .text(id), .limit(limit),
+                read: ListedDomain.init(row:))
         }
     }
 
@@ -124,21 +122,6 @@ extension SQLiteStore: DomainDirectory {
 }
 
 extension HostedDomain {
-    /// In the order in which ``init(row:)`` reads them.
-    fileprivate static let columns =
-        "id, name, owner, pro_only, verification, verify_token, verified, has_mx, created"
-    fileprivate static let columnCount: Int32 = 9
-
-    /// - Parameter row: begins with ``columns``.
-    fileprivate init(row: Row) throws {
-        self.init(
-            id: try row.parsed(0, DomainID.init), name: try row.parsed(1, Domain.init),
-            owner: try row.optionallyParsed(2, UserID.init), isProOnly: try row.bool(3),
-            verification: try row.parsed(4, Verification.init), verifyToken: try row.text(5),
-            verified: try row.optionalInstant(6), hasMX: try row.bool(7),
-            created: try row.instant(8))
-    }
-
     /// The verified domain of this name.
     fileprivate static func find(
         _ name: Domain, in connection: SQLiteConnection

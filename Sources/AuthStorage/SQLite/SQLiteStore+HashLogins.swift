@@ -39,16 +39,6 @@ extension SQLiteStore: HashLoginDirectory {
     }
 }
 
-extension HashLogin {
-    fileprivate static let columns = "email, url, credential_version, created"
-
-    fileprivate init(row: Row) throws {
-        self.init(
-            email: try row.parsed(0, Email.init), url: HashURL(text: try row.text(1)),
-            credentialVersion: try row.integer(2), created: try row.instant(3))
-    }
-}
-
 private enum SQL {
     /// Does nothing when the email is registered already.
     static let insertHashLogin = Query(

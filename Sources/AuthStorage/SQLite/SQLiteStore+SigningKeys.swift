@@ -51,14 +51,6 @@ extension SQLiteStore: SigningKeyStore {
 }
 
 extension SealedKey {
-    /// - Returns: `nil` for an unknown use.
-    fileprivate static func read(_ row: Row) throws -> SealedKey? {
-        guard let use = KeyUse(rawValue: try row.text(1)) else { return nil }
-        return SealedKey(
-            id: try row.text(0), use: use, sealed: try row.blob(2),
-            created: try row.instant(3), retired: try row.optionalInstant(4))
-    }
-
     /// Inserts it as the signing key of its use.
     /// - Returns: `false` when the use has a signing key or the id is there already.
     fileprivate func insert(into connection: SQLiteConnection) throws -> Bool {
@@ -69,7 +61,7 @@ extension SealedKey {
 
 private enum SQL {
     static let keys = Query(
-        "keys", "SELECT id, use, sealed, created, retired FROM signing_key")
+        "keys", "SELECT \(SealedKey.columns) FROM signing_key")
 
     static let dataVersion = Query("dataVersion", "PRAGMA data_version")
 

@@ -72,16 +72,6 @@ extension SQLiteStore: UserDirectory {
 }
 
 extension User {
-    fileprivate static let columns = "id, email, state, password_hash, credential_version, created"
-
-    fileprivate init(row: Row) throws {
-        self.init(
-            id: try row.parsed(0, UserID.init), email: try row.parsed(1, Email.init),
-            state: try row.parsed(2, State.init),
-            password: PasswordHash(encoded: try row.text(3)),
-            credentialVersion: try row.integer(4), created: try row.instant(5))
-    }
-
     static func find(_ id: UserID, in connection: SQLiteConnection) throws -> User? {
         try connection.first(SQL.userByID, .id(id), read: User.init(row:))
     }

@@ -34,11 +34,13 @@ int postern_PQgetisnull(const PGresult *res, int tup_num, int field_num);
 int postern_PQgetlength(const PGresult *res, int tup_num, int field_num);
 char *postern_PQgetvalue(const PGresult *res, int tup_num, int field_num);
 int postern_PQisBusy(PGconn *conn);
+char *postern_PQhost(const PGconn *conn);
 PGnotify *postern_PQnotifies(PGconn *conn);
 int postern_PQntuples(const PGresult *res);
 const char *postern_PQparameterStatus(const PGconn *conn, const char *paramName);
 PGpipelineStatus postern_PQpipelineStatus(const PGconn *conn);
 int postern_PQpipelineSync(PGconn *conn);
+char *postern_PQport(const PGconn *conn);
 char *postern_PQresultErrorField(const PGresult *res, int fieldcode);
 ExecStatusType postern_PQresultStatus(const PGresult *res);
 int postern_PQsendPrepare(

@@ -16,6 +16,11 @@ public struct FieldText: Sendable {
     /// The text; bytes that are not UTF-8 become U+FFFD.
     public var text: String { String(decoding: bytes, as: UTF8.self) }
 
+    /// The bytes with their percent escapes decoded (RFC 3986 §2.1).
+    public var percentDecoded: [UInt8] {
+        PercentCoding.decode(Array(bytes), in: 0..<bytes.count, plusIsSpace: false)
+    }
+
     /// The text with ASCII letters in lower case.
     public var lowercased: String { String(decoding: bytes.map(ASCII.lowered), as: UTF8.self) }
 

@@ -16,6 +16,9 @@ public struct Method: Hashable, Sendable, CustomStringConvertible {
     public static let options = Method("OPTIONS")
     public static let connect = Method("CONNECT")
     public static let trace = Method("TRACE")
+
+    /// For a ``Route`` that takes every method, `OPTIONS` and unknown ones too.
+    public static let any = Method("*")
 }
 
 /// One complete request: its head is valid HTTP, and its body has arrived.

@@ -29,6 +29,18 @@ public enum HTTPError: Error, Sendable {
     }
 }
 
+/// A fault of the server that a handler answers itself instead of having a 500 rendered. It is
+/// reported to the error hook like any other.
+public struct AnsweredFault: Error {
+    public let cause: any Error
+    public let response: Response
+
+    public init(cause: any Error, response: Response) {
+        self.cause = cause
+        self.response = response
+    }
+}
+
 /// The request that an ``HTTPError`` belongs to, as far as it was read.
 public struct ErrorContext: Sendable {
     let id: RequestID

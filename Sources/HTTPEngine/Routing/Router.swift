@@ -2,7 +2,8 @@
 /// has arrived. Immutable.
 ///
 /// Guarantees: an unknown path is 404, a known path with another method 405 with `Allow`, in that
-/// order and before the body is read. GET routes answer HEAD, the table answers OPTIONS. Errors are
+/// order and before the body is read. GET routes answer HEAD, the table answers OPTIONS; a route
+/// with ``Method/any`` answers what no other route of its path does. Errors are
 /// rendered by the group with the longest prefix of the path.
 public struct Router: Sendable {
     /// The result of routing a head.
@@ -26,7 +27,9 @@ public struct Router: Sendable {
         for group in groups {
             for route in group.routes {
                 tree.mount(MountedRoute(route: route, errors: group.errors))
-                if !methods.contains(route.method) { methods.append(route.method) }
+                if route.method != .any, !methods.contains(route.method) {
+                    methods.append(route.method)
+                }
             }
         }
         self.tree = tree
@@ -92,6 +95,7 @@ public struct Router: Sendable {
     private static func pick(_ routes: [MountedRoute], for method: Method) -> MountedRoute? {
         routes.first { $0.route.method == method }
             ?? (method == .head ? routes.first { $0.route.method == .get } : nil)
+            ?? routes.first { $0.route.method == .any }
     }
 
     private static func allowed(_ methods: [Method]) -> [Method] {

@@ -55,7 +55,10 @@ final class Acceptor {
             let descriptor = csocket_accept(socket.descriptor, &address)
             if descriptor >= 0 {
                 let transport = PlainTransport(descriptor: descriptor)
-                if let peer = withUnsafeBytes(of: address, SocketAddress.init(sockaddr:)) {
+                let peer =
+                    withUnsafeBytes(of: address, SocketAddress.init(sockaddr:))
+                    ?? socket.peerWithoutAddress
+                if let peer {
                     // Over a dual-stack socket IPv4 clients have mapped addresses.
                     let peer = SocketAddress(peer.address.unmapped, port: peer.port)
                     handOver(transport, from: peer, socket.listener, on: loop)
@@ -72,7 +75,7 @@ final class Acceptor {
         _ transport: PlainTransport, from peer: SocketAddress, _ listener: Listener,
         on loop: isolated Loop
     ) {
-        guard let admission = admission(of: peer, listener.proxies, on: loop) else {
+        guard let admission = admission(of: peer, listener, on: loop) else {
             transport.close()
             return
         }
@@ -88,8 +91,10 @@ final class Acceptor {
     /// nil for a peer that is not a trusted proxy where a PROXY header is required. What it says
     /// about its client is not used, and a response would be counted for no client.
     private func admission(
-        of peer: SocketAddress, _ proxies: TrustedProxies, on loop: isolated Loop
+        of peer: SocketAddress, _ listener: Listener, on loop: isolated Loop
     ) -> Connection.Admission? {
+        guard listener.limitsConnections else { return .unlimited }
+        let proxies = listener.proxies
         let isProxy = proxies.contain(peer.address)
         guard proxies.proxyProtocol == .required else {
             guard loop.context.limiter.acquire(isProxy ? nil : peer.address) else {

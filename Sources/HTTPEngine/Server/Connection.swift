@@ -324,15 +324,17 @@ extension Connection {
         run(on: loop)
     }
 
-    /// The response of the handler, or the 500 of its API when it threw.
+    /// The response of the handler, or the 500 of its API when it threw something else.
     private func response(
         _ exchange: Exchange, _ result: Result<Response, any Error>, on loop: isolated Loop
     ) -> Response {
         switch result {
         case .success(let response): return response
         case .failure(let error):
-            loop.report(error, for: exchange.id)
-            return router.render(.internalError, of: exchange.route, exchange.context)
+            let fault = error as? AnsweredFault
+            loop.report(fault?.cause ?? error, for: exchange.id)
+            return fault?.response
+                ?? router.render(.internalError, of: exchange.route, exchange.context)
         }
     }
 
@@ -347,8 +349,7 @@ extension Connection {
         return response(exchange, result, on: loop).status
     }
 
-    /// A response with an invalid header becomes the 500 of its API, and if that has one, too, an
-    /// empty 500.
+    /// A response with an invalid header becomes the 500 of its API, or else an empty 500.
     private func write(
         _ response: Response, for exchange: Exchange, keepsAlive: Bool, on loop: isolated Loop
     ) -> (Status, Int) {

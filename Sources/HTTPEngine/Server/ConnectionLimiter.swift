@@ -85,6 +85,8 @@ extension Connection {
         case counted
         /// For no client: it is that of a trusted proxy.
         case exempt
+        /// Not at all: its listener has no limits.
+        case unlimited
         /// For no client yet: the PROXY header that names it has not arrived.
         case unassigned
         /// Not at all: it is over a limit, and open only until it has been answered 503.

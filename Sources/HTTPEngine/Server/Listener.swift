@@ -4,19 +4,43 @@ public enum ListenAddress: Hashable, Sendable, CustomStringConvertible {
     /// dual-stack socket. Names are not resolved. Port 0 lets the kernel choose;
     /// ``Server/start()`` returns the port.
     case tcp(host: String, port: UInt16)
+    /// A unix socket. Its clients have no network address: they count as `127.0.0.1`.
+    case unix(SocketFile)
 
+    /// 0 for a unix socket.
     public var port: UInt16 {
         switch self {
         case .tcp(_, let port): port
+        case .unix: 0
         }
     }
 
-    /// As in a URL: an IPv6 address is in brackets.
+    /// As in a URL: an IPv6 address is in brackets. `unix:` and the path for a unix socket.
     public var description: String {
         switch self {
         case .tcp(let host, let port):
             host.utf8.contains(UInt8(ascii: ":")) ? "[\(host)]:\(port)" : "\(host):\(port)"
+        case .unix(let file): "unix:\(file.path)"
         }
+    }
+}
+
+/// The file of a unix socket, and who may connect to it: whoever may write to the file.
+public struct SocketFile: Hashable, Sendable {
+    /// What `sockaddr_un` has room for.
+    public static let maxPathBytes = 107
+
+    public let path: String
+    public let mode: UInt32
+    /// The user and the group that the file is given to; nil for those of the process.
+    public let owner: UInt32?
+    public let group: UInt32?
+
+    public init(path: String, mode: UInt32 = 0o600, owner: UInt32? = nil, group: UInt32? = nil) {
+        self.path = path
+        self.mode = mode
+        self.owner = owner
+        self.group = group
     }
 }
 
@@ -25,12 +49,17 @@ public struct Listener: Sendable {
     public let address: ListenAddress
     public let router: Router
     public let proxies: TrustedProxies
+    /// Whether its connections are limited, and count among those of all listeners. Where they do
+    /// not, clients of other listeners cannot use up its connections.
+    public let limitsConnections: Bool
 
     public init(
-        address: ListenAddress, router: Router, proxies: TrustedProxies = TrustedProxies()
+        address: ListenAddress, router: Router, proxies: TrustedProxies = TrustedProxies(),
+        limitsConnections: Bool = true
     ) {
         self.address = address
         self.router = router
         self.proxies = proxies
+        self.limitsConnections = limitsConnections
     }
 }

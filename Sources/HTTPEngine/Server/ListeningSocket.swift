@@ -2,21 +2,28 @@ internal import CSocket
 internal import Glibc
 internal import Networking
 
-/// A listening TCP socket, and the listener that it was opened for. Closed by its ``Acceptor``.
+/// A listening socket, and the listener that it was opened for. Closed by its ``Acceptor``.
 final class ListeningSocket: Sendable {
     let descriptor: Int32
     /// With port 0 resolved, and `*` as the wildcard address that was bound.
     let address: ListenAddress
     let listener: Listener
+    /// The file of a unix socket, which is removed when the socket is closed.
+    private let file: UnixSocket?
 
     /// Opens a socket at the listener's address.
     /// - Parameter backlog: connections that the kernel queues before they are accepted.
     init(_ listener: Listener, backlog: Int32) throws(SocketError) {
         self.listener = listener
         switch listener.address {
+        case .unix(let file):
+            let socket = try UnixSocket(file, backlog: backlog)
+            (descriptor, address, self.file) = (socket.descriptor, listener.address, socket)
         case .tcp("*", let port):
+            file = nil
             (descriptor, address) = try ListeningSocket.openWildcard(port: port, backlog)
         case .tcp(let host, let port):
+            file = nil
             guard let address = IPAddress(host) else {
                 throw SocketError(call: "reading the listen address \(host)", code: EINVAL)
             }
@@ -25,7 +32,15 @@ final class ListeningSocket: Sendable {
         }
     }
 
-    func close() { Glibc.close(descriptor) }
+    func close() {
+        file?.remove()
+        Glibc.close(descriptor)
+    }
+
+    /// The address of a client that has none: whoever connects to a unix socket is on this machine.
+    var peerWithoutAddress: SocketAddress? {
+        file == nil ? nil : SocketAddress(.loopback, port: 0)
+    }
 
     /// Opens a dual-stack socket, or one for IPv4 where the kernel has no IPv6.
     private static func openWildcard(

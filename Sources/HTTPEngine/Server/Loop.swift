@@ -130,6 +130,7 @@ actor Loop {
         case .counted: context.limiter.release(connection.peer.address)
         case .unassigned, .exempt: context.limiter.release(nil)
         case .rejected: rejectedConnections -= 1
+        case .unlimited: break
         }
         guard connections.isEmpty, isStopping else { return }
         for waiter in drainWaiters { waiter.resume() }

@@ -22,6 +22,8 @@ extension Router {
                         route: mounted.route.template)
                     response = try await mounted.run(request).get()
                     try ResponseEncoder.validate(response)
+                } catch let fault as AnsweredFault {
+                    response = fault.response
                 } catch {
                     response = render(.internalError, of: mounted, context)
                 }

@@ -63,6 +63,7 @@ struct ConfigOptions: ParsableArguments {
         let database = try config.databaseOnDisk(mayBeMissing: creating)
         let isNew = database.isMissing
         do {
+            try MasterSecret.checkDatabase(of: config)
             let stores = try await database.open(at: SystemClock.now())
             if isNew { Output.message("created the database \(database.name)") }
             do {

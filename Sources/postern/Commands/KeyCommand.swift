@@ -63,7 +63,11 @@ struct KeyCommand: AsyncParsableCommand {
 
         func run() async throws {
             try await options.withStore { stores, config in
-                let secret = try MasterSecret.find(for: config)
+                let found = try MasterSecret.find(for: config)
+                let secret =
+                    if let found { found } else {
+                        try await MasterSecret.create(for: config, in: stores)
+                    }
                 let keys = try KeyRing(stores, secret: secret, pool: Pools().signing)
                 // Stops when the master secret does not fit the stored keys: a key that cannot be
                 // opened must not be replaced.

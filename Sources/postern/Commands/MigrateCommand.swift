@@ -65,6 +65,7 @@ struct MigrateCommand: AsyncParsableCommand {
             Output.message("the database is in memory: there is nothing to migrate")
             throw Exit.misconfigured
         }
+        try MasterSecret.checkDatabase(of: config)
         let steps =
             plan
             ? try await database.migrationStatus().pending

@@ -74,7 +74,7 @@ enum Exit {
             is BackupError, is CopyError, StorageError.hasItsOwnBackup:
             .failure
         case is MasterSecretError, is UnreadableKey, is MigrationError, is SubjectError,
-            is DatabaseURLError:
+            is DatabaseURLError, is ServicesListenerError:
             misconfigured
         default: unavailable
         }

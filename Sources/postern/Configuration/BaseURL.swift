@@ -30,10 +30,8 @@ struct BaseURL: Equatable, Sendable {
             authority.hasPrefix("[")
             ? authority.dropFirst().prefix { $0 != "]" } : authority.prefix { $0 != ":" }
         guard let address = IPAddress(host) else { return host == "localhost" }
-        return Self.loopback.contains { $0.contains(address) }
+        return address.isLoopback
     }
-
-    private static let loopback = ["127.0.0.0/8", "::1"].compactMap { IPBlock($0) }
 
     static let syntax = Syntax<BaseURL>.string(
         "an http or https URL without query, such as \"https://auth.example.com\"",

@@ -23,6 +23,7 @@ struct Config: Sendable {
     var hashLogin = HashLoginSection()
     var dns = DNSSection()
     var audit = AuditSection()
+    var services = ServicesSection()
 
     /// All settings.
     static let settings: [Setting] =
@@ -30,7 +31,7 @@ struct Config: Sendable {
         + MailSection.settings + ProofOfWorkSection.settings + TokenSection.settings
         + PasswordSection.settings + AccountSection.settings + UserSection.settings
         + LimitSection.settings + HashLoginSection.settings + DNSSection.settings
-        + AuditSection.settings
+        + AuditSection.settings + ServicesSection.settings
 
     /// The defaults of a profile.
     init(profile: Profile = .development) {

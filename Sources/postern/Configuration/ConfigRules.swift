@@ -1,4 +1,5 @@
 internal import AuthCore
+internal import AuthStorage
 internal import HTTPEngine
 
 /// The rules between settings, for values that are each accepted.
@@ -14,6 +15,7 @@ struct ConfigRules {
         rules.checkProduction()
         rules.checkServer()
         rules.checkAccounts()
+        rules.checkServices()
         return rules.faults
     }
 
@@ -22,10 +24,17 @@ struct ConfigRules {
         in config: Config, sources: [String: ConfigSource]
     ) -> [ConfigFault] {
         var rules = ConfigRules(config: config, sources: sources)
-        if config.profile == .production, !config.limits.enabled {
+        guard config.profile == .production else { return [] }
+        if !config.limits.enabled {
             rules.add(
                 "limits.enabled", "is off in the production profile",
                 "without limits one client can use up the server, and passwords can be guessed")
+        }
+        if config.database.isExposed {
+            rules.add(
+                "storage.url", "names a server on another machine without sslmode=verify-full",
+                "somebody on the way could read and change what is stored; add it, with"
+                    + " sslrootcert where the authority is your own")
         }
         return rules.faults
     }
@@ -146,6 +155,21 @@ struct ConfigRules {
         }
         if Set(config.mail.domains).count != config.mail.domains.count {
             add("mail.domains", "names a domain twice", "name each domain once")
+        }
+    }
+
+    private mutating func checkServices() {
+        let services = config.services
+        if let address = services.listen, !address.isLocal, services.secretFile == nil {
+            add(
+                "services.listen", "\(address.text) can be reached by other machines",
+                "set services.secret_file, or listen on 127.0.0.1, [::1] or a unix socket")
+        }
+        let protocols = services.mailBackends.map(\.mailProtocol)
+        if Set(protocols).count != protocols.count {
+            add(
+                "services.mail_backends", "names two servers of one protocol",
+                "name one server each for imap, pop3 and smtp")
         }
     }
 }

@@ -46,6 +46,8 @@ struct TokenSection: Sendable {
     var capabilityAudience = "api-service"
     /// Whether capability tokens name their key (`kid`). Cyrus IMAP rejects those that do.
     var capabilityKeyID = true
+    /// What capability tokens contain. Cyrus IMAP 3.6 accepts minimal ones only.
+    var capabilityClaims = CapabilityClaims.full
     /// The lifetime of a capability token. It cannot be revoked, so keep it short.
     var capabilityLifetime = Duration.seconds(120)
     /// The lifetime of an agent's session.
@@ -56,6 +58,7 @@ struct TokenSection: Sendable {
     static let settings = [
         Setting("tokens.capability_audience", \.tokens.capabilityAudience, .visible(1...200)),
         Setting("tokens.capability_key_id", \.tokens.capabilityKeyID, .boolean),
+        Setting("tokens.capability_claims", \.tokens.capabilityClaims, .oneOf),
         Setting(
             "tokens.capability_lifetime", \.tokens.capabilityLifetime,
             .duration(.seconds(10) ... .seconds(3600))),

@@ -16,22 +16,27 @@ struct Application: Sendable {
     /// For later metrics: what the pools do now.
     let pools: Pools
     let router: Router
+    /// The routes of the listener for mail stores and proxies.
+    let servicesRouter: Router
 
     /// Opens and migrates the database and opens the stored keys. Missing keys are created in the
     /// background.
     /// - Parameters:
     ///   - publicURL: the URL that clients use for this server.
+    ///   - secret: the master secret; by default the one of the configuration.
     ///   - isDraining: whether the server is stopping.
     ///   - report: called when another server does not answer as it should. The client does not see
     ///     the cause.
     static func open(
-        _ config: Config, publicURL: String, secret: SecretBytes,
+        _ config: Config, publicURL: String, secret: SecretBytes? = nil,
         observers: StoreObservers = StoreObservers(),
         events: SecurityEvents = SecurityEvents { _, _ in },
         isDraining: @escaping @Sendable () -> Bool,
         report: @escaping @Sendable (RemoteFailure) -> Void = { _ in }
     ) async throws -> Application {
         let shares: WorkerPool.Shares = config.limits.enabled ? .ofQueue : .unlimited
+        let found = try secret ?? MasterSecret.find(for: config)
+        try MasterSecret.checkDatabase(of: config)
         let stores = try await config.database.open(
             connections: config.storage.connections, shares: shares, observers: observers,
             at: SystemClock.now())
@@ -40,6 +45,10 @@ struct Application: Sendable {
             let pools = Pools(shares: shares)
             var reread: (@Sendable () throws -> SecretBytes)?
             if !config.database.isInMemory { reread = { try MasterSecret.reread(for: config) } }
+            let secret =
+                if let found { found } else {
+                    try await MasterSecret.create(for: config, in: stores)
+                }
             let keys = try KeyRing(
                 stores, secret: secret, rereading: reread, pool: pools.signing)
             try await keys.start()
@@ -52,6 +61,9 @@ struct Application: Sendable {
                 agents: useCases.agents, publicURL: publicURL,
                 jmap: JMAPDirectory(config.mail, publicURL: publicURL), limiter: limiter,
                 events: events, clock: clock)
+            let services = ServicesAPI(
+                services: useCases.mailServices, settings: try .init(config.services),
+                limiter: limiter, events: events, clock: clock)
             let apis = APIs(
                 agent: agent,
                 accounts: AccountsAPI(
@@ -67,10 +79,10 @@ struct Application: Sendable {
                     bodyLimit: config.server.engine.bodyBytes, clock: clock),
                 operations: OperationsAPI(
                     agent: agent, isDraining: isDraining, pingDatabase: stores.ping,
-                    clock: { .now }))
+                    clock: { .now }), services: services)
             return Application(
                 stores: stores, keys: keys, domains: useCases.domains, pools: pools,
-                router: apis.router)
+                router: apis.router, servicesRouter: services.router)
         } catch {
             await stores.close()
             throw error

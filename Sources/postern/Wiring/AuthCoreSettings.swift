@@ -49,6 +49,7 @@ struct UseCases: Sendable {
     let domains: Domains
     let authenticator: Authenticator
     let hashLogins: HashLogins
+    let mailServices: MailServices
 
     init(
         _ config: Config, _ stores: Stores, _ tokens: TokenAuthority, _ keys: KeyRing,
@@ -88,6 +89,8 @@ struct UseCases: Sendable {
                 report: report),
             random: random)
         authenticator = Authenticator(tokens: tokens, stores: stores)
+        mailServices = MailServices(
+            agents: agents, tokens: tokens, stores: stores, hasher: hasher, throttle: throttle)
         hashLogins = HashLogins(
             settings: HashLogins.Settings(config.hashLogin), policy: policy, tokens: tokens,
             keys: keys, stores: stores,
@@ -108,6 +111,7 @@ extension Agents.Settings {
             challengeLifetime: config.pow.agentLifetime,
             sessionLifetime: config.tokens.sessionLifetime,
             capabilityLifetime: config.tokens.capabilityLifetime,
+            capabilityClaims: config.tokens.capabilityClaims,
             mailSubject: config.mail.subject, quota: Int64(config.accounts.freeQuota))
     }
 }

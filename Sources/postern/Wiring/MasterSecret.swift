@@ -1,3 +1,4 @@
+internal import AuthCore
 internal import AuthStorage
 internal import Cryptography
 internal import Glibc
@@ -11,14 +12,33 @@ enum MasterSecret {
     static let byteCount = 32
     static let fileName = "master.secret"
 
-    /// The secret for this configuration. A database in memory needs no file, because its signing
-    /// keys end with the process.
-    static func find(for config: Config) throws(MasterSecretError) -> SecretBytes {
+    /// The secret for this configuration; `nil` when it is in the data directory and missing there.
+    /// A database in memory needs no file, because its signing keys end with the process.
+    static func find(for config: Config) throws(MasterSecretError) -> SecretBytes? {
         if let path = Process.environment[Environment.masterSecretFile] {
             return try read(path, isOurs: false)
         }
         if config.database.isInMemory { return SecretBytes(RandomBytes.make(byteCount)) }
-        return try inDirectory(config.storage.directory)
+        do throws(MasterSecretError) {
+            return try reread(for: config)
+        } catch  where error.cause == .file(.missing) {
+            return nil
+        }
+    }
+
+    /// The secret that was missing: a new one, or the one that another server has created
+    /// meanwhile. Never a new one for a database that has signing keys, which it could not open.
+    static func create(for config: Config, in stores: Stores) async throws -> SecretBytes {
+        let isNew = try await stores.signingKeys.keys().isEmpty
+        return try isNew ? inDirectory(config.storage.directory) : reread(for: config)
+    }
+
+    /// Refuses a database file of 0 bytes beside a secret. With a secret there was a database, and
+    /// what is left of it would become a new one without a word.
+    static func checkDatabase(of config: Config) throws(MasterSecretError) {
+        let path = "\(config.storage.directory)/\(fileName)"
+        guard config.database.isEmptyFile, access(path, F_OK) == 0 else { return }
+        throw MasterSecretError(path: path, cause: .emptyDatabase(config.database.name))
     }
 
     /// The secret as it is in its file now; never creates one. A server reads it again when the
@@ -110,6 +130,8 @@ enum MasterSecret {
 struct MasterSecretError: Error, Equatable, CustomStringConvertible {
     enum Cause: Equatable, Sendable {
         case file(FileError)
+        /// There is a secret, and the database at this path has 0 bytes.
+        case emptyDatabase(String)
         /// The file that `POSTERN_MASTER_SECRET_FILE` names, which is never created.
         case mounted(FileError)
         case notCreated(FileError)
@@ -122,7 +144,13 @@ struct MasterSecretError: Error, Equatable, CustomStringConvertible {
 
     var description: String {
         switch cause {
+        case .file(.missing):
+            "the master secret \(path) is missing, and the signing keys in the database cannot be"
+                + " used without it: put it back from where you keep it"
         case .file(let error): "the master secret \(path) cannot be read: \(error)"
+        case .emptyDatabase(let database):
+            "the database \(database) has 0 bytes, but its master secret \(path) is there: restore"
+                + " a backup of it, or delete \(database) to begin with a new one"
         case .mounted(let error):
             "the master secret \"\(path)\", which POSTERN_MASTER_SECRET_FILE names, cannot be read:"
                 + " \(error)"

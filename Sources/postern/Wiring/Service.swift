@@ -43,7 +43,7 @@ struct Service: Sendable {
         let draining = AtomicFlag()
         let events = SecurityEvents { [log] in log.security($0, count: $1) }
         let application = try await Application.open(
-            config, publicURL: publicURL, secret: try MasterSecret.find(for: config),
+            config, publicURL: publicURL,
             observers: StoreObservers(
                 event: { [log] in log.event($0) },
                 diskFull: { isFull in
@@ -66,15 +66,14 @@ struct Service: Sendable {
             report: { Self.report($0, logger, events) })
         let server = Server(
             configuration: engine(publicURL: publicURL),
-            listeners: [
-                Listener(
-                    address: .tcp(host: config.server.host, port: port),
-                    router: application.router, proxies: config.server.proxies)
-            ], hooks: hooks(logger))
+            listeners: try listeners(of: application, port: port), hooks: hooks(logger))
         let addresses = try withExtendedLifetime(reservation) { try server.start() }
-        for address in addresses { Output.print("listening on http://\(address)") }
-        logger.info(
-            "started", metadata: ["profile": "\(config.profile)", "public_url": "\(publicURL)"])
+        Output.print("listening on http://\(addresses[0])")
+        var started: Logger.Metadata = [
+            "profile": "\(config.profile)", "public_url": "\(publicURL)",
+        ]
+        if addresses.count > 1 { started["services"] = "\(addresses[1])" }
+        logger.info("started", metadata: started)
         let background = Task {
             await BackgroundTasks(
                 ledger: application.stores.challenges,
@@ -94,6 +93,20 @@ struct Service: Sendable {
         events.flush()
         await application.close()
         logger.info("stopped")
+    }
+
+    /// The public listener and, where there is one, that for mail stores and proxies.
+    private func listeners(of application: Application, port: UInt16) throws -> [Listener] {
+        var listeners = [
+            Listener(
+                address: .tcp(host: config.server.host, port: port), router: application.router,
+                proxies: config.server.proxies)
+        ]
+        if let address = config.services.listen {
+            listeners.append(
+                try ServicesListener.make(at: address, config, router: application.servicesRouter))
+        }
+        return listeners
     }
 
     /// Logs that another server did not answer as it should.

@@ -144,6 +144,23 @@ struct AgentAPITests {
         #expect(capability.accountID.text == account.text("accountId"))
     }
 
+    @Test func aMailboxWithAPasswordGetsACapabilityForItsEmailJWT() async throws {
+        let (id, token) = try await api.account("demo@mail.test")
+        let response = await api.call(.post, "/api/v1/capability", bearer: token)
+        #expect(response.status == .ok)
+        let verified = try await api.world.tokens.verify(
+            try response.bearer, as: CapabilityToken.self, at: api.world.clock.now)
+        #expect(verified?.token.subject == "demo@mail.test")
+        #expect(verified?.token.accountID.text == id)
+        let ended = await api.call(.delete, "/api/token", bearer: token)
+        #expect(ended.status == .noContent)
+        let after = await api.call(.post, "/api/v1/capability", bearer: token)
+        #expect(try after.agentError.message == "Invalid or expired session")
+        // A user's token is for many mailboxes.
+        let pro = await api.call(.post, "/api/v1/capability", bearer: try await api.pro())
+        #expect(pro.status == .unauthorized)
+    }
+
     @Test func aNewAPIKeyEndsTheSessionThatRequestedIt() async throws {
         let (session, account) = try await api.signUp("myagent")
         let response = await api.call(.post, "/api/v1/api-key", bearer: session)

@@ -14,6 +14,21 @@ struct RequestCredentialsTests {
         #expect(request([("Authorization", value)]).bearerToken == token)
     }
 
+    @Test(
+        arguments: [
+            ("Basic ZGVtbzpwYXNz", "demo", "pass"), ("bAsIc   ZGVtbzpwYXNz", "demo", "pass"),
+            ("Basic ZGVtbzpwOnE=", "demo", "p:q"), ("Basic Og==", "", ""),
+            ("Basic ZGVtbw==", nil, nil), ("Basic", nil, nil), ("Basic *", nil, nil),
+            ("Bearer ZGVtbzpwYXNz", nil, nil),
+        ] as [(String, String?, String?)])
+    func basicCredentialsAreDividedAtTheFirstColon(
+        value: String, user: String?, password: String?
+    ) {
+        let found = request([("Authorization", value)]).basicCredentials
+        #expect(found?.user == user)
+        #expect(found.map { String(decoding: $0.password, as: UTF8.self) } == password)
+    }
+
     @Test func twoAuthorizationFieldsCountAsNone() {
         #expect(
             request([("Authorization", "Bearer a"), ("authorization", "Bearer a")]).bearerToken

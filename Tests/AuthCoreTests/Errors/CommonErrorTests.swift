@@ -56,10 +56,21 @@ struct CommonErrorTests {
         #expect(ProofOfWorkError.wrongSolution.common == nil)
     }
 
-    @Test func onlyABusyErrorIsBusy() {
-        #expect(AgentError.common(.busy(retryAfter: .seconds(1))).isBusy)
-        #expect(!AgentError.common(.failed(Broken())).isBusy)
-        #expect(!AgentError.common(.rateLimited(RateLimited(retryAfter: .seconds(1)))).isBusy)
-        #expect(!AgentError.usernameTaken.isBusy)
+    /// As when a challenge cannot be given back, because the database is gone by then.
+    @Test func whatWasBusyInAnotherFlowIsBusy() {
+        let busy = CommonError.busy(retryAfter: .seconds(3))
+        #expect(CommonError(ProofOfWorkError.common(busy)) == busy)
+        guard case .failed(let cause) = CommonError(ProofOfWorkError.wrongSolution) else {
+            Issue.record("not a fault")
+            return
+        }
+        #expect(cause as? ProofOfWorkError == .wrongSolution)
+    }
+
+    @Test func busyAndRateLimitedErrorsAreTemporary() {
+        #expect(AgentError.common(.busy(retryAfter: .seconds(1))).isTemporary)
+        #expect(!AgentError.common(.failed(Broken())).isTemporary)
+        #expect(AgentError.common(.rateLimited(RateLimited(retryAfter: .seconds(1)))).isTemporary)
+        #expect(!AgentError.usernameTaken.isTemporary)
     }
 }

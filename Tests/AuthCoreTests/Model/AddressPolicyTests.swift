@@ -9,7 +9,10 @@ struct AddressPolicyTests {
         #expect(try AgentWorld.policy.address(for: username).description == "myagent@mail.test")
     }
 
-    @Test(arguments: ["admin", "Administrator", "postmaster", "security", "mailer-daemon", "abuse"])
+    @Test(arguments: [
+        "admin", "Administrator", "postmaster", "security", "mailer-daemon", "abuse", "cyrus",
+        "anyone", "anonymous", "dovecot", "vmail", "nobody",
+    ])
     func reservedNamesAreNotAllowed(name: String) throws {
         let username = try Username(parsing: name)
         #expect(throws: AgentError.usernameNotAllowed) {

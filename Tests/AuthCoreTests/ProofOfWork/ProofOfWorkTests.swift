@@ -101,12 +101,12 @@ struct ProofOfWorkTests {
         #expect(try await spent() == 1)
     }
 
-    @Test func onlyAnErrorForWantOfRoomGivesAChallengeBack() async throws {
+    @Test func onlyATemporaryErrorGivesAChallengeBack() async throws {
         let work = work()
         let (challenge, proof) = try await issue(work)
         for (error, isRefunded) in [
             (AgentError.usernameTaken, false), (.common(.failed(BrokenStore())), false),
-            (.common(.rateLimited(RateLimited(retryAfter: .seconds(1)))), false),
+            (.common(.rateLimited(RateLimited(retryAfter: .seconds(1)))), true),
             (.common(.busy(retryAfter: .seconds(1))), true),
         ] {
             _ = try? await work.spend(challenge, with: proof, by: world.caller)

@@ -26,6 +26,13 @@ private let router = Router(
                     .text("\($0.parameters["id"] ?? "-") of \($0.path)")
                 },
                 Route(.get, "/api/fail") { _ in throw SocketError(call: "x", code: 1) },
+                Route(.any, "/api/all", handler: says("any")),
+                Route(.put, "/api/all", handler: says("put")),
+                Route(.get, "/api/answered") { _ in
+                    throw AnsweredFault(
+                        cause: SocketError(call: "x", code: 1),
+                        response: .text("later", status: .serviceUnavailable))
+                },
                 Route(.get, "/api/split") { _ in .text("x", headers: [("X", "a\r\nb")]) },
             ]),
         RouteGroup(
@@ -43,6 +50,25 @@ private func ask(_ method: Method, _ target: String, body: [UInt8] = []) async -
 private func text(_ response: Response) -> String { String(decoding: response.body, as: UTF8.self) }
 
 @Suite struct RouterTests {
+    @Test(arguments: ["GET", "HEAD", "POST", "OPTIONS", "PROPFIND", "*"])
+    func aRouteForAnyMethodTakesEveryOne(method: String) async {
+        let response = await ask(Method(method), "/api/all")
+        #expect(response.status == .ok)
+        #expect(text(response) == (method == "HEAD" ? "" : "any /api/all"))
+    }
+
+    @Test func aRouteForOneMethodComesBeforeTheOneForAny() async {
+        #expect(text(await ask(.put, "/api/all")) == "put /api/all")
+        // It adds no method to those of the server.
+        let options = await ask(.options, "*")
+        #expect(options.header("Allow") == "DELETE, GET, HEAD, OPTIONS, POST, PUT")
+    }
+
+    @Test func aFaultThatIsAnsweredHasItsOwnResponse() async {
+        let response = await ask(.get, "/api/answered")
+        #expect(response.status == .serviceUnavailable && text(response) == "later")
+    }
+
     @Test(arguments: [
         ("/", "/ /"), ("/api/things", "list /api/things"), ("/api/things/x", "x"),
         ("/api/things?q=/", "list /api/things"), ("/api/things/a%2Fb", "a/b"),
@@ -103,7 +129,7 @@ private func text(_ response: Response) -> String { String(decoding: response.bo
         #expect(response.status == .noContent)
         #expect(response.header("Allow") == "GET, HEAD, OPTIONS")
         let all = await ask(.options, "*")
-        #expect(all.header("Allow") == "DELETE, GET, HEAD, OPTIONS, POST")
+        #expect(all.header("Allow") == "DELETE, GET, HEAD, OPTIONS, POST, PUT")
     }
 
     @Test(arguments: ["/api/fail", "/api/split"])

@@ -173,6 +173,17 @@ extension Live {
             #expect(faults.map(\.requestID) == live.records.access.map(\.requestID))
         }
 
+        @Test func aFaultThatIsAnsweredIsReportedOnceWithItsCause() async throws {
+            let live = try LiveServer()
+            let text = live.exchange("GET /answered-fault HTTP/1.0\r\n\r\n")
+            #expect(text?.hasPrefix("HTTP/1.1 503 ") == true)
+            #expect(text?.hasSuffix("\r\n\r\nlater\n") == true)
+            await live.server.drain()
+            #expect(live.records.errors.count == 1)
+            #expect(live.records.errors.first?.error is SocketError)
+            #expect(live.records.access.map(\.status) == [503])
+        }
+
         @Test func eachRequestHasOneAccessRecordWithItsTemplateAndId() async throws {
             let live = try LiveServer()
             let text = try #require(

@@ -88,6 +88,11 @@ struct LiveServer: Sendable {
             Route(.post, "/echo", bodyLimit: 10) { Response(status: .ok, body: $0.body) },
             Route(.get, "/split") { _ in .text("x", headers: [("X", "a\r\nEvil: b")]) },
             Route(.get, "/throw") { _ in throw SocketError(call: "nothing", code: 0) },
+            Route(.get, "/answered-fault") { _ in
+                throw AnsweredFault(
+                    cause: SocketError(call: "nothing", code: 0),
+                    response: .text("later\n", status: .serviceUnavailable))
+            },
             Route(.get, "/until-cancelled") { _ in
                 arrivals.raise()
                 do {

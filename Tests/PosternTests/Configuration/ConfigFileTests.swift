@@ -20,7 +20,7 @@ import Testing
                     + "reserved_local_parts, exchanger, jmap_url, jmap_api_path, jmap_upload_path, "
                     + "jmap_download_path, jmap_event_source_path, subject",
                 "f:4: mial: no such setting; the sections are accounts, audit, dns, hash_login, limits, mail, "
-                    + "passwords, pow, server, storage, tokens, users",
+                    + "passwords, pow, server, services, storage, tokens, users",
                 "f:3: server.prot: no such setting; did you mean server.port?",
             ])
     }

@@ -12,9 +12,11 @@ import Testing
         .boolean(true), .boolean(false), .integer(3), .integer(7), .integer(17), .integer(90),
         .integer(9000), .integer(999_999), .string("test"), .string("::1"),
         .string("https://a.test"), .string("forwarded"), .string("required"), .string("open"),
-        .string("local_part"), .string("-"), .string("/x"), .string("/x/{accountId}"),
+        .string("local_part"), .string("minimal"), .string("-"), .string("/x"),
+        .string("/x/{accountId}"),
         .string("/x/{accountId}/{blobId}/{name}/{type}"), .string("/x/{types}/{closeafter}/{ping}"),
         .string("sqlite:other.db"), .string("00112233445566778899"), .string("other.example"),
+        .string("unix:/s"), .string("0600"), .list([.string("imap=127.0.0.1:143")]),
         .list([.string("192.0.2.1")]), .list([.string("a.test")]), .list([.integer(81)]),
     ]
 
@@ -46,6 +48,7 @@ import Testing
             ("accounts", config.accounts, []), ("users", config.users, []),
             ("limits", config.limits, []), ("hash_login", config.hashLogin, []),
             ("dns", config.dns, []), ("audit", config.audit, []),
+            ("services", config.services, []),
         ]
         #expect(Mirror(reflecting: config).children.count == Set(sections.map(\.name)).count + 1)
         for name in Set(sections.map(\.name)) {
@@ -97,6 +100,7 @@ import Testing
     @Test(arguments: [
         ("server.public_url", "auth.example.com"), ("mail.exchanger", "-"),
         ("mail.jmap_url", "ftp://a.test"), ("hash_login.issuer", ""), ("hash_login.ca_file", ""),
+        ("services.listen", "8081"), ("services.socket_owner", ":"), ("services.secret_file", ""),
     ])
     func anOptionalSettingThatCannotBeReadIsAFault(key: String, text: String) {
         #expect(faults(loader(file: "\(key) = \"\(text)\"")).count == 1)

@@ -53,6 +53,13 @@ import Testing
         #expect(try loader().load().warnings.isEmpty)
     }
 
+    @Test func aDatabaseServerThatIsNotVerifiedIsAWarning() throws {
+        let plain = try loader("[storage]", "url = \"postgresql://db.example/d\"").load()
+        #expect(plain.warnings.map(\.key) == ["storage.url"])
+        let verified = "url = \"postgresql://db.example/d?sslmode=verify-full\""
+        #expect(try loader("[storage]", verified).load().warnings.isEmpty)
+    }
+
     @Test(arguments: ["development", "test"])
     func otherProfilesAllowAllOfIt(profile: String) throws {
         let text = """

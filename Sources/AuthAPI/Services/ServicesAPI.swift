@@ -1,0 +1,80 @@
+public import AuthCore
+public import Cryptography
+public import HTTPEngine
+public import Networking
+
+/// What mail stores and proxies ask, on a listener of their own (docs/api.md, "Services API").
+///
+/// Nothing there is limited by client: all requests come from the operator's own programs. Failed
+/// logins are counted by the client that these name.
+public struct ServicesAPI: Sendable {
+    /// What the operator sets.
+    public struct Settings: Sendable {
+        /// Every request needs it; `nil` where the listener itself decides who can ask.
+        public var secret: SecretBytes?
+        /// Whether proxies get a token that they pass to the mail store.
+        public var issuesStoreTokens: Bool
+        /// The servers that nginx connects mail clients to.
+        public var mailServers: [MailProtocol: SocketAddress]
+
+        public init(
+            secret: SecretBytes? = nil, issuesStoreTokens: Bool = false,
+            mailServers: [MailProtocol: SocketAddress] = [:]
+        ) {
+            self.secret = secret
+            self.issuesStoreTokens = issuesStoreTokens
+            self.mailServers = mailServers
+        }
+    }
+
+    private let errors = ServicesErrors()
+    private let stores: StoreEndpoints
+    private let proxies: ProxyEndpoints
+    private let users: UserInfoEndpoint
+    private let publicUsers: UserInfoEndpoint
+
+    /// - Parameters:
+    ///   - limiter: for what clients may ask on the public listener; shared by all APIs, as
+    ///     `events`.
+    public init(
+        services: MailServices, settings: Settings, limiter: RateLimiter, events: SecurityEvents,
+        clock: @escaping @Sendable () -> Instant
+    ) {
+        let errors = errors
+        let pipeline = Pipeline<ServicesError>(limiter: nil, clock: clock, events: events) {
+            error, _ in errors.response(error)
+        }
+        let access = ServicesAccess(secret: settings.secret)
+        stores = StoreEndpoints(services: services, access: access, pipeline: pipeline)
+        proxies = ProxyEndpoints(
+            services: services, access: access, settings: settings, errors: errors,
+            events: events, clock: clock)
+        users = UserInfoEndpoint(
+            services: services, authentication: access.besideAuthorization, pipeline: pipeline)
+        publicUsers = UserInfoEndpoint(
+            services: services, authentication: .none(),
+            pipeline: Pipeline(limiter: limiter, clock: clock, events: events) { error, _ in
+                errors.response(error)
+            })
+    }
+
+    /// Everything on the services listener.
+    public var routes: RouteGroup {
+        RouteGroup(
+            prefixes: ["/"], errors: errors.renderer,
+            routes: stores.routes + proxies.routes + [users.route])
+    }
+
+    public var router: Router { Router(groups: [routes], fallback: errors.renderer) }
+
+    /// What is on the public listener as well.
+    public var publicRoutes: RouteGroup {
+        RouteGroup(
+            prefixes: ["/userinfo"], errors: errors.renderer, routes: [publicUsers.route])
+    }
+}
+
+/// A protocol of mail clients, by its name in nginx.
+public enum MailProtocol: String, CaseIterable, Sendable {
+    case imap, pop3, smtp
+}

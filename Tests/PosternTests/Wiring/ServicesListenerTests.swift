@@ -1,0 +1,72 @@
+import AuthAPI
+import Cryptography
+import Glibc
+import HTTPEngine
+import Networking
+import Testing
+
+@testable import postern
+
+@Suite struct ServicesListenerTests {
+    private let scratch = Scratch()
+
+    private func settings(_ content: String, mode: UInt32 = 0o600) throws -> ServicesAPI.Settings {
+        var services = ServicesSection()
+        services.listen = .unix(path: "s")
+        services.secretFile = scratch.write("secret", Array(content.utf8), mode: mode)
+        return try ServicesAPI.Settings(services)
+    }
+
+    @Test(arguments: ["0123456789abcdef", "0123456789abcdef\n", "0123456789abcdef\r\n"])
+    func theSecretIsTheLineOfTheFile(content: String) throws {
+        let secret = try #require(try settings(content).secret)
+        #expect(secret.bytes == Array("0123456789abcdef".utf8))
+        // An orchestrator's mounted secret can often be read by all.
+        #expect(try settings(content, mode: 0o444).secret != nil)
+    }
+
+    @Test(arguments: ["", "short", "0123456789abcde\n", "0123456789 abcdef", "0123456789abcdef\na"])
+    func anythingElseIsAnError(content: String) {
+        #expect(throws: ServicesListenerError.self) { try settings(content) }
+    }
+
+    @Test func aFileThatOthersMayReplaceOrThatIsMissingIsAnError() throws {
+        #expect(throws: ServicesListenerError.self) {
+            try settings("0123456789abcdef", mode: 0o622)
+        }
+        var services = ServicesSection()
+        services.listen = .unix(path: "s")
+        services.secretFile = "\(scratch.path)/nowhere"
+        #expect(throws: ServicesListenerError.self) { try ServicesAPI.Settings(services) }
+        // Without a listener it is not read.
+        services.listen = nil
+        #expect(try ServicesAPI.Settings(services).secret == nil)
+    }
+
+    @Test func namesOfUsersAndGroupsBecomeNumbers() throws {
+        var config = Config()
+        config.services.socketMode = 0o640
+        config.services.socketOwner = FileOwner("root:root")
+        let router = Router(groups: []) { error, _ in Response(status: error.status) }
+        let path = "\(scratch.path)/s"
+        func address() throws -> ListenAddress {
+            try ServicesListener.make(at: .unix(path: path), config, router: router).address
+        }
+        #expect(
+            try address() == .unix(SocketFile(path: path, mode: 0o640, owner: 0, group: 0)))
+        config.services.socketOwner = FileOwner(":7")
+        #expect(try address() == .unix(SocketFile(path: path, mode: 0o640, group: 7)))
+        config.services.socketOwner = FileOwner("nobody-of-that-name")
+        #expect(throws: ServicesListenerError.unknown("user", "nobody-of-that-name")) {
+            try address()
+        }
+    }
+
+    @Test func servicesOnThisMachineNameTheEndUsersAddress() throws {
+        let router = Router(groups: []) { error, _ in Response(status: error.status) }
+        let listener = try ServicesListener.make(
+            at: .unix(path: "s"), Config(), router: router)
+        #expect(listener.proxies.addresses.map(\.description) == ["127.0.0.0/8", "::1"])
+        #expect(!listener.limitsConnections && listener.proxies.proxyProtocol == .off)
+    }
+}
