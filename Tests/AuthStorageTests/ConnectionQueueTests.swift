@@ -1,4 +1,5 @@
 import AuthCore
+import Glibc
 import TestPrimitives
 import Testing
 
@@ -22,5 +23,21 @@ import Testing
         }
         #expect(try await queue.run { _ in true })
         #expect(queue.callers == 0)
+    }
+
+    @Test func aJobRunsOnTheCallersThreadOnlyWhileTheConnectionIsIdle() async throws {
+        let database = try SQLiteConnection(path: ":memory:", busyTimeout: .zero)
+        let queue = ConnectionQueue(database, label: "test", depth: 2)
+        #expect(try queue.runIfIdle { _ in pthread_self() } == pthread_self())
+        let gate = Gate()
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { try await queue.run { _ in gate.hold() } }
+            await gate.await()
+            #expect(try queue.runIfIdle { _ in true } == nil)
+            gate.release()
+            try await group.waitForAll()
+        }
+        await queue.close()
+        #expect(throws: StorageError.closed) { try queue.runIfIdle { _ in true } }
     }
 }

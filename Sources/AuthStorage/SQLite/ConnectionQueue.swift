@@ -2,23 +2,24 @@ internal import AuthCore
 internal import Scheduling
 internal import Synchronization
 
-/// One SQLite connection on a serial queue of its own, so that a slow disk or another process's
+/// One SQLite connection with a serial queue of its own, so that a slow disk or another process's
 /// lock delays only the users of this connection.
 ///
-/// Guarantees: jobs run one at a time, in the order in which they came. At most `depth` callers of
-/// ``run(_:)`` run or wait; the next one gets `StoreBusy` and its job does not run.
+/// Guarantees: jobs run one at a time, those on the queue in the order in which they came. At most
+/// `depth` callers of ``run(_:)`` run or wait; the next one gets `StoreBusy` and its job does not
+/// run.
 actor ConnectionQueue {
     private let executor: QueueExecutor
     private let depth: Int
     private let callerCount = Atomic<Int>(0)
-    private var connection: SQLiteConnection?
+    private let connection: Mutex<SQLiteConnection?>
 
     nonisolated var unownedExecutor: UnownedSerialExecutor {
         executor.asUnownedSerialExecutor()
     }
 
     init(_ connection: sending SQLiteConnection, label: String, depth: Int) {
-        self.connection = connection
+        self.connection = Mutex(connection)
         self.depth = depth
         executor = QueueExecutor(label: label)
     }
@@ -35,8 +36,23 @@ actor ConnectionQueue {
         return try await call(work)
     }
 
+    /// Runs `work` on the caller's thread, which costs no hop.
+    /// - Parameter work: short, and not a commit: it delays the other clients of a loop.
+    /// - Returns: `nil` when the connection is in use, and `work` did not run.
+    nonisolated func runIfIdle<T: Sendable>(
+        _ work: @Sendable (SQLiteConnection) throws -> T
+    ) throws -> T? {
+        try connection.withLockIfAvailable { try Self.run(work, on: $0) }
+    }
+
     private func call<T: Sendable>(
         _ work: @Sendable (SQLiteConnection) throws -> T
+    ) throws -> T {
+        try connection.withLock { try Self.run(work, on: $0) }
+    }
+
+    private static func run<T: Sendable>(
+        _ work: @Sendable (SQLiteConnection) throws -> T, on connection: SQLiteConnection?
     ) throws -> T {
         guard let connection else { throw StorageError.closed }
         return try work(connection)
@@ -45,11 +61,11 @@ actor ConnectionQueue {
     /// Runs `work` on the queue. The caller limits how many wait.
     /// - Parameter work: gets `nil` when the connection is closed.
     func perform(_ work: @Sendable (SQLiteConnection?) -> Void) {
-        work(connection)
+        connection.withLock { work($0) }
     }
 
     /// Closes the connection. Later jobs fail with ``StorageError/closed``.
     func close() {
-        connection = nil
+        connection.withLock { $0 = nil }
     }
 }

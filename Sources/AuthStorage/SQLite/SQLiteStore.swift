@@ -81,7 +81,8 @@ final class SQLiteStore: Sendable {
     func ping() async throws {
         do {
             try await withDeadline(.now + pingTimeout) {
-                _ = try await self.read { try $0.first(SQL.ping) { try $0.integer(0) } }
+                // On its queue: a hung disk must not stop the caller's thread.
+                _ = try await self.reader.run { try $0.first(SQL.ping) { try $0.integer(0) } }
             }
         } catch is DeadlinePassed {
             throw StorageError.unresponsive(after: pingTimeout)
@@ -111,12 +112,21 @@ final class SQLiteStore: Sendable {
         }
     }
 
-    /// Runs `work` on the next of the reading connections.
+    /// Runs `work` at once when one of the reading connections is idle, else on the queue of the
+    /// next one.
     func read<T: Sendable>(
         _ work: @escaping @Sendable (SQLiteConnection) throws -> T
     ) async throws -> T {
+        for reader in readers {
+            if let result = try reader.runIfIdle(work) { return result }
+        }
+        return try await reader.run(work)
+    }
+
+    /// The next of the reading connections.
+    private var reader: ConnectionQueue {
         let turn = turn.add(1, ordering: .relaxed).newValue
-        return try await readers[Int(turn.magnitude % UInt(readers.count))].run(work)
+        return readers[Int(turn.magnitude % UInt(readers.count))]
     }
 }
 
