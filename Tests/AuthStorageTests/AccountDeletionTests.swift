@@ -144,6 +144,36 @@ import Testing
     }
 
     @Test(arguments: Engine.allCases)
+    func theLimitAndThenAUsedAddressAreInTheWayOfAnAccount(engine: Engine) async throws {
+        let store = try await engine.open()
+        #expect(try await store.insert(user(1)))
+        for number in 1...2 {
+            #expect(try await store.insert(account(number, owner: userID(1))))
+        }
+        #expect(try await store.delete(accountID(2), at: nil))
+        func obstacle(
+            _ name: String, owner: Int? = 1, limit: Int? = 2
+        ) async throws -> AccountObstacle? {
+            try await store.obstacle(
+                to: address("\(name)@mail.test"), of: owner.map(userID), limit: limit)
+        }
+        #expect(try await obstacle("new") == nil)
+        for used in ["user1", "user2"] {
+            #expect(try await obstacle(used) == .addressTaken)
+            #expect(try await obstacle(used, owner: nil, limit: nil) == .addressTaken)
+        }
+        for limit in [1, 0, -1, .min] {
+            #expect(try await obstacle("user1", limit: limit) == .limitReached)
+        }
+        for limit in [nil, .max] as [Int?] {
+            #expect(try await obstacle("new", limit: limit) == nil)
+        }
+        // Neither another user nor an account without an owner is held to it.
+        #expect(try await obstacle("new", owner: 2, limit: 1) == nil)
+        #expect(try await obstacle("new", owner: nil, limit: 1) == nil)
+    }
+
+    @Test(arguments: Engine.allCases)
     func accountsDeletedWithinADayCountAgainstTwiceTheLimit(engine: Engine) async throws {
         let store = try await engine.open()
         for number in 1...2 { #expect(try await store.insert(user(number))) }

@@ -73,6 +73,13 @@ public final class FailingAccounts: AccountStore {
         return try await inner.account(id: id, unlessEnded: tokenID)
     }
 
+    public func obstacle(
+        to address: Address, of owner: UserID?, limit: Int?
+    ) async throws -> AccountObstacle? {
+        try log.begin()
+        return try await inner.obstacle(to: address, of: owner, limit: limit)
+    }
+
     public func account(address: Address) async throws -> Account? {
         try log.begin()
         return try await inner.account(address: address)

@@ -21,6 +21,12 @@ public protocol AccountStore: Sendable {
         _ account: Account, on domain: DomainID?, limit: Int?, recording event: AuditEvent
     ) async throws -> AccountInsertion
 
+    /// What stands in the way of an account now: the owner's `limit`, or else the address. It is
+    /// looked up before a costly hash; ``insert(_:on:limit:recording:)`` decides.
+    func obstacle(
+        to address: Address, of owner: UserID?, limit: Int?
+    ) async throws -> AccountObstacle?
+
     func account(id: AccountID) async throws -> Account?
 
     /// The account of a token, or `nil` when ``ChallengeLedger/end(_:expiry:recording:)`` has
@@ -57,6 +63,12 @@ public enum AccountInsertion: Equatable, Sendable {
     case limitReached
     /// The domain was removed meanwhile, or is no longer verified.
     case domainGone
+}
+
+/// A reason not to make an account, known before it is inserted.
+public enum AccountObstacle: Equatable, Sendable {
+    case addressTaken
+    case limitReached
 }
 
 extension AccountStore {

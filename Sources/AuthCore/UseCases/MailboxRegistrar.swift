@@ -3,8 +3,6 @@ public import Networking
 /// Creates mailboxes with passwords, for the accounts API and for the operator's command. It
 /// decides on which domain a mailbox may be, which credential is stored for it and what its quota
 /// is.
-///
-/// Whether a reserved name may be given out is the caller's decision.
 public struct MailboxRegistrar: UseCases {
     public typealias Failure = AccountsError
 
@@ -53,20 +51,24 @@ public struct MailboxRegistrar: UseCases {
     /// - Parameters:
     ///   - domain: from ``domain(of:for:)``.
     ///   - limit: how many accounts the owner may have; `nil` for no limit.
+    ///   - allowsReserved: whether a reserved name may be given out.
     ///   - client: who asked for it; `nil` for the operator.
     ///   - event: records the creation; the account's creation time is the event's time.
-    /// - Throws: ``AccountsError/passwordTooShort``, ``AccountsError/addressTaken``,
-    ///   ``AccountsError/accountLimitReached``, or ``AccountsError/invalidDomain`` when the domain
+    /// - Throws: ``AccountsError/passwordTooShort``, ``AccountsError/accountLimitReached``,
+    ///   ``AccountsError/addressTaken``, or ``AccountsError/invalidDomain`` when the domain
     ///   was removed meanwhile.
     public func add(
         _ address: Address, on domain: DomainID?, secret: MailboxSecret, owner: User?, limit: Int?,
-        for client: IPAddress?, recording event: @Sendable (AccountID) -> AuditEvent
+        allowsReserved: Bool, for client: IPAddress?,
+        recording event: @Sendable (AccountID) -> AuditEvent
     ) async throws(AccountsError) -> Account {
         try secret.checkLength()
         // Checked before the hash, which costs more than everything else; decided after it.
-        guard try await attempt(await accounts.account(address: address)) == nil else {
-            throw .addressTaken
-        }
+        let obstacle = try await attempt(
+            await accounts.obstacle(to: address, of: owner?.id, limit: limit))
+        guard obstacle != .limitReached else { throw .accountLimitReached }
+        guard obstacle == nil, allowsReserved || !policy.reserved.contains(address.localPart.text)
+        else { throw .addressTaken }
         let hash = try await attempt(await hasher.hash(secret.forHashing(at: address), for: client))
         let id = AccountID(random: random(16))
         let event = event(id)

@@ -114,14 +114,10 @@ public struct Mailboxes: UseCases {
         _ address: Address, on domain: DomainID?, _ secret: MailboxSecret, owner: User?,
         by caller: Caller
     ) async throws(AccountsError) -> Opened {
-        if let owner {
-            let held = try await attempt(await holdings.holdings(of: owner.id)).accounts
-            guard held < settings.maximumAccounts else { throw .accountLimitReached }
-        }
-        guard !policy.reserved.contains(address.localPart.text) else { throw .addressTaken }
         let account = try await registrar.add(
             address, on: domain, secret: secret, owner: owner,
-            limit: owner == nil ? nil : settings.maximumAccounts, for: caller.address
+            limit: owner == nil ? nil : settings.maximumAccounts, allowsReserved: false,
+            for: caller.address
         ) { id in
             AuditEvent(
                 .accountCreated, by: caller, actor: owner.map { .user($0.id) } ?? .account(id),

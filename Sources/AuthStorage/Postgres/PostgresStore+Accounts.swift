@@ -31,6 +31,18 @@ extension PostgresStore: AccountStore {
             }, isMade: { $0 == .inserted })
     }
 
+    func obstacle(
+        to address: Address, of owner: UserID?, limit: Int?
+    ) async throws -> AccountObstacle? {
+        let bound = owner == nil ? nil : limit.map { Int64(max(0, $0)) }
+        return try await first(
+            SQL.obstacle, .text(address.description), .id(owner), PostgresValue(bound)
+        ) { row in
+            guard try row.bool(0) else { return .limitReached }
+            return try row.bool(1) ? .addressTaken : nil
+        } ?? nil
+    }
+
     func account(id: AccountID) async throws -> Account? {
         try await first(SQL.accountByID, .id(id)) { try Account(row: $0) }
     }
@@ -162,19 +174,18 @@ private enum SQL {
                     SELECT 1 FROM domain WHERE id = $11 AND verification = 'verified'
                 ) AS has_domain,
                 $12::bigint IS NULL OR (
-                    SELECT count(*) FROM (
-                        SELECT 1 FROM account WHERE owner = $8::uuid AND state <> 'deleted'
-                        LIMIT $12
-                    ) AS owned
-                ) < $12 AND (
-                    SELECT count(*) FROM (
-                        SELECT 1 FROM account WHERE owner = $8::uuid AND state <> 'deleted'
-                        UNION ALL
-                        SELECT 1 FROM account
-                        WHERE owner = $8::uuid AND state = 'deleted' AND deleted > $13::timestamptz
-                        LIMIT $14::bigint
-                    ) AS made
-                ) < $14::bigint AS is_within_limit
+                    SELECT owned < $12 AND owned + deleted < $14::bigint
+                    FROM (
+                        SELECT count(*) AS owned FROM (\(owned("$8", atMost: "$12"))) AS o
+                    ) AS o, (
+                        SELECT count(*) AS deleted FROM (
+                            SELECT 1 FROM account
+                            WHERE owner = $8::uuid AND state = 'deleted'
+                                AND deleted > $13::timestamptz
+                            LIMIT $14::bigint
+                        ) AS d
+                    ) AS d
+                ) AS is_within_limit
         ),
         changed AS (
             INSERT INTO account (\(Account.columns))
@@ -185,6 +196,19 @@ private enum SQL {
         )
         """,
         result: "SELECT (SELECT count(*) FROM changed), has_domain, is_within_limit FROM checked")
+
+    /// A row for each account of an owner, up to a limit.
+    private static func owned(_ owner: String, atMost limit: String) -> String {
+        "SELECT 1 FROM account WHERE owner = \(owner)::uuid AND state <> 'deleted' LIMIT \(limit)"
+    }
+
+    static let obstacle = Query(
+        "obstacle",
+        """
+        SELECT $3::bigint IS NULL
+                   OR (SELECT count(*) FROM (\(owned("$2", atMost: "$3"))) AS owned) < $3,
+               EXISTS (SELECT 1 FROM account WHERE address = $1)
+        """)
 
     static let keepDomain = Query("keepDomain", "SELECT 1 FROM domain WHERE id = $1 FOR SHARE")
 

@@ -25,6 +25,20 @@ extension SQLiteStore: AccountStore {
         }
     }
 
+    func obstacle(
+        to address: Address, of owner: UserID?, limit: Int?
+    ) async throws -> AccountObstacle? {
+        let text = address.description
+        return try await read { connection in
+            if let owner, let limit {
+                guard limit > 0,
+                    try !connection.exists(SQL.ownedAccountAt, .id(owner), .limit(limit - 1))
+                else { return .limitReached }
+            }
+            return try connection.exists(SQL.usedAddress, .text(text)) ? .addressTaken : nil
+        }
+    }
+
     func account(id: AccountID) async throws -> Account? {
         try await read { try $0.first(SQL.accountByID, .id(id), read: Account.init(row:)) }
     }
@@ -182,6 +196,14 @@ private enum SQL {
             UNION ALL
             SELECT 1 FROM retired_address WHERE owner = ?1 AND retired > ?2
         ) LIMIT 1 OFFSET ?3
+        """)
+
+    static let usedAddress = Query(
+        "usedAddress",
+        """
+        SELECT 1 FROM account WHERE address = ?1
+        UNION ALL
+        SELECT 1 FROM retired_address WHERE address = ?1
         """)
 
     static let accountByID = Query(

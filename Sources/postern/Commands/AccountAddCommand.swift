@@ -54,7 +54,7 @@ struct AccountAddCommand: AsyncParsableCommand {
             settings: AccountsSettings(config), random: RandomBytes.make)
         let account = try await registrar.add(
             address, on: try await registrar.domain(of: address, for: user), secret: secret,
-            owner: user, limit: nil, for: nil
+            owner: user, limit: nil, allowsReserved: true, for: nil
         ) { _ in .byOperator(.accountCreated, address) }
         Output.print("added \(address)  \(account.id)")
     }

@@ -29,12 +29,12 @@ struct MailboxRegistrarTests {
 
     private func add(
         _ text: String, on domain: DomainID? = nil, secret: MailboxSecret? = nil,
-        owner: User? = nil, limit: Int? = nil
+        owner: User? = nil, limit: Int? = nil, allowsReserved: Bool = false
     ) async throws -> Account {
         let world = world
         return try await registrar().add(
             try #require(Address(parsing: text)), on: domain, secret: secret ?? self.secret,
-            owner: owner, limit: limit, for: nil
+            owner: owner, limit: limit, allowsReserved: allowsReserved, for: nil
         ) { id in
             AuditEvent(
                 .accountCreated, time: world.clock.now, actor: .account(id), subject: text)
@@ -105,6 +105,21 @@ struct MailboxRegistrarTests {
             try await add("two@mail.test", owner: user, limit: 1)
         }
         _ = try await add("two@mail.test", owner: user)
+    }
+
+    @Test func aReservedNameIsTakenUnlessItIsAllowed() async throws {
+        await #expect(throws: AccountsError.addressTaken) { try await add("root@mail.test") }
+        _ = try await add("root@mail.test", allowsReserved: true)
+    }
+
+    @Test func theLimitIsToldBeforeTheAddress() async throws {
+        let user = try await world.addUser("ada@example.test")
+        _ = try await add("one@mail.test", owner: user, limit: 1)
+        for address in ["one@mail.test", "root@mail.test"] {
+            await #expect(throws: AccountsError.accountLimitReached) {
+                try await add(address, owner: user, limit: 1)
+            }
+        }
     }
 
     @Test func aDomainThatIsRemovedMeanwhileIsInvalid() async throws {
