@@ -50,7 +50,7 @@ def swift_package(tmp_path_factory):
 
 def test_the_swift_fixture_runs(swift_package):
     result = subprocess.run(
-        ["swift", "test", "--disable-xctest"], cwd=swift_package,
+        ["swift", "test", "--disable-xctest", "-Xswiftc", "-index-ignore-system-modules"], cwd=swift_package,
         env=environment(PATH_TO_POSTERN=str(BINARY)), text=True, capture_output=True, timeout=300,
         stdin=subprocess.DEVNULL)
     assert result.returncode == 0, result.stdout + result.stderr
