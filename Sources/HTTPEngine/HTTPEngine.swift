@@ -12,4 +12,5 @@
 //   Proxy/       the client behind trusted proxies: PROXY protocol, X-Forwarded-For, Forwarded
 //   Routing/     Route, RouteGroup, Router, and the errors that a group renders
 //   Connection/  the parts of a connection: input, output, phase, buffer charge, transport
-//   Server/      Server, its listeners and loops, and the Connection that connects its parts
+//   Netstrings/  a second protocol: netstrings as requests and replies, without socket and clock
+//   Server/      Server, its listeners and loops, and the connections that connect their parts

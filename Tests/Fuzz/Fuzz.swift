@@ -8,6 +8,7 @@ internal import Glibc
 private let targets: [(name: String, check: @Sendable ([UInt8]) -> Void)] = [
     ("request", checkRequest),
     ("proxy-header", checkProxyHeader),
+    ("netstring", checkNetstrings),
     ("forwarded", checkForwarded),
     ("header-fields", checkHeaderFields),
     ("form", checkForm),

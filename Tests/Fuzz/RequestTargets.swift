@@ -43,6 +43,37 @@ private func transcript(_ input: [UInt8], piece: Int) -> [String] {
     return lines
 }
 
+/// The result does not depend on the split, and what was read has one text: together with what is
+/// left it gives the same bytes again.
+func checkNetstrings(_ input: [UInt8]) {
+    let bytes = Array(input.dropFirst())
+    let whole = netstrings(in: bytes, piece: max(1, bytes.count))
+    precondition(
+        whole == netstrings(in: bytes, piece: pieceLength(input)), "the split changes what is read")
+    guard !whole.contains(.oversized) else { return }
+    var again: [UInt8] = []
+    for case .netstring(let content) in whole {
+        precondition(content.count <= 64)
+        again.append(netstring: content)
+    }
+    precondition(bytes.starts(with: again), "two texts are one netstring")
+}
+
+private func netstrings(in input: [UInt8], piece: Int) -> [NetstringReader.Event] {
+    var reader = NetstringReader(maxBytes: 64)
+    var events: [NetstringReader.Event] = []
+    for start in stride(from: 0, to: input.count, by: piece) {
+        input[start..<min(input.count, start + piece)].withUnsafeBytes { reader.append($0) }
+        while true {
+            let event = reader.next()
+            if event == .needMore { break }
+            events.append(event)
+            if event == .invalid { return events }
+        }
+    }
+    return events
+}
+
 /// The result does not depend on the split, and the header ends within the input.
 func checkProxyHeader(_ input: [UInt8]) {
     let bytes = Array(input.dropFirst())

@@ -83,3 +83,45 @@ def free_port():
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return probe.getsockname()[1]
+
+
+class Socketmap:
+    """A mail server that looks addresses up (socketmap_table(5)) on one connection. `address` is what
+    `services.socketmap` says."""
+
+    def __init__(self, address):
+        kind, _, rest = address.partition(":")
+        if kind == "unix":
+            self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+            self.socket.settimeout(60)
+            self.socket.connect(rest)
+        else:
+            host, _, port = address.rpartition(":")
+            self.socket = socket.create_connection((host, int(port)), 60)
+        self.input = self.socket.makefile("rb")
+
+    def ask(self, *requests):
+        """The replies to requests that are sent at once."""
+        coded = [request.encode() for request in requests]
+        self.socket.sendall(b"".join(b"%d:%s," % (len(one), one) for one in coded))
+        return [self.reply() for _ in requests]
+
+    def reply(self):
+        length = b""
+        while not length.endswith(b":"):
+            byte = self.input.read(1)
+            assert byte, "the connection was closed"
+            length += byte
+        content = self.input.read(int(length[:-1]) + 1)
+        assert content.endswith(b",")
+        return content[:-1].decode()
+
+    def is_closed(self):
+        try:
+            return self.input.read(1) == b""
+        except ConnectionResetError:
+            return True
+
+    def close(self):
+        self.input.close()
+        self.socket.close()

@@ -27,6 +27,8 @@ public struct ServicesAPI: Sendable {
         }
     }
 
+    /// The look-ups of a mail server, on another listener.
+    public let socketmap: NetstringService
     private let errors = ServicesErrors()
     private let stores: StoreEndpoints
     private let proxies: ProxyEndpoints
@@ -40,6 +42,7 @@ public struct ServicesAPI: Sendable {
         services: MailServices, settings: Settings, limiter: RateLimiter, events: SecurityEvents,
         clock: @escaping @Sendable () -> Instant
     ) {
+        socketmap = Socketmap(services: services).service
         let errors = errors
         let pipeline = Pipeline<ServicesError>(limiter: nil, clock: clock, events: events) {
             error, _ in errors.response(error)

@@ -43,7 +43,8 @@ public struct MailServices: UseCases {
     private let directory: any AccountDirectory
     private let audit: any AuditLog
     private let passwords: PasswordLogin
-    private let firstDomain: Domain
+    private let configuredDomains: [Domain]
+    private let domains: any DomainStore
 
     /// - Parameter throttle: shared with the other logins, because they guess at the same accounts.
     public init(
@@ -57,7 +58,8 @@ public struct MailServices: UseCases {
         directory = stores.accountDirectory
         audit = stores.audit
         passwords = PasswordLogin(hasher: hasher, throttle: throttle, audit: stores.audit)
-        firstDomain = agents.policy.agentDomain
+        configuredDomains = agents.policy.domains
+        domains = stores.domains
     }
 
     // MARK: Tokens
@@ -129,7 +131,7 @@ public struct MailServices: UseCases {
         guard let account = found, isAPIKey || hash != nil else { throw .invalidCredentials }
         guard account.state == .active else { throw .disabled }
         guard let mailbox = mailbox(of: account) else {
-            throw .subjectNotUnique(first: firstDomain.text)
+            throw .subjectNotUnique(first: capabilities.names.firstDomain.text)
         }
         if let hash, let newer {
             _ = try await attempt(await accounts.rehash(account.id, from: hash, to: newer))
@@ -172,6 +174,25 @@ public struct MailServices: UseCases {
         for mailbox: Mailbox, to caller: Caller
     ) async throws(ServicesError) -> String {
         try await attempt(await capabilities.signMinimal(mailbox.name, to: caller))
+    }
+
+    // MARK: For mail servers
+
+    /// The name at the mail store of the active account with this address. Mail for the address is
+    /// delivered to the mailbox of this name, and who has logged in by this name may send from it.
+    /// - Returns: `nil` when there is no such account.
+    public func name(of address: Address) async throws(ServicesError) -> String? {
+        guard let account = try await attempt(await accounts.account(address: address)),
+            account.state == .active
+        else { return nil }
+        return mailbox(of: account)?.name
+    }
+
+    /// Whether mail for the domain belongs here: it is one of the operator's, or verified for a
+    /// user. On one that has lapsed accounts may be left, but its mail may be another server's.
+    public func receivesMail(for domain: Domain) async throws(ServicesError) -> Bool {
+        if configuredDomains.contains(domain) { return true }
+        return try await attempt(await domains.domain(named: domain)) != nil
     }
 
     // MARK: Usage

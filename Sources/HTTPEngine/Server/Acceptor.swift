@@ -61,7 +61,7 @@ final class Acceptor {
                 if let peer {
                     // Over a dual-stack socket IPv4 clients have mapped addresses.
                     let peer = SocketAddress(peer.address.unmapped, port: peer.port)
-                    handOver(transport, from: peer, socket.listener, on: loop)
+                    handOver(transport, from: peer, socket, on: loop)
                 } else {
                     transport.close()
                 }
@@ -72,29 +72,40 @@ final class Acceptor {
     }
 
     private func handOver(
-        _ transport: PlainTransport, from peer: SocketAddress, _ listener: Listener,
+        _ transport: PlainTransport, from peer: SocketAddress, _ socket: ListeningSocket,
         on loop: isolated Loop
     ) {
-        guard let admission = admission(of: peer, listener, on: loop) else {
-            transport.close()
-            return
+        switch socket.listener.service {
+        case .http(let service):
+            guard let admission = admission(of: peer, service, on: loop) else {
+                return transport.close()
+            }
+            enterNext(from: loop) { $0.adopt(transport, from: peer, service, as: admission) }
+        case .netstrings(let service):
+            guard service.limiter.acquire(nil) else {
+                loop.context.rejections.count(.connectionLimit)
+                return transport.close()
+            }
+            let address = socket.address
+            enterNext(from: loop) { $0.adopt(transport, to: address, service) }
         }
+    }
+
+    private func enterNext(
+        from loop: isolated Loop, _ adopt: @escaping @Sendable (isolated Loop) -> Void
+    ) {
         let target = loops[nextLoop % loops.count]
         nextLoop &+= 1
-        if target === loop {
-            loop.adopt(transport, from: peer, listener, as: admission)
-        } else {
-            target.enter { $0.adopt(transport, from: peer, listener, as: admission) }
-        }
+        if target === loop { adopt(loop) } else { target.enter(adopt) }
     }
 
     /// nil for a peer that is not a trusted proxy where a PROXY header is required. What it says
     /// about its client is not used, and a response would be counted for no client.
     private func admission(
-        of peer: SocketAddress, _ listener: Listener, on loop: isolated Loop
+        of peer: SocketAddress, _ service: HTTPService, on loop: isolated Loop
     ) -> Connection.Admission? {
-        guard listener.limitsConnections else { return .unlimited }
-        let proxies = listener.proxies
+        guard service.limitsConnections else { return .unlimited }
+        let proxies = service.proxies
         let isProxy = proxies.contain(peer.address)
         guard proxies.proxyProtocol == .required else {
             guard loop.context.limiter.acquire(isProxy ? nil : peer.address) else {

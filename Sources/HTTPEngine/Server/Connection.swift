@@ -7,7 +7,7 @@ internal import Networking
 ///
 /// Confined to its loop: every method that does something takes the loop as its isolation. The
 /// transport is closed in `perform(.close)` and nowhere else.
-final class Connection {
+final class Connection: LoopConnection {
     private(set) var admission: Admission
     private let router: Router
     private var transport: any Transport
@@ -28,14 +28,14 @@ final class Connection {
     private var watchedEvents: UInt32?
 
     init(
-        _ transport: any Transport, listener: Listener, peer: SocketAddress, admission: Admission,
+        _ transport: any Transport, service: HTTPService, peer: SocketAddress, admission: Admission,
         context: ServerContext, at now: MonotonicTime
     ) {
         self.transport = transport
         self.admission = admission
-        router = listener.router
+        router = service.router
         input = ConnectionInput(
-            peer: peer, router: listener.router, proxies: listener.proxies,
+            peer: peer, router: service.router, proxies: service.proxies,
             awaitsProxyHeader: admission == .unassigned, limits: context.parserLimits,
             bodyBytes: context.configuration.bodyBytes, at: now)
         output = ConnectionOutput(limits: context.outputLimits)

@@ -92,4 +92,13 @@ extension Connection {
         /// Not at all: it is over a limit, and open only until it has been answered 503.
         case rejected
     }
+
+    func release(on loop: isolated Loop) {
+        switch admission {
+        case .counted: loop.context.limiter.release(peer.address)
+        case .unassigned, .exempt: loop.context.limiter.release(nil)
+        case .rejected: loop.releaseRejected()
+        case .unlimited: break
+        }
+    }
 }

@@ -44,22 +44,36 @@ public struct SocketFile: Hashable, Sendable {
     }
 }
 
-/// One address that a server listens on, and the routes that it serves there.
+/// One address that a server listens on, and what it serves there.
 public struct Listener: Sendable {
+    public enum Service: Sendable {
+        case http(HTTPService)
+        case netstrings(NetstringService)
+    }
+
     public let address: ListenAddress
-    public let router: Router
-    public let proxies: TrustedProxies
-    /// Whether its connections are limited, and count among those of all listeners. Where they do
-    /// not, clients of other listeners cannot use up its connections.
-    public let limitsConnections: Bool
+    public let service: Service
+
+    public init(address: ListenAddress, netstrings service: NetstringService) {
+        self.address = address
+        self.service = .netstrings(service)
+    }
 
     public init(
         address: ListenAddress, router: Router, proxies: TrustedProxies = TrustedProxies(),
         limitsConnections: Bool = true
     ) {
         self.address = address
-        self.router = router
-        self.proxies = proxies
-        self.limitsConnections = limitsConnections
+        service = .http(
+            HTTPService(router: router, proxies: proxies, limitsConnections: limitsConnections))
     }
+}
+
+/// What answers the requests of a listener.
+public struct HTTPService: Sendable {
+    public let router: Router
+    public let proxies: TrustedProxies
+    /// Whether its connections are limited, and count among those of all listeners. Where they do
+    /// not, clients of other listeners cannot use up its connections.
+    public let limitsConnections: Bool
 }

@@ -26,7 +26,7 @@ actor Loop {
     private var source: (any DispatchSourceRead)?
     private var timer: (any DispatchSourceTimer)?
     private var isTicking = false
-    private var connections: [Int32: Connection] = [:]
+    private var connections: [Int32: any LoopConnection] = [:]
     private var rejectedConnections = 0
     private var acceptor: Acceptor?
     private let idPrefix: UInt32
@@ -96,9 +96,9 @@ actor Loop {
 
     // MARK: Connections
 
-    /// Takes over a connection that was accepted.
+    /// Takes over a connection that was accepted for HTTP.
     func adopt(
-        _ transport: any Transport, from peer: SocketAddress, _ listener: Listener,
+        _ transport: any Transport, from peer: SocketAddress, _ service: HTTPService,
         as admission: Connection.Admission
     ) {
         guard admission != .rejected || acquireRejected() else {
@@ -107,9 +107,23 @@ actor Loop {
             return
         }
         refresh()
-        let connection = Connection(
-            transport, listener: listener, peer: peer, admission: admission, context: context,
-            at: now)
+        add(
+            Connection(
+                transport, service: service, peer: peer, admission: admission, context: context,
+                at: now))
+    }
+
+    /// Takes over a connection that was accepted for netstrings, within the limit of the service.
+    func adopt(
+        _ transport: PlainTransport, to address: ListenAddress, _ service: NetstringService
+    ) {
+        refresh()
+        add(
+            NetstringConnection(
+                transport, to: address, service, limits: context.netstringLimits, at: now))
+    }
+
+    private func add(_ connection: any LoopConnection) {
         connections[connection.descriptor] = connection
         startTicking()
         connection.open(on: self)
@@ -123,15 +137,12 @@ actor Loop {
         return true
     }
 
-    /// A connection has closed its transport.
-    func forget(_ connection: Connection) {
+    func releaseRejected() { rejectedConnections -= 1 }
+
+    /// A connection closes its transport.
+    func forget(_ connection: any LoopConnection) {
         connections[connection.descriptor] = nil
-        switch connection.admission {
-        case .counted: context.limiter.release(connection.peer.address)
-        case .unassigned, .exempt: context.limiter.release(nil)
-        case .rejected: rejectedConnections -= 1
-        case .unlimited: break
-        }
+        connection.release(on: self)
         guard connections.isEmpty, isStopping else { return }
         for waiter in drainWaiters { waiter.resume() }
         drainWaiters = []

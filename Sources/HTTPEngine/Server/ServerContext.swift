@@ -8,6 +8,7 @@ struct ServerContext: Sendable {
     let parserLimits: ParserLimits
     let outputLimits: ConnectionOutput.Limits
     let phaseLimits: ConnectionPhase.Limits
+    let netstringLimits: NetstringSession.Limits
     let commonFields: [CommonField]
 
     init(configuration: ServerConfiguration, hooks: ServerHooks) {
@@ -26,6 +27,8 @@ struct ServerContext: Sendable {
             head: .init(configuration.headDeadline), body: .init(configuration.bodyDeadline),
             idle: .init(configuration.idleDeadline), write: .init(configuration.writeDeadline),
             linger: .init(configuration.lingerDeadline))
+        netstringLimits = NetstringSession.Limits(
+            request: phaseLimits.head, idle: phaseLimits.idle, write: phaseLimits.write)
         commonFields = configuration.headers.map { CommonField($0.name, $0.value) }
     }
 

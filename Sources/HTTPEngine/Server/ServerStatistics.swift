@@ -4,7 +4,7 @@ internal import Synchronization
 public struct ServerStatistics: Sendable {
     /// Why a connection or a request was rejected without a look at what it asks for.
     public enum Rejection: String, CaseIterable, Sendable {
-        /// ``ServerConfiguration/maxConnections``.
+        /// ``ServerConfiguration/maxConnections``, or that of a ``NetstringService``.
         case connectionLimit = "connection_limit"
         /// ``ServerConfiguration/maxConnectionsPerClient``.
         case clientLimit = "client_limit"

@@ -165,6 +165,16 @@ struct ConfigRules {
                 "services.listen", "\(address.text) can be reached by other machines",
                 "set services.secret_file, or listen on 127.0.0.1, [::1] or a unix socket")
         }
+        if let address = services.socketmap, !address.isLocal {
+            add(
+                "services.socketmap", "\(address.text) can be reached by other machines",
+                "listen on 127.0.0.1, [::1] or a unix socket: who asks there sends no secret")
+        }
+        if services.socketmap != nil, services.socketmap == services.listen {
+            add(
+                "services.socketmap", "is services.listen",
+                "give it an address of its own: it does not speak HTTP")
+        }
         let protocols = services.mailBackends.map(\.mailProtocol)
         if Set(protocols).count != protocols.count {
             add(

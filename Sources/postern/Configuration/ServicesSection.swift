@@ -2,7 +2,7 @@ internal import AuthAPI
 internal import HTTPEngine
 internal import Networking
 
-/// `[services]`: the listener for mail stores and proxies.
+/// `[services]`: the listeners for mail stores, mail servers and proxies.
 struct ServicesSection: Sendable {
     /// Whether proxies get a token that they pass to the mail store.
     enum StoreToken: String, CaseIterable, Sendable {
@@ -11,9 +11,11 @@ struct ServicesSection: Sendable {
 
     /// Without one there is no such listener.
     var listen: ServicesAddress?
-    /// The mode of a unix socket's file.
+    /// Where a mail server looks up mailboxes, domains and senders.
+    var socketmap: ServicesAddress?
+    /// The mode of the files of unix sockets.
     var socketMode: UInt32 = 0o660
-    /// Whom the file is given to; without one it belongs to the user and group of the process.
+    /// Whom the files are given to; without one they belong to the user and group of the process.
     var socketOwner: FileOwner?
     /// The file of the secret that services send. Required for a listener that other machines can
     /// reach.
@@ -24,6 +26,7 @@ struct ServicesSection: Sendable {
 
     static let settings = [
         Setting("services.listen", \.services.listen, address.optional),
+        Setting("services.socketmap", \.services.socketmap, address.optional),
         Setting("services.socket_mode", \.services.socketMode, mode),
         Setting("services.socket_owner", \.services.socketOwner, owner.optional),
         Setting("services.secret_file", \.services.secretFile, Syntax.path.optional),
@@ -59,7 +62,7 @@ struct ServicesSection: Sendable {
         "a protocol and an address", read: { MailBackend($0) }, write: \.text)
 }
 
-/// Where mail stores and proxies connect to.
+/// Where mail stores, mail servers and proxies connect to.
 enum ServicesAddress: Equatable, Sendable {
     case tcp(SocketAddress)
     case unix(path: String)

@@ -16,8 +16,8 @@ struct Application: Sendable {
     /// For later metrics: what the pools do now.
     let pools: Pools
     let router: Router
-    /// The routes of the listener for mail stores and proxies.
-    let servicesRouter: Router
+    /// What the listeners for mail stores, mail servers and proxies serve.
+    let services: ServicesAPI
 
     /// Opens and migrates the database and opens the stored keys. Missing keys are created in the
     /// background.
@@ -82,7 +82,7 @@ struct Application: Sendable {
                     clock: { .now }), services: services)
             return Application(
                 stores: stores, keys: keys, domains: useCases.domains, pools: pools,
-                router: apis.router, servicesRouter: services.router)
+                router: apis.router, services: services)
         } catch {
             await stores.close()
             throw error

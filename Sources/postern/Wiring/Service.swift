@@ -64,15 +64,18 @@ struct Service: Sendable {
                 }),
             events: events, isDraining: { draining.isSet },
             report: { Self.report($0, logger, events) })
+        let listeners = try listeners(of: application, port: port)
         let server = Server(
-            configuration: engine(publicURL: publicURL),
-            listeners: try listeners(of: application, port: port), hooks: hooks(logger))
+            configuration: engine(publicURL: publicURL), listeners: listeners.map(\.listener),
+            hooks: hooks(logger))
         let addresses = try withExtendedLifetime(reservation) { try server.start() }
         Output.print("listening on http://\(addresses[0])")
         var started: Logger.Metadata = [
             "profile": "\(config.profile)", "public_url": "\(publicURL)",
         ]
-        if addresses.count > 1 { started["services"] = "\(addresses[1])" }
+        for (listener, address) in zip(listeners, addresses).dropFirst() {
+            started[listener.name] = "\(address)"
+        }
         logger.info("started", metadata: started)
         let background = Task {
             await BackgroundTasks(
@@ -95,16 +98,30 @@ struct Service: Sendable {
         logger.info("stopped")
     }
 
-    /// The public listener and, where there is one, that for mail stores and proxies.
-    private func listeners(of application: Application, port: UInt16) throws -> [Listener] {
+    /// The public listener and, where there are such, those for mail stores, mail servers and
+    /// proxies, each with its name in the log.
+    private func listeners(
+        of application: Application, port: UInt16
+    ) throws -> [(name: String, listener: Listener)] {
         var listeners = [
-            Listener(
-                address: .tcp(host: config.server.host, port: port), router: application.router,
-                proxies: config.server.proxies)
+            (
+                name: "public",
+                listener: Listener(
+                    address: .tcp(host: config.server.host, port: port),
+                    router: application.router, proxies: config.server.proxies)
+            )
         ]
-        if let address = config.services.listen {
+        let (services, api) = (config.services, application.services)
+        if let address = services.listen {
             listeners.append(
-                try ServicesListener.make(at: address, config, router: application.servicesRouter))
+                ("services", try ServicesListener.make(at: address, config, router: api.router)))
+        }
+        if let address = services.socketmap {
+            listeners.append(
+                (
+                    "socketmap",
+                    try ServicesListener.makeSocketmap(at: address, services, api.socketmap)
+                ))
         }
         return listeners
     }

@@ -4,8 +4,15 @@ internal import Glibc
 internal import HTTPEngine
 internal import Networking
 
-/// The listener for mail stores and proxies.
+/// The listeners for mail stores, mail servers and proxies.
 enum ServicesListener {
+    /// The listener where a mail server looks up mailboxes, domains and senders.
+    static func makeSocketmap(
+        at address: ServicesAddress, _ services: ServicesSection, _ service: NetstringService
+    ) throws(ServicesListenerError) -> Listener {
+        Listener(address: try listenAddress(address, services), netstrings: service)
+    }
+
     static func make(
         at address: ServicesAddress, _ config: Config, router: Router
     ) throws(ServicesListenerError) -> Listener {

@@ -92,10 +92,11 @@ extension Live {
                         prefixes: [], errors: { error, _ in Response(status: error.status) },
                         routes: [Route(.get, "/now") { _ in .text("now\n") }])
                 ], fallback: { error, _ in Response(status: error.status) })
-            let listener = Listener(address: .tcp(host: "127.0.0.1", port: 0), router: router)
+            let service = HTTPService(
+                router: router, proxies: TrustedProxies(), limitsConnections: true)
             await loop.run()
             await loop.adopt(
-                KnockTransport(descriptor: near), from: SocketAddress(.loopback, port: 0), listener,
+                KnockTransport(descriptor: near), from: SocketAddress(.loopback, port: 0), service,
                 as: .counted)
             return (loop, RawClient(descriptor: far), context.limiter)
         }

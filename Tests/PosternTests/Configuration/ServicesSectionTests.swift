@@ -48,6 +48,22 @@ import Testing
         #expect(faults(["LISTEN": text]) == ["services.listen"])
     }
 
+    @Test(arguments: ["127.0.0.1:8082", "[::1]:1", "unix:/run/s"])
+    func theSocketmapIsOnThisMachine(text: String) throws {
+        #expect(try load(["SOCKETMAP": text]).socketmap?.text == text)
+        for other in ["0.0.0.0:8082", "192.0.2.1:8082", "8082", "unix:"] {
+            // A secret does not help: the protocol has none.
+            #expect(
+                faults(["SOCKETMAP": other, "SECRET_FILE": "/s"]) == ["services.socketmap"])
+        }
+        #expect(try load([:]).socketmap == nil)
+    }
+
+    @Test func twoListenersCannotHaveOneAddress() throws {
+        #expect(faults(["LISTEN": "unix:s", "SOCKETMAP": "unix:s"]) == ["services.socketmap"])
+        #expect(faults(["LISTEN": "unix:s", "SOCKETMAP": "unix:t"]).isEmpty)
+    }
+
     @Test(arguments: [("0660", UInt32(0o660)), ("600", 0o600), ("0777", 0o777)])
     func aModeIsOctal(text: String, mode: UInt32) throws {
         #expect(try load(["SOCKET_MODE": text]).socketMode == mode)

@@ -62,11 +62,26 @@ import Testing
         }
     }
 
+    @Test func theSocketmapsFileHasModeAndOwnerToo() throws {
+        var services = ServicesSection()
+        services.socketMode = 0o640
+        services.socketOwner = FileOwner(":7")
+        let service = NetstringService(
+            requestBytes: 1, maxConnections: 1, oversized: [], failed: [], answer: { $0 })
+        let listener = try ServicesListener.makeSocketmap(
+            at: .unix(path: "m"), services, service)
+        #expect(listener.address == .unix(SocketFile(path: "m", mode: 0o640, group: 7)))
+    }
+
     @Test func servicesOnThisMachineNameTheEndUsersAddress() throws {
         let router = Router(groups: []) { error, _ in Response(status: error.status) }
         let listener = try ServicesListener.make(
             at: .unix(path: "s"), Config(), router: router)
-        #expect(listener.proxies.addresses.map(\.description) == ["127.0.0.0/8", "::1"])
-        #expect(!listener.limitsConnections && listener.proxies.proxyProtocol == .off)
+        guard case .http(let service) = listener.service else {
+            Issue.record("the listener does not speak HTTP")
+            return
+        }
+        #expect(service.proxies.addresses.map(\.description) == ["127.0.0.0/8", "::1"])
+        #expect(!service.limitsConnections && service.proxies.proxyProtocol == .off)
     }
 }

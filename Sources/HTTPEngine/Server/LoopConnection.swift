@@ -1,0 +1,20 @@
+/// A connection as its loop sees it, whatever it speaks. Confined to the loop: every method that
+/// does something takes the loop as its isolation.
+///
+/// When it closes, it calls ``Loop/forget(_:)``, once, and then closes its descriptor.
+protocol LoopConnection: AnyObject {
+    /// Identifies it on its loop, until it closes.
+    var descriptor: Int32 { get }
+    /// Begins to serve.
+    func open(on loop: isolated Loop)
+    /// Handles events of epoll.
+    func ready(_ events: UInt32, on loop: isolated Loop)
+    /// Checks the deadlines, and gives back empty buffers.
+    func tick(on loop: isolated Loop)
+    /// The server stops: closes as soon as what has arrived is answered.
+    func drain(on loop: isolated Loop)
+    /// Closes at once.
+    func abort(on loop: isolated Loop)
+    /// Gives back its place among the connections that are counted. Called by ``Loop/forget(_:)``.
+    func release(on loop: isolated Loop)
+}

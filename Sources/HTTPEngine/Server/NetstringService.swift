@@ -1,0 +1,36 @@
+/// What answers the netstrings of a listener, one reply for each.
+public struct NetstringService: Sendable {
+    /// Bytes of a request. A longer one is answered with `oversized`; one beyond 100,000 bytes
+    /// closes its connection.
+    public let requestBytes: Int
+    /// The reply to a request that is too long.
+    public let oversized: [UInt8]
+    /// The reply to a request whose answer failed. The error is reported to the hook.
+    public let failed: [UInt8]
+    /// The reply to a request, without its frame.
+    public let answer: @Sendable ([UInt8]) async throws -> [UInt8]
+    /// Of the connections of this service; they do not count among those of HTTP.
+    let limiter: ConnectionLimiter
+
+    /// - Parameters:
+    ///   - maxConnections: open connections; one more is closed at once.
+    ///   - answer: returns the reply to a request. Runs on the connection's
+    ///     loop: slow work belongs on another executor.
+    public init(
+        requestBytes: Int, maxConnections: Int, oversized: [UInt8], failed: [UInt8],
+        answer: @escaping @Sendable ([UInt8]) async throws -> [UInt8]
+    ) {
+        self.requestBytes = requestBytes
+        self.oversized = oversized
+        self.failed = failed
+        self.answer = answer
+        limiter = ConnectionLimiter(limit: maxConnections, clientLimit: maxConnections)
+    }
+}
+
+/// A connection that did not send netstrings where these are expected.
+public struct NetstringError: Error, Equatable, Sendable, CustomStringConvertible {
+    public let listener: ListenAddress
+
+    public var description: String { "what a client of \(listener) sent is no netstring" }
+}
