@@ -57,8 +57,7 @@ struct Socketmap: Sendable {
     private func look(up key: String, in map: Map) async throws(ServicesError) -> String? {
         switch map {
         case .mailbox, .sender:
-            guard let address = Address(parsing: key) else { return nil }
-            return try await services.name(of: address)
+            return try await services.name(ofAddress: key)
         case .domain:
             guard let domain = Domain(parsing: key) else { return nil }
             return try await services.receivesMail(for: domain) ? "OK" : nil

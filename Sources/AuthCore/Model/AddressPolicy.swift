@@ -39,6 +39,17 @@ public struct AddressPolicy: Sendable {
         return Address(localPart: username.localPart, domain: agentDomain)
     }
 
+    /// The mailbox that a sub-address is one of: `demo@…` for `demo+tag@…`. The tag may have bytes
+    /// that no mailbox name has, because whoever writes to it chooses it.
+    /// - Returns: `nil` for text that is not a sub-address.
+    func mailbox(ofSubaddress text: String) -> Address? {
+        guard let delimiter = subaddressDelimiter?.asciiValue,
+            let at = text.utf8.firstIndex(of: UInt8(ascii: "@")),
+            let end = text.utf8[..<at].firstIndex(of: delimiter)
+        else { return nil }
+        return Address(parsing: "\(text[..<end])\(text[at...])")
+    }
+
     /// Whether a new mailbox may have this local part: it contains neither the sub-address
     /// delimiter nor, whatever the delimiter is, a `+`.
     func allowsNewName(_ name: LocalPart) -> Bool {

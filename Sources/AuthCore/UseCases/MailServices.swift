@@ -43,7 +43,7 @@ public struct MailServices: UseCases {
     private let directory: any AccountDirectory
     private let audit: any AuditLog
     private let passwords: PasswordLogin
-    private let configuredDomains: [Domain]
+    private let policy: AddressPolicy
     private let domains: any DomainStore
 
     /// - Parameter throttle: shared with the other logins, because they guess at the same accounts.
@@ -58,7 +58,7 @@ public struct MailServices: UseCases {
         directory = stores.accountDirectory
         audit = stores.audit
         passwords = PasswordLogin(hasher: hasher, throttle: throttle, audit: stores.audit)
-        configuredDomains = agents.policy.domains
+        policy = agents.policy
         domains = stores.domains
     }
 
@@ -178,20 +178,24 @@ public struct MailServices: UseCases {
 
     // MARK: For mail servers
 
-    /// The name at the mail store of the active account with this address. Mail for the address is
-    /// delivered to the mailbox of this name, and who has logged in by this name may send from it.
+    /// The name at the mail store of the active account with this address, or of which it is a
+    /// sub-address. Mail for the address is delivered to the mailbox of this name, and who has
+    /// logged in by this name may send from it.
     /// - Returns: `nil` when there is no such account.
-    public func name(of address: Address) async throws(ServicesError) -> String? {
-        guard let account = try await attempt(await accounts.account(address: address)),
-            account.state == .active
-        else { return nil }
-        return mailbox(of: account)?.name
+    public func name(ofAddress text: String) async throws(ServicesError) -> String? {
+        for address in [Address(parsing: text), policy.mailbox(ofSubaddress: text)] {
+            guard let address,
+                let account = try await attempt(await accounts.account(address: address))
+            else { continue }
+            return account.state == .active ? mailbox(of: account)?.name : nil
+        }
+        return nil
     }
 
     /// Whether mail for the domain belongs here: it is one of the operator's, or verified for a
     /// user. On one that has lapsed accounts may be left, but its mail may be another server's.
     public func receivesMail(for domain: Domain) async throws(ServicesError) -> Bool {
-        if configuredDomains.contains(domain) { return true }
+        if policy.domains.contains(domain) { return true }
         return try await attempt(await domains.domain(named: domain)) != nil
     }
 

@@ -28,8 +28,24 @@ struct SocketmapTests {
         #expect(try await reply("\(map) demo@mail.test") == "NOTFOUND ")
     }
 
+    @Test(arguments: ["mailbox", "sender"])
+    func aSubaddressHasTheNameOfItsMailbox(map: String) async throws {
+        // Mail servers do not take a sub-address apart for a socketmap.
+        for tag in ["tag", "", "Tag", "a+b", "list=example.com", "!#$%&'*/?^`{|}~"] {
+            #expect(try await reply("\(map) demo+\(tag)@mail.test") == "OK demo@mail.test")
+        }
+        for key in [
+            "nobody+tag@mail.test", "+demo@mail.test", "demo+tag@elsewhere.test", "demo+@",
+            "demo+a@b@mail.test",
+        ] {
+            #expect(try await reply("\(map) \(key)") == "NOTFOUND ")
+        }
+        try await services.disable()
+        #expect(try await reply("\(map) demo+tag@mail.test") == "NOTFOUND ")
+    }
+
     @Test(arguments: [
-        "nobody-here@mail.test", "demo+tag@mail.test", "demo", "@mail.test", "", " ",
+        "nobody-here@mail.test", "demo-tag@mail.test", "demo", "@mail.test", "", " ",
         "a b@mail.test",
         " demo@mail.test", "demo@mail.test ", "demo@mail.test\t", "demo@mail.test\0",
         "d\u{e9}mo@mail.test", "demo@mail.test@mail.test", "demo@elsewhere.test",
