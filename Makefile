@@ -2,7 +2,7 @@
 
 .DEFAULT_GOAL := help
 .PHONY: help run test tsan coverage bench lint format build release fuzz soak clean
-.PHONY: swift packages postgres browser proxies
+.PHONY: swift packages postgres browser proxies mailservers
 
 # The same flags everywhere: SwiftPM builds again when they change. Without system modules in the index, which SwiftPM needs
 # to find tests, a build from nothing takes a third less.
@@ -16,7 +16,7 @@ help: ## List the commands
 run: build ## Serve on http://127.0.0.1:8080, development profile, SQLite in ./data
 	.build/debug/postern serve --profile development $(ARGS)
 
-test: swift packages postgres browser proxies .venv/ready ## Unit and end-to-end tests, then clients from outside (Tests/Interop)
+test: swift packages postgres browser proxies mailservers .venv/ready ## Unit and end-to-end tests, then clients from outside (Tests/Interop)
 	.ci/with-postgres .ci/test $(SWIFT_FLAGS)
 
 tsan: swift packages postgres ## Swift tests under the thread sanitizer
@@ -69,6 +69,10 @@ browser:
 # The reverse proxies that the examples in deploy/ are for.
 proxies:
 	@.ci/install-packages nginx haproxy caddy
+
+# The mail servers that the configurations in deploy/mail/ are for.
+mailservers:
+	@.ci/install-packages dovecot-imapd dovecot-lmtpd dovecot-auth-lua lua-socket lua-cjson postfix nginx libnginx-mod-mail
 
 # requirements.txt names every package, so pip resolves no dependencies.
 .venv/ready: Tests/Interop/requirements.txt
