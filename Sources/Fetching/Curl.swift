@@ -129,6 +129,17 @@ final class CurlList {
         first = texts.reduce(nil) { postern_curl_append($0, $1) }
     }
 
+    /// Header fields.
+    /// - Returns: `nil` where one cannot be sent: a name is empty, or there is a control character.
+    convenience init?(headers: [(name: String, value: String)]) {
+        let areValid = headers.allSatisfy { name, value in
+            !name.isEmpty && (name + value).utf8.allSatisfy { (0x20...0x7e).contains($0) }
+        }
+        guard areValid else { return nil }
+        // libcurl sends a field without a value for `Name;`, and none for `Name:`.
+        self.init(headers.map { $1.isEmpty ? "\($0);" : "\($0): \($1)" })
+    }
+
     deinit {
         postern_curl_free_list(first)
     }

@@ -31,7 +31,9 @@ public final class Fetcher: Sendable {
         }
         defer { postern_curl_free(handle) }
         let response = ResponseCollector(bodyLimit: request.bodyLimit)
-        let list = CurlList(try request.headers.map(headerLine))
+        guard let list = CurlList(headers: request.headers) else {
+            throw OutboundError.invalidRequest
+        }
         try configure(handle, for: request, headers: list, response: response)
         let result = withExtendedLifetime((list, response)) { postern_curl_perform(handle) }
         guard result == CURLE_OK else {
@@ -40,18 +42,6 @@ public final class Fetcher: Sendable {
         var status = 0
         postern_curl_get_long(handle, CURLINFO_RESPONSE_CODE, &status)
         return FetchedResponse(status: status, headers: response.headers, body: response.body)
-    }
-
-    /// A header field as libcurl takes it.
-    private static func headerLine(
-        _ header: (name: String, value: String)
-    ) throws(OutboundError) -> String {
-        let (name, value) = header
-        guard !name.isEmpty, (name + value).utf8.allSatisfy({ (0x20...0x7e).contains($0) }) else {
-            throw .invalidRequest
-        }
-        // libcurl sends a field without a value for `Name;`, and none for `Name:`.
-        return value.isEmpty ? "\(name);" : "\(name): \(value)"
     }
 
     private static func configure(

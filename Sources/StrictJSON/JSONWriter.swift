@@ -2,7 +2,7 @@
 ///
 /// Guarantees: the output is JSON that `JSONValue.parse` reads, if no name is written twice. That
 /// is not checked, because the names are the program's own. There is no overload for `Double`, so
-/// that no number can be infinite.
+/// that no number can be infinite; those that were parsed are not.
 public struct JSONWriter {
     fileprivate var output = JSONOutput()
 
@@ -64,6 +64,12 @@ public struct JSONWriter {
     public mutating func null(_ name: String) {
         output.name(name)
         output.literal("null")
+    }
+
+    /// A member whose value was parsed.
+    public mutating func member(_ name: String, value: JSONValue) {
+        output.name(name)
+        output.value(value)
     }
 
     fileprivate mutating func braces(_ fill: (inout JSONWriter) -> Void) {
@@ -147,6 +153,32 @@ private struct JSONOutput {
             rest /= 10
         } while rest > 0
         bytes[start...].reverse()
+    }
+
+    mutating func value(_ value: JSONValue) {
+        switch value {
+        case .null: literal("null")
+        case .bool(let value): bool(value)
+        case .integer(let value): integer(value)
+        case .unsigned(let value): bytes.append(contentsOf: "\(value)".utf8)
+        // Swift writes a finite number as JSON does: 0.5, 1e+20.
+        case .number(let value): bytes.append(contentsOf: "\(value)".utf8)
+        case .string(let value): string(value)
+        case .array(let elements):
+            open(UInt8(ascii: "["))
+            for element in elements {
+                separate()
+                self.value(element)
+            }
+            close(UInt8(ascii: "]"))
+        case .object(let object):
+            open(UInt8(ascii: "{"))
+            for member in object.members {
+                name(member.name)
+                self.value(member.value)
+            }
+            close(UInt8(ascii: "}"))
+        }
     }
 
     mutating func string(_ value: String) {

@@ -19,7 +19,9 @@ struct APIWorld {
     let folder: SecurityEvents
 
     init(
-        _ world: AgentWorld? = nil, mailStoreURL: String? = nil, isDraining: Bool = false,
+        _ world: AgentWorld? = nil, mailStoreURL: String? = nil,
+        jmapLimits: JMAPDirectory.Limits = .init(), storeSessions: StoreSessions? = nil,
+        isDraining: Bool = false,
         pingDatabase: @escaping @Sendable () async throws -> Void = {},
         servicesSettings: ServicesAPI.Settings = .init()
     ) throws {
@@ -31,8 +33,8 @@ struct APIWorld {
             agents: world.agents, publicURL: AgentWorld.issuer,
             jmap: JMAPDirectory(
                 mailStoreURL: mailStoreURL, publicURL: AgentWorld.issuer,
-                paths: JMAPDirectory.Paths()),
-            limiter: world.limiter, events: folder, clock: clock)
+                paths: JMAPDirectory.Paths(), limits: jmapLimits),
+            storeSessions: storeSessions, limiter: world.limiter, events: folder, clock: clock)
         let accounts = AccountsAPI(
             mailboxes: world.mailboxes, users: world.users, apiTokens: world.apiTokens,
             domains: world.domains, authenticator: world.authenticator,

@@ -57,6 +57,31 @@ import Testing
                 + "User-Agent: postern/0\r\nAccept: */*\r\n\r\n")
     }
 
+    @Test func theRequestHasTheHeaderFieldsOfTheCaller() async throws {
+        let seen = Mutex("")
+        let listener = Listener { connection in
+            let head = Listener.readHead(connection)
+            seen.withLock { $0 = head }
+            Listener.send("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n", connection)
+        }
+        defer { withExtendedLifetime(listener) {} }
+        let target = try FetchTarget(listener.url("/"), under: Self.rules)
+        let fetcher = GuardedFetcher(rules: Self.rules)
+        _ = try await fetcher.fetch(
+            target, headers: [("Authorization", "Bearer a.b"), ("Accept", "a/b")], for: .loopback,
+            by: .now + .seconds(300))
+        let head = seen.withLock { $0 }
+        #expect(head.contains("\r\nAuthorization: Bearer a.b\r\n"))
+        #expect(head.contains("\r\nAccept: a/b\r\n") && !head.contains("*/*"))
+        for (name, value) in [("A", "b\r\nC: d"), ("", "b"), ("A", "\u{0}")] {
+            await #expect(throws: FetchError.self) {
+                try await fetcher.fetch(
+                    target, headers: [(name, value)], for: .loopback, by: .now + .seconds(300))
+            }
+        }
+        #expect(listener.visits == 1)
+    }
+
     @Test(arguments: ["Content-Length: %\r\n\r\n", "Connection: close\r\n\r\n"])
     func aBodyOfTheLimitIsReadAndOneByteMoreIsAnError(header: String) async throws {
         func answer(_ count: Int) -> Listener {

@@ -5,10 +5,14 @@ import StrictJSON
 @testable import Cryptography
 @testable import Fetching
 
-/// An error is reported within the text.
+/// An error is reported within the text, and an object that is written again is the same.
 func checkJSON(_ input: [UInt8]) {
     do throws(JSONError) {
-        _ = try JSONValue.parse(input)
+        guard case .object(let object) = try JSONValue.parse(input) else { return }
+        let written = JSONWriter.object { writer in
+            for member in object.members { writer.member(member.name, value: member.value) }
+        }
+        precondition((try? JSONValue.parse(written)) == .object(object))
     } catch {
         precondition((0...input.count).contains(error.offset))
     }

@@ -32,6 +32,15 @@ import Testing
                 + #""records":[{"type":"TXT"},5,"x"],"last":false}"#)
     }
 
+    @Test func aValueThatWasParsedIsWrittenAsTheSameValue() throws {
+        let given =
+            #"{"a":[null,true,-1,18446744073709551615,0.5,-0.0,1e300,5e-324,"\u0000é\"",{}]}"#
+        let parsed = try JSONValue.parse(Array(given.utf8))
+        let written = JSONWriter.object { $0.member("v", value: parsed) }
+        #expect(try JSONValue.parse(written).object?["v"] == parsed)
+        #expect(String(decoding: written, as: UTF8.self).hasPrefix(#"{"v":{"a":[null,true,-1,"#))
+    }
+
     @Test func anEmptyObjectIsTwoBraces() {
         #expect(text { _ in } == "{}")
     }

@@ -8,19 +8,23 @@ public struct AgentAPI: Sendable {
     let agents: Agents
     let errors: AgentErrors
     let jmap: JMAPDirectory
+    private let storeSessions: StoreSessions?
     private let steps: AgentSteps
     private let pipeline: Pipeline<AgentError>
 
     /// - Parameters:
     ///   - publicURL: this server as its clients see it, without a slash at the end.
     ///   - jmap: where the mail store is.
+    ///   - storeSessions: where session objects come from; made from `jmap` when `nil`.
     ///   - limiter: shared by all APIs, as `events`.
     public init(
-        agents: Agents, publicURL: String, jmap: JMAPDirectory, limiter: RateLimiter,
-        events: SecurityEvents, clock: @escaping @Sendable () -> Instant
+        agents: Agents, publicURL: String, jmap: JMAPDirectory,
+        storeSessions: StoreSessions? = nil, limiter: RateLimiter, events: SecurityEvents,
+        clock: @escaping @Sendable () -> Instant
     ) {
         self.agents = agents
         self.jmap = jmap
+        self.storeSessions = storeSessions
         steps = AgentSteps(publicURL: publicURL, settings: agents.settings)
         let errors = AgentErrors(publicURL: publicURL)
         self.errors = errors
@@ -157,7 +161,14 @@ public struct AgentAPI: Sendable {
     private func showJMAPSession(
         _ request: APIRequest<Agents.MailAccount>
     ) async throws(AgentError) -> Response {
-        jmap.session(of: request.principal)
+        let mailbox = request.principal
+        guard let storeSessions else { return jmap.session(of: mailbox) }
+        let sent = storeSessions.sendsStoreToken ? nil : request.http.bearerToken
+        return try await storeSessions.session(of: mailbox.subject, by: request.caller) {
+            [agents, caller = request.caller] () async throws(AgentError) in
+            if let sent { return sent }
+            return try await agents.storeToken(for: mailbox, to: caller)
+        }
     }
 
     /// The mail store's API path on this server, as long as there is no mail store.

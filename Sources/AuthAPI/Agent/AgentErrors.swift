@@ -126,6 +126,12 @@ private struct ErrorText {
                 hint: "This server issues credentials only. Its operator connects a JMAP mail "
                     + "store with the setting `mail.jmap_url`.",
                 .jmap, retryAfter: .seconds(3600))
+        case .mailStoreUnavailable:
+            self.init(
+                .serviceUnavailable, "The mail store does not answer",
+                hint: "Wait for the seconds in Retry-After, then retry with a capability that is "
+                    + "still valid. If it remains, tell the operator.",
+                .jmap, retryAfter: .seconds(5))
         case .common(let error): self.init(error)
         }
     }

@@ -16,7 +16,8 @@ public struct JMAPDirectory: Sendable {
         public init(
             api: String = "/jmap/", upload: String = "/jmap/upload/{accountId}/",
             download: String = "/jmap/download/{accountId}/{blobId}/{name}?accept={type}",
-            eventSource: String = "/jmap/eventsource/{types}/{closeafter}/{ping}"
+            eventSource: String =
+                "/jmap/eventsource/?types={types}&closeafter={closeafter}&ping={ping}"
         ) {
             self.api = api
             self.upload = upload
@@ -25,18 +26,53 @@ public struct JMAPDirectory: Sendable {
         }
     }
 
+    /// The limits of the core capability (RFC 8620 §2); the defaults are the minimums that the RFC
+    /// suggests. Clients keep to them; the mail store enforces its own.
+    public struct Limits: Equatable, Sendable {
+        /// Bytes of one upload.
+        public var maxSizeUpload = 50_000_000
+        /// Uploads at once.
+        public var maxConcurrentUpload = 4
+        /// Bytes of one request.
+        public var maxSizeRequest = 10_000_000
+        /// Requests at once.
+        public var maxConcurrentRequests = 4
+        /// Method calls in one request.
+        public var maxCallsInRequest = 16
+        /// Objects that one call may ask for.
+        public var maxObjectsInGet = 500
+        /// Objects that one call may create, update and destroy.
+        public var maxObjectsInSet = 500
+
+        public init() {}
+
+        fileprivate var members: [(name: String, value: Int)] {
+            [
+                ("maxSizeUpload", maxSizeUpload), ("maxConcurrentUpload", maxConcurrentUpload),
+                ("maxSizeRequest", maxSizeRequest),
+                ("maxConcurrentRequests", maxConcurrentRequests),
+                ("maxCallsInRequest", maxCallsInRequest), ("maxObjectsInGet", maxObjectsInGet),
+                ("maxObjectsInSet", maxObjectsInSet),
+            ]
+        }
+    }
+
     /// The mail store's URL, or this server's own while there is no mail store.
     let baseURL: String
     let paths: Paths
+    private let limits: Limits
     /// Whether a mail store is configured.
     let hasMailStore: Bool
 
     /// - Parameters:
     ///   - mailStoreURL: without a slash at the end; `nil` while there is no mail store.
     ///   - publicURL: this server's own.
-    public init(mailStoreURL: String?, publicURL: String, paths: Paths) {
+    public init(
+        mailStoreURL: String?, publicURL: String, paths: Paths, limits: Limits = Limits()
+    ) {
         baseURL = mailStoreURL ?? publicURL
         self.paths = paths
+        self.limits = limits
         hasMailStore = mailStoreURL != nil
     }
 
@@ -64,17 +100,9 @@ public struct JMAPDirectory: Sendable {
         }
     }
 
-    /// The core limits are the suggested minimums of RFC 8620 §2; the mail store's own session
-    /// object may have others.
     private func writeCapabilities(_ capabilities: inout JSONWriter) {
         capabilities.member(Self.core) { core in
-            core.member("maxSizeUpload", 50_000_000)
-            core.member("maxConcurrentUpload", 4)
-            core.member("maxSizeRequest", 10_000_000)
-            core.member("maxConcurrentRequests", 4)
-            core.member("maxCallsInRequest", 16)
-            core.member("maxObjectsInGet", 500)
-            core.member("maxObjectsInSet", 500)
+            for (name, value) in limits.members { core.member(name, value) }
             core.member("collationAlgorithms", ["i;ascii-casemap"])
         }
         capabilities.member(Self.mail) { _ in }
@@ -105,10 +133,11 @@ public struct JMAPDirectory: Sendable {
     /// Changes exactly when another member of the object does: with the account, and with the
     /// configuration.
     private func state(of account: Agents.MailAccount) -> String {
-        let text = [
+        let texts = [
             account.subject, account.address.description, baseURL, paths.api,
             paths.upload, paths.download, paths.eventSource,
-        ].joined(separator: "\n")
+        ]
+        let text = (texts + limits.members.map { "\($0.value)" }).joined(separator: "\n")
         return Base64URL.encode(Array(SHA256.digest(Array(text.utf8)).prefix(12)))
     }
 }

@@ -25,6 +25,8 @@ public enum AgentError: FlowError {
     case subjectNotUnique(first: String)
     /// The operator has configured no mail store.
     case mailStoreMissing
+    /// The mail store did not answer this server, or not as it should.
+    case mailStoreUnavailable
     case common(CommonError)
 
     public var isRejectedToken: Bool {

@@ -256,6 +256,14 @@ public struct Agents: UseCases {
         return MailAccount(subject: capability.subject, address: capability.account.address)
     }
 
+    /// A minimal capability for a mailbox, with which this server asks the mail store for the
+    /// client.
+    public func storeToken(
+        for mailbox: MailAccount, to caller: Caller
+    ) async throws(AgentError) -> String {
+        try await attempt(await capabilities.signMinimal(mailbox.subject, to: caller))
+    }
+
     // MARK: The account
 
     /// Replaces the API key. The old key and every session of the account become invalid.

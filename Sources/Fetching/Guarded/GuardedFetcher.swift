@@ -51,22 +51,25 @@ public final class GuardedFetcher: Sendable {
     /// The body of a GET that was answered with status 200.
     ///
     /// - Parameters:
+    ///   - headers: further header fields of the request; neither name nor value may hold a control
+    ///     character.
     ///   - client: who asked for it.
     ///   - deadline: for everything: waiting, look-up, connecting, TLS and reading.
     /// - Throws: ``FetchError``; ``TooManyFetches`` when there is no place to wait;
     ///   `CancellationError`.
     public func fetch(
-        _ target: FetchTarget, for client: IPAddress, by deadline: ContinuousClock.Instant
+        _ target: FetchTarget, headers: [(name: String, value: String)] = [],
+        for client: IPAddress, by deadline: ContinuousClock.Instant
     ) async throws -> [UInt8] {
         do {
             // A look-up cannot be interrupted, so the caller does not wait for it to end.
             return try await withDeadline(deadline) {
                 try await self.slots.hold(for: client) {
                     guard case .name(let name) = target.host else {
-                        return try await self.get(target, for: client, by: deadline)
+                        return try await self.get(target, headers, for: client, by: deadline)
                     }
                     return try await self.slots.hold(.name(name), for: client) {
-                        try await self.get(target, for: client, by: deadline)
+                        try await self.get(target, headers, for: client, by: deadline)
                     }
                 }
             }
@@ -81,7 +84,8 @@ public final class GuardedFetcher: Sendable {
 
     /// Asks the first address of the host that can be connected to.
     private func get(
-        _ target: FetchTarget, for client: IPAddress, by deadline: ContinuousClock.Instant
+        _ target: FetchTarget, _ headers: [(name: String, value: String)],
+        for client: IPAddress, by deadline: ContinuousClock.Instant
     ) async throws -> [UInt8] {
         var rest = try await addresses(of: target.host, for: client).prefix(Self.maxAddresses)
         while let address = rest.popFirst() {
@@ -92,8 +96,8 @@ public final class GuardedFetcher: Sendable {
                         // Here, because the first one loads libcurl.
                         let trust = TrustAnchors(file: rules.certificateFile)
                         return try GuardedTransfer(
-                            target: target, address: address, isLast: isLast, rules: rules,
-                            trust: trust, deadline: deadline
+                            target: target, headers: headers, address: address, isLast: isLast,
+                            rules: rules, trust: trust, deadline: deadline
                         ).perform()
                     }
                 }

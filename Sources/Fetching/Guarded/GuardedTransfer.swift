@@ -8,6 +8,7 @@ internal import Networking
 /// compression.
 struct GuardedTransfer: Sendable {
     let target: FetchTarget
+    let headers: [(name: String, value: String)]
     let address: IPAddress
     /// Whether there is no other address to try. Unless it is the last one, connecting to it may
     /// take half of the remaining time.
@@ -27,14 +28,19 @@ struct GuardedTransfer: Sendable {
             bodyLimit: rules.limits.bodyBytes, headerLimit: rules.limits.headBytes)
         let socket = SocketGuard(pinned: address, rules: rules)
         let pins = CurlList([pin])
+        guard let fields = CurlList(headers: headers) else {
+            throw FetchError(.broken(code: Int(CURLE_BAD_FUNCTION_ARGUMENT.rawValue)))
+        }
         let options =
-            requestOptions(handle) + connectionOptions(handle, pins, socket)
+            requestOptions(handle, fields) + connectionOptions(handle, pins, socket)
             + response.options(
                 handle, within: remaining, connecting: isLast ? remaining : remaining / 2)
         guard options.allSatisfy({ $0 == CURLE_OK }) else {
             throw FetchError(.broken(code: Int(CURLE_BAD_FUNCTION_ARGUMENT.rawValue)))
         }
-        let result = withExtendedLifetime((response, socket, pins)) { postern_curl_perform(handle) }
+        let result = withExtendedLifetime((response, socket, pins, fields)) {
+            postern_curl_perform(handle)
+        }
         guard result == CURLE_OK else {
             throw FetchError(cause(of: result, handle, response, socket))
         }
@@ -54,9 +60,12 @@ struct GuardedTransfer: Sendable {
         "\(target.host.text):\(target.port):\(FetchTarget.Host.address(address).text)"
     }
 
-    private func requestOptions(_ handle: UnsafeMutableRawPointer) -> [CURLcode] {
+    private func requestOptions(
+        _ handle: UnsafeMutableRawPointer, _ fields: CurlList
+    ) -> [CURLcode] {
         [
             postern_curl_set_text(handle, CURLOPT_URL, target.url),
+            postern_curl_set_list(handle, CURLOPT_HTTPHEADER, fields.first),
             postern_curl_set_text(handle, CURLOPT_PROTOCOLS_STR, target.scheme.rawValue),
             postern_curl_set_long(handle, CURLOPT_DISALLOW_USERNAME_IN_URL, 1),
             postern_curl_set_long(handle, CURLOPT_PATH_AS_IS, 1),

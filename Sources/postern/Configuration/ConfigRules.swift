@@ -1,5 +1,6 @@
 internal import AuthCore
 internal import AuthStorage
+internal import Fetching
 internal import HTTPEngine
 
 /// The rules between settings, for values that are each accepted.
@@ -16,6 +17,7 @@ struct ConfigRules {
         rules.checkServer()
         rules.checkAccounts()
         rules.checkServices()
+        rules.checkMail()
         return rules.faults
     }
 
@@ -155,6 +157,26 @@ struct ConfigRules {
         }
         if Set(config.mail.domains).count != config.mail.domains.count {
             add("mail.domains", "names a domain twice", "name each domain once")
+        }
+    }
+
+    private mutating func checkMail() {
+        let mail = config.mail
+        guard mail.jmapSession.source == .proxy else { return }
+        guard let url = mail.proxiedStoreURL else {
+            add(
+                "mail.jmap_session", "is \"proxy\", but there is no mail store",
+                "set mail.jmap_url to its URL for clients, and mail.jmap_store_url where this"
+                    + " server reaches it by another one")
+            return
+        }
+        let text = url.text + mail.jmapSession.path
+        if (try? FetchTarget(text, under: mail.storeRules(areShared: true))) == nil {
+            add(
+                mail.jmapSession.storeURL == nil ? "mail.jmap_url" : "mail.jmap_store_url",
+                "\(text) cannot be fetched",
+                "use a host name of letters, digits and hyphens or an address in its usual form,"
+                    + " and the characters of a URL in mail.jmap_session_path")
         }
     }
 

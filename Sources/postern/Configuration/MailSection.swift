@@ -1,3 +1,4 @@
+internal import AuthAPI
 internal import AuthCore
 
 /// `[mail]`: the addresses that mailboxes can have, and the mail store behind them.
@@ -21,7 +22,12 @@ struct MailSection: Sendable {
     /// RFC 8620 §6.2: with `{accountId}`, `{blobId}`, `{name}` and `{type}`.
     var jmapDownloadPath = "/jmap/download/{accountId}/{blobId}/{name}?accept={type}"
     /// RFC 8620 §7.3: with `{types}`, `{closeafter}` and `{ping}`.
-    var jmapEventSourcePath = "/jmap/eventsource/{types}/{closeafter}/{ping}"
+    var jmapEventSourcePath =
+        "/jmap/eventsource/?types={types}&closeafter={closeafter}&ping={ping}"
+    /// Where the rest of the session object comes from.
+    var jmapSession = JMAPSessionSettings()
+    /// The limits in the session object, while it is configured.
+    var jmapLimits = JMAPDirectory.Limits()
     /// The name of a mailbox in the mail store: the subject of capability tokens.
     var subject = MailSubject.address
 
@@ -30,7 +36,12 @@ struct MailSection: Sendable {
         exchanger ?? Domain(parsing: "mx.\(domains[0])") ?? domains[0]
     }
 
-    static let settings = [
+    static let settings =
+        addresses + JMAPSessionSettings.settings + [
+            Setting("mail.subject", \.mail.subject, .oneOf)
+        ]
+
+    private static let addresses = [
         Setting(
             "mail.domains", \.mail.domains,
             .list(of: domain, 1...1000, accepts: "1 to 1,000 domain names")),
@@ -48,7 +59,6 @@ struct MailSection: Sendable {
         Setting(
             "mail.jmap_event_source_path", \.mail.jmapEventSourcePath,
             template("types", "closeafter", "ping")),
-        Setting("mail.subject", \.mail.subject, .oneOf),
     ]
 
     private static let domain = Syntax<Domain>.string(
@@ -68,7 +78,7 @@ struct MailSection: Sendable {
         }, write: { $0.character.map { String($0) } ?? "" })
 
     /// A path as a URI template (RFC 6570, level 1) with exactly these variables.
-    private static func template(_ variables: String...) -> Syntax<String> {
+    static func template(_ variables: String...) -> Syntax<String> {
         let names = variables.map { "{\($0)}" }
         return .string(
             "a path that begins with \"/\""

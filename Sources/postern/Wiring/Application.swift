@@ -59,7 +59,8 @@ struct Application: Sendable {
             let clock = SystemClock.now
             let agent = AgentAPI(
                 agents: useCases.agents, publicURL: publicURL,
-                jmap: JMAPDirectory(config.mail, publicURL: publicURL), limiter: limiter,
+                jmap: JMAPDirectory(config.mail, publicURL: publicURL),
+                storeSessions: try StoreSessions(config, report: report), limiter: limiter,
                 events: events, clock: clock)
             let services = ServicesAPI(
                 services: useCases.mailServices, settings: try .init(config.services),
@@ -165,7 +166,8 @@ extension JMAPDirectory {
             mailStoreURL: mail.jmapURL?.text, publicURL: publicURL,
             paths: Paths(
                 api: mail.jmapAPIPath, upload: mail.jmapUploadPath,
-                download: mail.jmapDownloadPath, eventSource: mail.jmapEventSourcePath))
+                download: mail.jmapDownloadPath, eventSource: mail.jmapEventSourcePath),
+            limits: mail.jmapLimits)
     }
 }
 
@@ -178,6 +180,8 @@ enum RemoteFailure: Sendable {
     case forbiddenAddress(origin: String, cause: String)
     /// The hash that a URL served could not be computed.
     case servedHash(cause: String)
+    /// The mail store gave no session object that clients can use.
+    case mailStore(origin: String, cause: String)
     /// A domain could not be looked up in the DNS.
     case lookUp(name: String, cause: String)
 }

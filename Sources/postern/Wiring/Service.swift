@@ -143,6 +143,10 @@ struct Service: Sendable {
             events.record(SecurityEvent(.addressRefused, subject: origin, by: caller))
         case .servedHash(let cause):
             logger.error("a served hash could not be computed", metadata: ["cause": "\(cause)"])
+        case .mailStore(let origin, let cause):
+            logger.error(
+                "the mail store gave no session object",
+                metadata: ["origin": "\(origin)", "cause": "\(cause)"])
         case .lookUp(let name, let cause):
             logger.info(
                 "a domain could not be looked up",

@@ -28,7 +28,8 @@ struct JMAPDirectoryTests {
                 == "https://mail.test/jmap/download/{accountId}/{blobId}/{name}?accept={type}")
         #expect(
             session.text("eventSourceUrl")
-                == "https://mail.test/jmap/eventsource/{types}/{closeafter}/{ping}")
+                == "https://mail.test/jmap/eventsource/?types={types}&closeafter={closeafter}&ping={ping}"
+        )
     }
 
     @Test func theCoreCapabilityHasEveryLimitOfTheRFC() async throws {
@@ -42,6 +43,17 @@ struct JMAPDirectoryTests {
             #expect(try #require(core.number(name)) > 0)
         }
         #expect(core.list("collationAlgorithms") != nil)
+    }
+
+    @Test func theLimitsOfTheCoreCapabilityAreTheConfiguredOnes() async throws {
+        var limits = JMAPDirectory.Limits()
+        limits.maxSizeUpload = 7
+        limits.maxObjectsInSet = 8
+        let session = try await object(try APIWorld(jmapLimits: limits))
+        let core = session.object("capabilities")?.object("urn:ietf:params:jmap:core")
+        #expect(core?.number("maxSizeUpload") == 7 && core?.number("maxObjectsInSet") == 8)
+        #expect(core?.number("maxCallsInRequest") == 16)
+        #expect(session.text("state") != (try await object(try APIWorld()).text("state")))
     }
 
     @Test func theStateChangesWithTheConfiguration() async throws {

@@ -43,7 +43,9 @@ import Testing
             ("server", config.server.proxies, []),
             // Set by the engine itself, by the program from the public URL, and a share.
             ("server", config.server.engine, ["retryAfter", "headers", "maxConnectionsPerSite"]),
-            ("storage", config.storage, []), ("mail", config.mail, []), ("pow", config.pow, []),
+            ("storage", config.storage, []), ("pow", config.pow, []),
+            ("mail", config.mail, ["jmapSession", "jmapLimits"]),
+            ("mail", config.mail.jmapSession, []), ("mail", config.mail.jmapLimits, []),
             ("tokens", config.tokens, []), ("passwords", config.passwords, []),
             ("accounts", config.accounts, []), ("users", config.users, []),
             ("limits", config.limits, []), ("hash_login", config.hashLogin, []),
@@ -99,7 +101,8 @@ import Testing
 
     @Test(arguments: [
         ("server.public_url", "auth.example.com"), ("mail.exchanger", "-"),
-        ("mail.jmap_url", "ftp://a.test"), ("hash_login.issuer", ""), ("hash_login.ca_file", ""),
+        ("mail.jmap_url", "ftp://a.test"), ("mail.jmap_store_url", ""), ("mail.jmap_ca_file", ""),
+        ("hash_login.issuer", ""), ("hash_login.ca_file", ""),
         ("services.listen", "8081"), ("services.socket_owner", ":"), ("services.secret_file", ""),
     ])
     func anOptionalSettingThatCannotBeReadIsAFault(key: String, text: String) {
