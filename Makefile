@@ -70,9 +70,11 @@ browser:
 proxies:
 	@.ci/install-packages nginx haproxy caddy
 
-# The mail servers that the configurations in deploy/mail/ are for.
+# The mail servers that the configurations in deploy/mail/ are for. cyrus-caldav is Cyrus IMAP's HTTP service; the package
+# cyrus-imapd is not needed, and cannot be installed beside Dovecot.
 mailservers:
-	@.ci/install-packages dovecot-imapd dovecot-lmtpd dovecot-auth-lua lua-socket lua-cjson postfix nginx libnginx-mod-mail
+	@.ci/install-packages dovecot-imapd dovecot-lmtpd dovecot-auth-lua lua-socket lua-cjson postfix nginx libnginx-mod-mail \
+		cyrus-common cyrus-caldav
 
 # requirements.txt names every package, so pip resolves no dependencies.
 .venv/ready: Tests/Interop/requirements.txt

@@ -184,11 +184,12 @@ def test_the_session_cookie_works_from_the_sites_own_pages(through):
 def test_the_settings_that_an_example_names_are_accepted(tmp_path):
     for example in [
             "nginx.conf", "haproxy.cfg", "haproxy-tcp.cfg", "Caddyfile", "nginx-nodes.conf",
-            "haproxy-nodes.cfg"]:
+            "haproxy-nodes.cfg", "mail/nginx-jmap.conf"]:
         comment = re.findall(r"^#   (.*)", (DEPLOY / example).read_text(), re.M)
         assert comment[0] == "[server]"
-        (tmp_path / example).write_text("\n".join(comment) + '\n[hash_login]\nissuer = "a"\n')
-        checked = run("check-config", "--config", tmp_path / example, "--profile", "production",
+        settings = tmp_path / "settings.toml"
+        settings.write_text("\n".join(comment) + '\n[hash_login]\nissuer = "a"\n')
+        checked = run("check-config", "--config", settings, "--profile", "production",
                       directory=tmp_path)
         assert checked.returncode == 0, checked.stderr
 

@@ -126,12 +126,7 @@ private struct ErrorText {
                 hint: "This server issues credentials only. Its operator connects a JMAP mail "
                     + "store with the setting `mail.jmap_url`.",
                 .jmap, retryAfter: .seconds(3600))
-        case .mailStoreUnavailable:
-            self.init(
-                .serviceUnavailable, "The mail store does not answer",
-                hint: "Wait for the seconds in Retry-After, then retry with a capability that is "
-                    + "still valid. If it remains, tell the operator.",
-                .jmap, retryAfter: .seconds(5))
+        case .mailStoreUnavailable: self = .mailStoreUnavailable
         case .common(let error): self.init(error)
         }
     }
@@ -171,6 +166,12 @@ private struct ErrorText {
                 + "operator, who can choose another `mail.subject`.",
             .sessionsAndCapabilities)
     }
+
+    private static let mailStoreUnavailable = ErrorText(
+        .serviceUnavailable, "The mail store does not answer",
+        hint: "Wait for the seconds in Retry-After, then retry with a capability that is still "
+            + "valid. If it remains, tell the operator.",
+        .jmap, retryAfter: .seconds(5))
 
     private static let internalError = ErrorText(
         .internalServerError, "Internal error",

@@ -17,8 +17,8 @@ struct StoreSession: Sendable {
 
     /// The object as JSON.
     let body: [UInt8]
-    /// Whether there is mail that the client can read. There is none while the store has not
-    /// created the mailbox.
+    /// Whether there is mail that the client can read. While the store has not created the mailbox
+    /// there is no account, or one without capabilities (Cyrus IMAP).
     let hasMail: Bool
 
     /// - Throws: ``Unusable``.
@@ -39,7 +39,9 @@ struct StoreSession: Sendable {
             }
             clientURLs[name] = url
         }
-        hasMail = session["primaryAccounts"]?.object?[Self.mail]?.string != nil
+        let account = session["primaryAccounts"]?.object?[Self.mail]?.string
+            .flatMap { session["accounts"]?.object?[$0]?.object }
+        hasMail = account?["accountCapabilities"]?.object?[Self.mail]?.object != nil
         body = JSONWriter.object(capacity: bytes.count + 512) { writer in
             for member in session.members {
                 if let url = clientURLs[member.name] {
@@ -87,39 +89,42 @@ struct StoreURLs: Sendable {
     /// kept: a store that gives one knows what clients use.
     /// - Returns: `nil` for what is neither, such as a path that is relative to another.
     func forClients(_ url: String) -> String? {
-        guard (1...Self.maxBytes).contains(url.utf8.count),
-            url.utf8.allSatisfy({ (0x21...0x7e).contains($0) })
+        let bytes = url.utf8
+        guard (1...Self.maxBytes).contains(bytes.count),
+            bytes.allSatisfy({ (0x21...0x7e).contains($0) })
         else { return nil }
-        if let path = Self.path(of: url, below: store) { return clients + path }
-        if url.hasPrefix("/"), !url.hasPrefix("//") {
-            return clients + (Self.path(of: url, below: storePath) ?? url)
+        if let rest = Self.rest(of: url, below: store) { return clients + rest }
+        if bytes.starts(with: "/".utf8), !bytes.starts(with: "//".utf8) {
+            return clients + (Self.rest(of: url, below: storePath) ?? url)
         }
-        return url.hasPrefix("https://") || url.hasPrefix("http://") ? url : nil
+        let isAbsolute = ["https://", "http://"].contains { bytes.starts(with: $0.utf8) }
+        return isAbsolute ? url : nil
     }
 
     /// The URL of the WebSocket capability (RFC 8887 §3). Cyrus IMAP gives `wss:` and a path.
     func webSocketForClients(_ url: String) -> String? {
         for (scheme, replaced) in [("ws:", "http:"), ("wss:", "https:")]
-        where url.hasPrefix(scheme) {
-            let rest = String(url.dropFirst(scheme.count))
-            let found = forClients(rest.hasPrefix("//") ? replaced + rest : rest)
-            return found.map { "ws" + $0.dropFirst("http".count) }
+        where url.utf8.starts(with: scheme.utf8) {
+            let rest = String(Substring(url.utf8.dropFirst(scheme.utf8.count)))
+            let isAbsolute = rest.utf8.starts(with: "//".utf8)
+            let found = forClients(isAbsolute ? replaced + rest : rest)
+            return found.map { "ws" + String(Substring($0.utf8.dropFirst("http".utf8.count))) }
         }
         return nil
     }
 
     /// The path of the store's URL; empty when it has none.
     private var storePath: String {
-        guard let authority = store.firstRange(of: "://")?.upperBound,
-            let slash = store[authority...].firstIndex(of: "/")
-        else { return "" }
-        return String(store[slash...])
+        let afterScheme = store.utf8.drop { $0 != UInt8(ascii: "/") }.dropFirst("//".utf8.count)
+        return String(Substring(afterScheme.drop { $0 != UInt8(ascii: "/") }))
     }
 
-    /// What follows `base`, unless `url` only begins with the same characters.
-    private static func path(of url: String, below base: String) -> String? {
-        guard !base.isEmpty, url.hasPrefix(base) else { return nil }
-        let rest = url.dropFirst(base.count)
-        return rest.isEmpty || rest.hasPrefix("/") || rest.hasPrefix("?") ? String(rest) : nil
+    /// What follows `base`; `nil` when `url` is not below it or only begins with the same bytes.
+    private static func rest(of url: String, below base: String) -> String? {
+        guard !base.isEmpty, url.utf8.starts(with: base.utf8) else { return nil }
+        let rest = url.utf8.dropFirst(base.utf8.count)
+        guard let next = rest.first else { return "" }
+        let isBelow = next == UInt8(ascii: "/") || next == UInt8(ascii: "?")
+        return isBelow ? String(Substring(rest)) : nil
     }
 }

@@ -1,4 +1,4 @@
-public import AuthCore
+internal import AuthCore
 internal import HTTPEngine
 public import Networking
 internal import Synchronization

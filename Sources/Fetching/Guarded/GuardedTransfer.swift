@@ -8,7 +8,8 @@ internal import Networking
 /// compression.
 struct GuardedTransfer: Sendable {
     let target: FetchTarget
-    let headers: [(name: String, value: String)]
+    /// Further header fields of the request.
+    var headers: [(name: String, value: String)] = []
     let address: IPAddress
     /// Whether there is no other address to try. Unless it is the last one, connecting to it may
     /// take half of the remaining time.

@@ -1,6 +1,7 @@
 internal import AuthAPI
 internal import AuthCore
 internal import Fetching
+internal import Scheduling
 
 /// The settings of `[mail]` about the JMAP session object.
 struct JMAPSessionSettings: Sendable {

@@ -15,7 +15,8 @@ struct StoreSessionTests {
         "state":"17","capabilities":{"urn:ietf:params:jmap:core":{"maxSizeUpload":1073741824,
         "ratio":0.5,"none":null,"collationAlgorithms":[]},
         "urn:ietf:params:jmap:websocket":{"url":"wss:/jmap/ws/","supportsPush":true}},
-        "accounts":{"a@mail.test":{"name":"é \u0001"}},
+        "accounts":{"a@mail.test":{"name":"é \u0001","accountCapabilities":
+        {"urn:ietf:params:jmap:mail":{"maxMailboxDepth":null}}}},
         "primaryAccounts":{"urn:ietf:params:jmap:mail":"a@mail.test"},"extra":[1,-2,{"x":"y"}]}
         """#
 
@@ -95,8 +96,14 @@ struct StoreSessionTests {
         }
     }
 
-    @Test func thereIsNoMailWithoutAPrimaryAccountForIt() throws {
-        let text = Self.object.replacing("urn:ietf:params:jmap:mail", with: "urn:other")
+    @Test(arguments: [
+        object.replacing(#"{"urn:ietf:params:jmap:mail":"a@mail.test"}"#, with: "{}"),
+        object.replacing(#":"a@mail.test"},"#, with: #":"b@mail.test"},"#),
+        // As Cyrus IMAP gives it while there is no mailbox.
+        object.replacing(#"{"urn:ietf:params:jmap:mail":{"maxMailboxDepth":null}}"#, with: "null"),
+    ])
+    func thereIsNoMailWithoutAnAccountThatHasIt(text: String) throws {
+        #expect(text != Self.object)
         #expect(try !StoreSession(Array(text.utf8), urls: Self.urls).hasMail)
     }
 }

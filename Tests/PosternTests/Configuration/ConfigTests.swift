@@ -12,7 +12,7 @@ import Testing
         .boolean(true), .boolean(false), .integer(3), .integer(7), .integer(17), .integer(90),
         .integer(9000), .integer(999_999), .string("test"), .string("::1"),
         .string("https://a.test"), .string("forwarded"), .string("required"), .string("open"),
-        .string("local_part"), .string("minimal"), .string("-"), .string("/x"),
+        .string("local_part"), .string("minimal"), .string("proxy"), .string("-"), .string("/x"),
         .string("/x/{accountId}"),
         .string("/x/{accountId}/{blobId}/{name}/{type}"), .string("/x/{types}/{closeafter}/{ping}"),
         .string("sqlite:other.db"), .string("00112233445566778899"), .string("other.example"),
