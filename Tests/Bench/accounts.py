@@ -50,9 +50,7 @@ class Accounts:
 
     def hashing(self):
         """Logins and creations per second, each beside the bare hashes that it needs."""
-        limit = self.fresh() / "argon2_limit"
-        source = HERE / "argon2_limit.c"
-        subprocess.run(["cc", "-O2", "-o", limit, source, "-largon2", "-lpthread"], check=True)
+        limit = self.limit()
         with self.postern() as server:
             boxes = Boxes(server.port)
             for name, (secret, hashes) in SECRETS.items():
@@ -67,6 +65,13 @@ class Accounts:
                 ]
                 yield from self.beside(
                     server, limit, hashes, "/api/accounts", f"POST /api/accounts, {name}", bodies)
+
+    def limit(self):
+        """A program that computes bare hashes."""
+        program = self.fresh() / "argon2_limit"
+        source = HERE / "argon2_limit.c"
+        subprocess.run(["cc", "-O2", "-o", program, source, "-largon2", "-lpthread"], check=True)
+        return program
 
     def beside(self, server, limit, hashes, path, what, bodies):
         """Measures both sides in short turns, so that other load on the machine affects both."""

@@ -25,6 +25,7 @@ from fairness import Fairness
 from hashlogins import HashLogins
 from postgres import Postgres
 from processes import Nginx, Postern, load
+from services import Services
 from table import Row, print_table
 
 HERE = pathlib.Path(__file__).parent
@@ -135,6 +136,10 @@ class Bench:
     def fairness(self):
         return Fairness(self.binary, self.fresh, self.quick).rows()
 
+    def services(self):
+        return Services(
+            self.binary, self.fresh, self.script, self.rounds, self.seconds, self.quick).rows()
+
     def postgres(self):
         return Postgres(
             self.binary, self.fresh, self.script, self.rounds, self.seconds, self.quick).rows()
@@ -176,8 +181,8 @@ class Bench:
     def rows(self):
         with self.stack:
             for part in [self.constant, self.challenge, self.capability, self.sessions_per_second,
-                         self.accounts, self.hash_logins, self.fairness, self.postgres,
-                         self.start, self.memory, self.size]:
+                         self.accounts, self.hash_logins, self.services, self.fairness,
+                         self.postgres, self.start, self.memory, self.size]:
                 yield from part()
 
 
