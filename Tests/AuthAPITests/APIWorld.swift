@@ -26,7 +26,7 @@ struct APIWorld {
         servicesSettings: ServicesAPI.Settings = .init()
     ) throws {
         let world = try world ?? AgentWorld()
-        let clock: @Sendable () -> Instant = { world.clock.now }
+        let clock = world.clock.clocks
         self.world = world
         folder = SecurityEvents { [events] in events.add(($0, $1)) }
         agent = AgentAPI(

@@ -44,6 +44,20 @@ import Testing
     }
 
     @Test(arguments: Engine.allCases)
+    func aMarkFromBeforeTheClockWasSetBackDoesNotHold(engine: Engine) async throws {
+        let store = try await engine.open()
+        let hour = Instant(seconds: 3600)
+        #expect(try await store.hold("one", until: hour, at: Instant(seconds: 3592)))
+        // The clocks of two servers may differ by a minute.
+        #expect(
+            try await !store.hold("one", until: Instant(seconds: 3540), at: Instant(seconds: 3532)))
+        #expect(
+            try await store.hold("one", until: Instant(seconds: 3539), at: Instant(seconds: 3531)))
+        #expect(
+            try await !store.hold("one", until: Instant(seconds: 3540), at: Instant(seconds: 3532)))
+    }
+
+    @Test(arguments: Engine.allCases)
     func ofConcurrentHoldsOfOneMarkOneSucceeds(engine: Engine) async throws {
         let store = try await engine.open()
         for round: Int64 in 0..<4 {

@@ -190,21 +190,32 @@ private let testScrypt: Scrypt.Parameters = {
     }
 }()
 
-/// A clock that a test moves.
+/// Clocks that a test moves.
 public final class TestClock: Sendable {
-    private static let start = Instant(seconds: 1_800_000_000)
-    private let instant = Mutex(start)
-    private let origin = ContinuousClock.now
+    private let state = Mutex(
+        (wall: Instant(seconds: 1_800_000_000), monotonic: ContinuousClock.now))
 
     public init() {}
 
-    public var now: Instant { instant.withLock { $0 } }
+    public var now: Instant { state.withLock { $0.wall } }
 
     /// The same moment on the monotonic clock.
-    public var monotonic: ContinuousClock.Instant { origin + now.since(Self.start) }
+    public var monotonic: ContinuousClock.Instant { state.withLock { $0.monotonic } }
+
+    /// Both, for a server.
+    public var clocks: ServerClock {
+        ServerClock(now: { self.now }, monotonic: { self.monotonic })
+    }
 
     public func advance(by duration: Duration) {
-        instant.withLock { $0 = $0.advanced(by: duration) }
+        state.withLock {
+            $0 = ($0.wall.advanced(by: duration), $0.monotonic.advanced(by: duration))
+        }
+    }
+
+    /// Sets the wall clock back, as an administrator or a time server may do.
+    public func stepBack(by duration: Duration) {
+        state.withLock { $0.wall = $0.wall.advanced(by: .zero - duration) }
     }
 }
 

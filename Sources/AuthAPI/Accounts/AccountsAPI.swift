@@ -18,7 +18,7 @@ public struct AccountsAPI: Sendable {
         mailboxes: Mailboxes, users: Users, apiTokens: APITokens, domains: Domains,
         authenticator: Authenticator, publicURL: String, limiter: RateLimiter,
         events: SecurityEvents,
-        clock: @escaping @Sendable () -> Instant
+        clock: ServerClock
     ) {
         let errors = errors
         let pipeline = Pipeline<AccountsError>(limiter: limiter, clock: clock, events: events) {

@@ -20,7 +20,7 @@ public struct AgentAPI: Sendable {
     public init(
         agents: Agents, publicURL: String, jmap: JMAPDirectory,
         storeSessions: StoreSessions? = nil, limiter: RateLimiter, events: SecurityEvents,
-        clock: @escaping @Sendable () -> Instant
+        clock: ServerClock
     ) {
         self.agents = agents
         self.jmap = jmap

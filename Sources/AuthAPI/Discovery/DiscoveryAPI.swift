@@ -15,7 +15,7 @@ public struct DiscoveryAPI: Sendable {
     ///   - bodyLimit: the greatest size of a request body, in bytes.
     public init(
         agent: AgentAPI, keys: KeyRing, difficulty: Int, bodyLimit: Int,
-        clock: @escaping @Sendable () -> Instant
+        clock: ServerClock
     ) {
         self.keys = keys
         let errors = agent.errors

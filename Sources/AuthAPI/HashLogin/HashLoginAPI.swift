@@ -14,7 +14,7 @@ public struct HashLoginAPI: Sendable {
     /// - Parameter limiter: shared by all APIs, as `events`.
     public init(
         logins: HashLogins, publicURL: String, limiter: RateLimiter, events: SecurityEvents,
-        clock: @escaping @Sendable () -> Instant
+        clock: ServerClock
     ) {
         self.logins = logins
         let pages = HashLoginPages(

@@ -19,7 +19,7 @@ struct Pipeline<Failure: FlowError>: Sendable {
 
     /// `nil` for endpoints without limits: health and discovery.
     let limiter: RateLimiter?
-    let clock: @Sendable () -> Instant
+    let clock: ServerClock
     /// Told of rejected tokens, and of attempts that a use case has throttled; `nil` for endpoints
     /// that have neither.
     let events: SecurityEvents?
@@ -41,7 +41,7 @@ struct Pipeline<Failure: FlowError>: Sendable {
         Route(method, path) { request in
             let caller = Caller(
                 address: client(request) ?? request.peer, requestID: request.id,
-                now: clock(), arrival: .now)
+                now: clock.now(), arrival: clock.monotonic())
             var status: RateLimitStatus?
             var response: Response
             var isHandling = false
@@ -91,7 +91,7 @@ struct Pipeline<Failure: FlowError>: Sendable {
         _ limit: RateLimiter.Class, for caller: Caller
     ) throws(Failure) -> RateLimitStatus? {
         do {
-            return try limiter?.take(limit, for: caller.address, at: caller.now)
+            return try limiter?.take(limit, for: caller.address, at: caller.arrival)
         } catch {
             throw .common(.rateLimited(error))
         }

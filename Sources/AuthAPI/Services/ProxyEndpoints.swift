@@ -12,7 +12,7 @@ struct ProxyEndpoints: Sendable {
 
     init(
         services: MailServices, access: ServicesAccess, settings: ServicesAPI.Settings,
-        errors: ServicesErrors, events: SecurityEvents, clock: @escaping @Sendable () -> Instant
+        errors: ServicesErrors, events: SecurityEvents, clock: ServerClock
     ) {
         self.services = services
         self.access = access

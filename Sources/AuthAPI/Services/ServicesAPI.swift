@@ -40,7 +40,7 @@ public struct ServicesAPI: Sendable {
     ///     `events`.
     public init(
         services: MailServices, settings: Settings, limiter: RateLimiter, events: SecurityEvents,
-        clock: @escaping @Sendable () -> Instant
+        clock: ServerClock
     ) {
         socketmap = Socketmap(services: services).service
         let errors = errors

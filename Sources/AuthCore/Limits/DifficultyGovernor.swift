@@ -50,7 +50,7 @@ public final class DifficultyGovernor: Sendable {
         var allowances: TokenBuckets?
 
         /// Whether a request of the client counts among those of all.
-        mutating func counts(_ client: IPAddress, at now: Instant) -> Bool {
+        mutating func counts(_ client: IPAddress, at now: ContinuousClock.Instant) -> Bool {
             // One address stands for the site: a bucket belongs to a client.
             let outcome = allowances?.draw(for: client.site.first, at: now)
             if case .empty? = outcome { return false }
@@ -72,7 +72,7 @@ public final class DifficultyGovernor: Sendable {
 
     /// Counts one request.
     /// - Returns: the difficulty of its challenge in leading zero bits.
-    public func difficulty(for client: IPAddress, at now: Instant) -> Int {
+    public func difficulty(for client: IPAddress, at now: ContinuousClock.Instant) -> Int {
         var hasher = Hasher()
         client.site.hash(into: &hasher)
         let slot = Int(UInt(bitPattern: hasher.finalize()) % UInt(Self.slots))
@@ -104,12 +104,15 @@ public final class DifficultyGovernor: Sendable {
 /// A count that decays exponentially: it halves in each half-life.
 struct DecayingCount: Sendable {
     private var value = 0.0
-    private var updated = Instant(milliseconds: 0)
+    private var updated: ContinuousClock.Instant?
 
-    /// Nothing decays when `now` is before the last addition (the clock stepped back).
+    /// Nothing decays when `now` is before the last addition: requests of several loops may come
+    /// out of their order.
     /// - Returns: the new value.
-    mutating func add(_ number: Double, at now: Instant, halfLife: Duration) -> Double {
-        let lapse = max(0, Double(now.since(updated).wholeMilliseconds))
+    mutating func add(_ number: Double, at now: ContinuousClock.Instant, halfLife: Duration)
+        -> Double
+    {
+        let lapse = updated.map { max(0, Double($0.duration(to: now).wholeMilliseconds)) } ?? 0
         let halvings = lapse / max(1, Double(halfLife.wholeMilliseconds))
         value = value * exponentOfHalf(halvings) + number
         updated = now

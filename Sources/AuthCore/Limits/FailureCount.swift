@@ -39,8 +39,8 @@ struct DelaySteps: Equatable, Sendable {
 
 /// A number of failures that falls with time, and the attempts that are in progress.
 ///
-/// Times are milliseconds of ``Instant``. The caller keeps them far enough from the ends of the
-/// range that sums cannot overflow.
+/// Times are milliseconds of the monotonic clock. The caller keeps them far enough from the ends
+/// of the range that sums cannot overflow.
 struct FailureCount: Sendable {
     /// Attempts that have begun and have no result yet.
     private(set) var pending: Int64 = 0
@@ -48,8 +48,9 @@ struct FailureCount: Sendable {
     /// When the count is 0 again.
     private var zeroAt: Int64 = .min / 4
 
-    /// Moves times that lie too far after `now` back to the latest that are possible. After the
-    /// clock has stepped back, a client thus waits no longer than its failures make it wait.
+    /// Moves times that lie too far after `now` back to the latest that are possible: attempts of
+    /// several loops may come out of their order. A client thus waits no longer than its failures
+    /// make it wait.
     mutating func limitTimes(to now: Int64, with steps: DelaySteps) {
         lastAttempt = min(lastAttempt, now)
         zeroAt = min(zeroAt, now + steps.longestDecay)

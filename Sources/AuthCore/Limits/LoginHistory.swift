@@ -52,7 +52,8 @@ struct LoginHistory: Sendable {
     /// - Returns: the milliseconds to wait; 0 when the attempt may be checked now. The caller must
     ///   then call ``end(_:from:isKnown:as:begunAt:)``.
     mutating func begin(
-        _ account: AccountKey, from client: IPAddress, isKnown: Bool, at instant: Instant
+        _ account: AccountKey, from client: IPAddress, isKnown: Bool,
+        at instant: ContinuousClock.Instant
     ) -> Int64 {
         let now = advance(to: instant)
         var found: [(scope: Scope, count: FailureCount)] = []
@@ -85,7 +86,7 @@ struct LoginHistory: Sendable {
     ///   - start: when the attempt began.
     mutating func end(
         _ account: AccountKey, from client: IPAddress, isKnown: Bool,
-        as outcome: LoginThrottle.Outcome, begunAt start: Instant
+        as outcome: LoginThrottle.Outcome, begunAt start: ContinuousClock.Instant
     ) {
         let start = advance(to: start)
         for scope in scopes(of: account, from: client, isKnown: isKnown) {
@@ -119,7 +120,7 @@ struct LoginHistory: Sendable {
     }
 
     /// - Returns: `now` in milliseconds, limited so that sums with it cannot overflow.
-    private mutating func advance(to now: Instant) -> Int64 {
+    private mutating func advance(to now: ContinuousClock.Instant) -> Int64 {
         counts.advance(to: now)
         let bound = Int64.max / 8
         return min(max(now.milliseconds, -bound), bound)

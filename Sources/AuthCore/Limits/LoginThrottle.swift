@@ -125,7 +125,7 @@ public final class LoginThrottle: Sendable {
             history.withLock {
                 $0.end(
                     account, from: caller.address, isKnown: isKnown, as: outcome,
-                    begunAt: caller.now)
+                    begunAt: caller.arrival)
             }
         }
     }
@@ -134,7 +134,7 @@ public final class LoginThrottle: Sendable {
         _ account: LoginHistory.AccountKey, isKnown: Bool, by caller: Caller
     ) -> Int64 {
         history.withLock {
-            $0.begin(account, from: caller.address, isKnown: isKnown, at: caller.now)
+            $0.begin(account, from: caller.address, isKnown: isKnown, at: caller.arrival)
         }
     }
 

@@ -4,7 +4,8 @@ internal import Synchronization
 /// Token buckets by class and client, an IPv4 address or an IPv6 /64 (docs/api.md, "Rate limits").
 ///
 /// Memory is bounded. No client can reset its own bucket or empty the bucket of another client
-/// (``TokenBuckets``).
+/// (``TokenBuckets``). Time is that of the monotonic clock: setting the wall clock makes no client
+/// wait.
 public final class RateLimiter: Sendable {
     /// Requests that share a bucket.
     public enum Class: Hashable, CaseIterable, Sendable {
@@ -107,7 +108,7 @@ public final class RateLimiter: Sendable {
     /// - Throws: ``RateLimited`` when the bucket is empty.
     @discardableResult
     public func take(
-        _ limit: Class, for client: IPAddress, at now: Instant
+        _ limit: Class, for client: IPAddress, at now: ContinuousClock.Instant
     ) throws(RateLimited) -> RateLimitStatus? {
         guard let buckets = classes[limit], let draw = try draw(from: buckets, for: client, at: now)
         else { return nil }
@@ -124,7 +125,7 @@ public final class RateLimiter: Sendable {
         _ limit: Class, for caller: Caller
     ) throws(RateLimited) -> Reservation {
         guard let buckets = classes[limit],
-            let draw = try draw(from: buckets, for: caller.address, at: caller.now)
+            let draw = try draw(from: buckets, for: caller.address, at: caller.arrival)
         else { return Reservation {} }
         return Reservation { buckets.table.withLock { $0.giveBack(draw) } }
     }
@@ -138,7 +139,7 @@ public final class RateLimiter: Sendable {
     }
 
     private func draw(
-        from buckets: ClassBuckets, for client: IPAddress, at now: Instant
+        from buckets: ClassBuckets, for client: IPAddress, at now: ContinuousClock.Instant
     ) throws(RateLimited) -> TokenBuckets.Draw? {
         switch buckets.table.withLock({ $0.draw(for: client, at: now) }) {
         case .drawn(let draw): return draw

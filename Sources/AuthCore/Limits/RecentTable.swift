@@ -23,8 +23,9 @@ struct RecentTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
 
     var count: Int { young.count + old.count }
 
-    /// Drops what is too old at `now`. When the clock has stepped back, entries are kept longer.
-    mutating func advance(to now: Instant) {
+    /// Drops what is too old at `now`. When an earlier time comes after a later one, entries are
+    /// kept longer.
+    mutating func advance(to now: ContinuousClock.Instant) {
         let (age, overflow) = now.milliseconds.subtractingReportingOverflow(begun)
         let isStale = overflow || age / 2 >= periodMilliseconds
         if now.milliseconds < begun {

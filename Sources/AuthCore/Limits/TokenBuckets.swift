@@ -52,15 +52,15 @@ struct TokenBuckets: Sendable {
 
     var count: Int { buckets.count }
 
-    mutating func draw(for client: IPAddress, at now: Instant) -> Outcome {
+    mutating func draw(for client: IPAddress, at now: ContinuousClock.Instant) -> Outcome {
         buckets.advance(to: now)
         guard let (network, found) = entry(for: client) else { return .uncounted }
         let time = Self.microseconds(now)
         var bucket = found ?? Bucket(lastFull: time, fullAt: time)
         if bucket.fullAt <= time { bucket = Bucket(lastFull: time, fullAt: time) }
         if bucket.fullAt > time + depth || bucket.lastFull > time {
-            // The clock has stepped back. The bucket must not stay empty for longer than filling
-            // takes.
+            // Requests of several loops may come out of their order. The bucket must not stay
+            // empty for longer than filling takes.
             bucket = Bucket(lastFull: time, fullAt: min(bucket.fullAt, time + depth))
             buckets[network] = bucket
         }
@@ -92,8 +92,8 @@ struct TokenBuckets: Sendable {
         return buckets.count < capacity / 2 * 3 ? (region, nil) : nil
     }
 
-    /// Saturates about 70,000 years from 1970, so that sums with `depth` cannot overflow.
-    private static func microseconds(_ now: Instant) -> Int64 {
+    /// Saturates after about 70,000 years, so that sums with `depth` cannot overflow.
+    private static func microseconds(_ now: ContinuousClock.Instant) -> Int64 {
         let bound = Int64.max / 4000
         return min(max(now.milliseconds, -bound), bound) * 1000
     }

@@ -35,7 +35,7 @@ public final class WrongProofLimiter: Sendable {
     /// the same time are thus all counted before the first of them is checked.
     /// - Throws: ``RateLimited`` when the client has sent more wrong digests within the last minute
     ///   than allowed; nothing is counted then.
-    public func acquire(_ client: IPAddress, at now: Instant) throws(RateLimited) {
+    public func acquire(_ client: IPAddress, at now: ContinuousClock.Instant) throws(RateLimited) {
         let (minute, elapsed) = Self.minute(of: now)
         let isAllowed = state.withLock { state in
             state.advance(to: minute)
@@ -57,7 +57,7 @@ public final class WrongProofLimiter: Sendable {
     }
 
     /// Uncounts a digest that was correct, or that was not checked.
-    public func refund(_ client: IPAddress, at now: Instant) {
+    public func refund(_ client: IPAddress, at now: ContinuousClock.Instant) {
         let (minute, _) = Self.minute(of: now)
         state.withLock { state in
             // The digest was counted in the minute of its arrival, which may have ended since.
@@ -69,7 +69,9 @@ public final class WrongProofLimiter: Sendable {
         }
     }
 
-    private static func minute(of now: Instant) -> (number: Int64, elapsedSeconds: Double) {
+    private static func minute(of now: ContinuousClock.Instant) -> (
+        number: Int64, elapsedSeconds: Double
+    ) {
         let length: Int64 = 60_000
         let number = now.milliseconds >= 0 ? now.milliseconds / length : 0
         let rest = now.milliseconds >= 0 ? now.milliseconds % length : 0

@@ -87,7 +87,7 @@ public struct ProofOfWork<Challenge: ChallengeToken>: UseCases {
             throw .tooEasy(required: required, found: found)
         }
         if let wrongProofs {
-            try attemptNow(try wrongProofs.acquire(caller.address, at: caller.now))
+            try attemptNow(try wrongProofs.acquire(caller.address, at: caller.arrival))
         }
         let isSolved: Bool
         do throws(ProofOfWorkError) {
@@ -95,11 +95,11 @@ public struct ProofOfWork<Challenge: ChallengeToken>: UseCases {
                 spending: presented, nonce: proof.nonce, for: caller.address)
             isSolved = proof.isSolved(by: digest, difficulty: required)
         } catch {
-            wrongProofs?.refund(caller.address, at: caller.now)
+            wrongProofs?.refund(caller.address, at: caller.arrival)
             throw error
         }
         guard isSolved else { throw .wrongSolution }
-        wrongProofs?.refund(caller.address, at: caller.now)
+        wrongProofs?.refund(caller.address, at: caller.arrival)
     }
 
     /// Gives the challenge back when `error` is temporary, because a request that is answered 503

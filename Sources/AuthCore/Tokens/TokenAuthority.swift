@@ -4,9 +4,9 @@ internal import StrictJSON
 
 /// Signs and verifies tokens, each kind with the keys of its use.
 public struct TokenAuthority: Sendable {
-    /// How far `iat` may lie in the future, because the clocks of servers that share a database may
-    /// differ.
-    static let clockSkew: Duration = .seconds(60)
+    /// How far the clocks of servers that share a database may differ: `iat` may lie that far in
+    /// the future.
+    public static let clockSkew: Duration = .seconds(60)
 
     public let realm: Realm
     private let keys: KeyRing

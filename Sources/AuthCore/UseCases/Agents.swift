@@ -94,7 +94,7 @@ public struct Agents: UseCases {
     public func issueChallenge(
         to caller: Caller
     ) async throws(AgentError) -> ProofOfWork<AgentChallengeToken>.Issued {
-        let difficulty = governor.difficulty(for: caller.address, at: caller.now)
+        let difficulty = governor.difficulty(for: caller.address, at: caller.arrival)
         do {
             return try await work.issue(
                 difficulty: difficulty, salt: settings.salt, to: caller)

@@ -52,7 +52,7 @@ public struct Users: UseCases {
         email text: String, password: [UInt8], by caller: Caller
     ) async throws(AccountsError) -> Opened {
         guard settings.registrationIsOpen else { throw .registrationClosed }
-        _ = try attemptNow(try limiter.take(.creation, for: caller.address, at: caller.now))
+        _ = try attemptNow(try limiter.take(.creation, for: caller.address, at: caller.arrival))
         try await attempt(await creationInterval.begin(for: caller))
         guard let email = Email(parsing: text), try await !isReserved(email) else {
             throw .invalidEmail

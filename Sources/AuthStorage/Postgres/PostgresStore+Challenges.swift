@@ -17,7 +17,7 @@ extension PostgresStore: ChallengeLedger {
                 [
                     PostgresStatement(
                         SQL.hold, .text(id), .instant(expiry), .uuid(WriteID.make(at: expiry)),
-                        .instant(now))
+                        .instant(now), .instant(expiry.advanced(by: TokenAuthority.clockSkew)))
                 ], repetition: .harmless, read: { $0[0].changes == 1 }))
     }
 
@@ -57,7 +57,8 @@ private enum SQL {
         """
         INSERT INTO spent_challenge (id, expiry, write_id) VALUES ($1, $2, $3)
         ON CONFLICT (id) DO UPDATE SET expiry = excluded.expiry, write_id = excluded.write_id
-        WHERE spent_challenge.expiry <= $4 OR spent_challenge.write_id = excluded.write_id
+        WHERE spent_challenge.expiry <= $4 OR spent_challenge.expiry > $5
+        OR spent_challenge.write_id = excluded.write_id
         """)
 
     static let restore = Query("restore", "DELETE FROM spent_challenge WHERE id = $1")

@@ -7,7 +7,9 @@ extension SQLiteStore: ChallengeLedger {
 
     func hold(_ id: String, until expiry: Instant, at now: Instant) async throws -> Bool {
         try await write {
-            try $0.run(SQL.hold, .text(id), .instant(expiry), .instant(now)) == 1
+            try $0.run(
+                SQL.hold, .text(id), .instant(expiry), .instant(now),
+                .instant(expiry.advanced(by: TokenAuthority.clockSkew))) == 1
         }
     }
 
@@ -35,7 +37,7 @@ private enum SQL {
         "hold",
         """
         INSERT INTO spent_challenge (id, expiry) VALUES (?1, ?2)
-        ON CONFLICT DO UPDATE SET expiry = excluded.expiry WHERE expiry <= ?3
+        ON CONFLICT DO UPDATE SET expiry = excluded.expiry WHERE expiry <= ?3 OR expiry > ?4
         """)
 
     static let restore = Query(

@@ -35,6 +35,8 @@ struct Application: Sendable {
         report: @escaping @Sendable (RemoteFailure) -> Void = { _ in }
     ) async throws -> Application {
         let shares: WorkerPool.Shares = config.limits.enabled ? .ofQueue : .unlimited
+        // What can be refused without the database is refused before it is created.
+        let servicesSettings = try ServicesAPI.Settings(config.services)
         let found = try secret ?? MasterSecret.find(for: config)
         try MasterSecret.checkDatabase(of: config)
         let stores = try await config.database.open(
@@ -56,14 +58,14 @@ struct Application: Sendable {
                 realm: Realm(config, publicURL: publicURL), keys: keys, signers: pools.signing)
             let useCases = try UseCases(config, stores, tokens, keys, pools, report)
             let limiter = useCases.limiter
-            let clock = SystemClock.now
+            let clock = ServerClock(now: SystemClock.now)
             let agent = AgentAPI(
                 agents: useCases.agents, publicURL: publicURL,
                 jmap: JMAPDirectory(config.mail, publicURL: publicURL),
                 storeSessions: try StoreSessions(config, report: report), limiter: limiter,
                 events: events, clock: clock)
             let services = ServicesAPI(
-                services: useCases.mailServices, settings: try .init(config.services),
+                services: useCases.mailServices, settings: servicesSettings,
                 limiter: limiter, events: events, clock: clock)
             let apis = APIs(
                 agent: agent,
@@ -80,7 +82,7 @@ struct Application: Sendable {
                     bodyLimit: config.server.engine.bodyBytes, clock: clock),
                 operations: OperationsAPI(
                     agent: agent, isDraining: isDraining, pingDatabase: stores.ping,
-                    clock: { .now }), services: services)
+                    clock: clock.monotonic), services: services)
             return Application(
                 stores: stores, keys: keys, domains: useCases.domains, pools: pools,
                 router: apis.router, services: services)

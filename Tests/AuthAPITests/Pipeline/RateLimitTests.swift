@@ -35,6 +35,18 @@ struct RateLimitTests {
         #expect(await api.call(.post, "/api/v1/challenge").status == .ok)
     }
 
+    /// Limits are counted on the monotonic clock: otherwise the buckets would be empty for a moment.
+    @Test func settingTheClockBackMakesNoClientWait() async throws {
+        for _ in 0..<7 { #expect(await api.call(.get, "/api/challenge").status == .ok) }
+        api.world.clock.stepBack(by: .seconds(3600))
+        let last = await api.call(.get, "/api/challenge")
+        #expect(last.status == .ok && last.header("RateLimit-Remaining") == "0")
+        let rejected = await api.call(.get, "/api/challenge")
+        #expect(rejected.status == .tooManyRequests && rejected.header("Retry-After") == "1")
+        api.world.clock.advance(by: .seconds(1))
+        #expect(await api.call(.get, "/api/challenge").status == .ok)
+    }
+
     /// A 429 of the first bucket costs no more than an answer without a store.
     @Test func beyondTheBucketOfTheClientNothingIsLookedUp() async throws {
         let stores = try AgentWorld().stores

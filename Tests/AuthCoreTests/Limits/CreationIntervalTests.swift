@@ -41,6 +41,16 @@ struct CreationIntervalTests {
         try await other.begin(for: try caller("192.0.2.7"))
     }
 
+    /// The interval is stored as a time of the wall clock, which all servers share.
+    @Test func settingTheClockBackEndsTheInterval() async throws {
+        try await server().begin(for: try caller("192.0.2.7"))
+        world.clock.stepBack(by: .seconds(3600))
+        try await server().begin(for: try caller("192.0.2.7"))
+        await #expect(throws: RateLimited.self) {
+            try await server().begin(for: try caller("192.0.2.7"))
+        }
+    }
+
     @Test func theAddressesOfAnIPv6SlashSixtyFourAreOneClient() async throws {
         try await server().begin(for: try caller("2001:db8::1"))
         await #expect(throws: RateLimited.self) {

@@ -67,7 +67,7 @@ struct FailureCountTests {
         #expect(count.wait(0, at: start) == 0)
     }
 
-    @Test func aClockThatStepsBackMakesNoClientWaitLongerThanTheMaximum() {
+    @Test func anEarlierTimeAfterALaterOneMakesNoClientWaitLongerThanTheMaximum() {
         var count = FailureCount()
         for _ in 0..<20 { fail(&count) }
         let earlier = start - 86_400_000

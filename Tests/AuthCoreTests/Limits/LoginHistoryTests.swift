@@ -5,7 +5,7 @@ import Testing
 @testable import AuthCore
 
 struct LoginHistoryTests {
-    private let start = Instant(seconds: 1_800_000_000)
+    private let start = ContinuousClock.Instant(milliseconds: 1_800_000_000_000)
     private let account = LoginHistory.AccountKey(high: 1, low: 1)
 
     private func account(_ number: Int) -> LoginHistory.AccountKey {
@@ -16,12 +16,15 @@ struct LoginHistoryTests {
         IPAddress(v4: UInt32(truncatingIfNeeded: number))
     }
 
-    private func at(_ seconds: Int64) -> Instant { start.advanced(by: .seconds(seconds)) }
+    private func at(_ seconds: Int64) -> ContinuousClock.Instant {
+        start.advanced(by: .seconds(seconds))
+    }
 
     /// - Returns: the wait in milliseconds.
     private func attempt(
         _ history: inout LoginHistory, _ account: LoginHistory.AccountKey, _ client: IPAddress,
-        at now: Instant, isKnown: Bool = false, as outcome: LoginThrottle.Outcome = .failed
+        at now: ContinuousClock.Instant, isKnown: Bool = false,
+        as outcome: LoginThrottle.Outcome = .failed
     ) -> Int64 {
         let wait = history.begin(account, from: client, isKnown: isKnown, at: now)
         if wait == 0 {
@@ -83,7 +86,10 @@ struct LoginHistoryTests {
     @Test(arguments: [Int64.min, -1, 0, .max])
     func extremeTimesDoNotTrap(edge: Int64) {
         var history = LoginHistory(settings: .init(clientTries: 0))
-        for now in [Instant(milliseconds: edge), start, Instant(milliseconds: edge)] {
+        for now in [
+            ContinuousClock.Instant(milliseconds: edge), start,
+            ContinuousClock.Instant(milliseconds: edge),
+        ] {
             _ = attempt(&history, account, client(1), at: now, isKnown: true)
             #expect(attempt(&history, account, client(1), at: now, isKnown: true) > 0)
             history.end(account, from: client(1), isKnown: true, as: .succeeded, begunAt: now)

@@ -1,7 +1,8 @@
-import AuthCore
 import Networking
 import TestSupport
 import Testing
+
+@testable import AuthCore
 
 @Suite(.timeLimit(.minutes(10))) struct LoginThrottleTests {
     private let start = Instant(seconds: 1_800_000_000)
@@ -25,7 +26,9 @@ import Testing
     }
 
     private func caller(_ client: IPAddress, _ now: Instant) -> Caller {
-        Caller(address: client, requestID: "test", now: now, arrival: .now)
+        Caller(
+            address: client, requestID: "test", now: now,
+            arrival: ContinuousClock.Instant(milliseconds: now.milliseconds))
     }
 
     /// Clients of different sites.
@@ -140,6 +143,15 @@ import Testing
     @Test func waitingCountsForNothing() async throws {
         for _ in 0..<5 { _ = try await attempt(owner, home) }
         for _ in 0..<100 { #expect(try await attempt(owner, home) == .seconds(1)) }
+    }
+
+    @Test func settingTheClockBackMakesNobodyWait() async throws {
+        for _ in 0..<5 { #expect(try await attempt(owner, home) == .zero) }
+        // The wait of the sixth attempt is over, and then the wall clock is set back.
+        let caller = Caller(
+            address: home, requestID: "test", now: start.advanced(by: .seconds(-3600)),
+            arrival: ContinuousClock.Instant(milliseconds: start.milliseconds + 1000))
+        try await throttle.begin(owner, by: caller).end(as: .unchecked)
     }
 
     // MARK: By account and site, by account, over all accounts

@@ -4,16 +4,16 @@ import Testing
 @testable import AuthCore
 
 struct RateLimiterTests {
-    private let start = Instant(seconds: 1_800_000_000)
+    private let start = ContinuousClock.Instant(milliseconds: 1_800_000_000_000)
     private let client = IPAddress(v4: 0xc000_0201)
     private let other = IPAddress(v4: 0xc000_0202)
     private let limiter = RateLimiter(settings: .init())
 
-    private func caller(at now: Instant) -> Caller {
-        Caller(address: client, requestID: "r", now: now, arrival: .now)
+    private func caller(at now: ContinuousClock.Instant) -> Caller {
+        Caller(address: client, requestID: "r", now: Instant(seconds: 0), arrival: now)
     }
 
-    private func isTaken(_ limit: RateLimiter.Class, at now: Instant) -> Bool {
+    private func isTaken(_ limit: RateLimiter.Class, at now: ContinuousClock.Instant) -> Bool {
         (try? limiter.take(limit, for: client, at: now)) != nil
     }
 

@@ -3,7 +3,9 @@ import Testing
 @testable import AuthCore
 
 struct RecentTableTests {
-    private func at(_ seconds: Int64) -> Instant { Instant(seconds: 1_800_000_000 + seconds) }
+    private func at(_ seconds: Int64) -> ContinuousClock.Instant {
+        ContinuousClock.Instant(milliseconds: (1_800_000_000 + seconds) * 1000)
+    }
 
     @Test func entriesWrittenWithinAPeriodAreKept() {
         var table = TenSecondTable()
@@ -59,7 +61,7 @@ struct RecentTableTests {
         #expect(table[0] == 0 && table[9999] == 9999 && table[1] == nil)
     }
 
-    @Test func aClockThatStepsBackRemovesNothing() {
+    @Test func anEarlierTimeAfterALaterOneRemovesNothing() {
         var table = TenSecondTable()
         table.write(1, at: 1000)
         #expect(table.read(1, at: 0) != nil)
@@ -70,7 +72,7 @@ struct RecentTableTests {
     @Test func extremeTimesDoNotTrap() {
         var table = TenSecondTable()
         for edge in [Int64.min, .max, -1, 0, .max, .min] {
-            table.advance(to: Instant(milliseconds: edge))
+            table.advance(to: ContinuousClock.Instant(milliseconds: edge))
             table[1] = ""
             #expect(table[1] != nil)
         }
@@ -88,15 +90,15 @@ private struct TenSecondTable {
         set { table[key] = newValue }
     }
 
-    mutating func advance(to now: Instant) { table.advance(to: now) }
+    mutating func advance(to now: ContinuousClock.Instant) { table.advance(to: now) }
 
     mutating func write(_ key: Int, at seconds: Int64) {
-        advance(to: Instant(seconds: 1_800_000_000 + seconds))
+        advance(to: ContinuousClock.Instant(milliseconds: (1_800_000_000 + seconds) * 1000))
         table[key] = "\(seconds)"
     }
 
     mutating func read(_ key: Int, at seconds: Int64) -> String? {
-        advance(to: Instant(seconds: 1_800_000_000 + seconds))
+        advance(to: ContinuousClock.Instant(milliseconds: (1_800_000_000 + seconds) * 1000))
         return table[key]
     }
 }

@@ -5,7 +5,7 @@ import Testing
 @testable import AuthCore
 
 struct TokenBucketsTests {
-    private let start = Instant(seconds: 1_800_000_000)
+    private let start = ContinuousClock.Instant(milliseconds: 1_800_000_000_000)
 
     /// An address of its own /64 in 2001:db8::/32.
     private func network(_ number: Int) -> IPAddress {
@@ -123,7 +123,7 @@ struct TokenBucketsTests {
         #expect(!isDrawn(buckets.draw(for: IPAddress(v4: 0x0a00_0001), at: start)))
     }
 
-    @Test func aClockThatStepsBackDelaysNoClientLongerThanFillingABucket() {
+    @Test func anEarlierTimeAfterALaterOneDelaysNoClientLongerThanFillingABucket() {
         var buckets = TokenBuckets(rate: .init(2, per: .seconds(1)), capacity: 10)
         for second in 0..<3600 {
             let now = start.advanced(by: .milliseconds(second * 500))
@@ -145,7 +145,7 @@ struct TokenBucketsTests {
         var buckets = TokenBuckets(
             rate: .init(count, per: period, burst: burst), capacity: 1)
         for edge in [Int64.min, .min + 1, -1, 0, 1, .max - 1, .max, .min] {
-            let now = Instant(milliseconds: edge)
+            let now = ContinuousClock.Instant(milliseconds: edge)
             switch buckets.draw(for: network(1), at: now) {
             case .drawn(let draw): buckets.giveBack(draw)
             case .empty(let wait): #expect(wait > 0)

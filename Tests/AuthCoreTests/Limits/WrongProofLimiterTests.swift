@@ -1,9 +1,10 @@
-import AuthCore
 import Networking
 import Testing
 
+@testable import AuthCore
+
 struct WrongProofLimiterTests {
-    private let start = Instant(seconds: 1_800_000_000)
+    private let start = ContinuousClock.Instant(milliseconds: 1_800_000_000_000)
     private let client = IPAddress(v4: 0xc000_0201)
     private let other = IPAddress(v4: 0xc000_0202)
 
@@ -64,7 +65,7 @@ struct WrongProofLimiterTests {
     @Test func extremeTimesDoNotTrap() throws {
         let limiter = WrongProofLimiter(allowance: 0)
         for edge in [Int64.min, -1, 0, .max] {
-            let now = Instant(milliseconds: edge)
+            let now = ContinuousClock.Instant(milliseconds: edge)
             try limiter.acquire(client, at: now)
             #expect(throws: RateLimited.self) { try limiter.acquire(client, at: now) }
             limiter.refund(client, at: now)
