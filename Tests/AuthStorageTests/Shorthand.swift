@@ -1,4 +1,5 @@
 import AuthCore
+import Testing
 
 /// The protocols' methods without limits and events, for tests that do not need them.
 extension AccountStore {
@@ -94,8 +95,13 @@ extension DomainStore {
 }
 
 extension SigningKeyStore {
-    func rotate(to key: SealedKey, retiring: Instant) async throws {
-        try await rotate(to: key, retiring: retiring, recording: event(.keyRotated))
+    func rotate(
+        to key: SealedKey, replacing replaced: ReplacedKeys = .all, retiring: Instant,
+        recording event: AuditEvent = event(.keyRotated)
+    ) async throws {
+        let isMade: Bool = try await rotate(
+            to: key, replacing: replaced, retiring: retiring, recording: event)
+        #expect(isMade)
     }
 }
 

@@ -81,6 +81,54 @@ import Testing
     }
 
     @Test(arguments: Engine.allCases)
+    func aRotationOfAKeyThatIsNotCurrentChangesNothing(engine: Engine) async throws {
+        let store = try await engine.open()
+        #expect(try await store.insertFirst(key("a", .agent, created: 1)))
+        try await store.rotate(
+            to: key("b", .agent, created: 2), replacing: .current(id: "a"),
+            retiring: Instant(milliseconds: 10))
+        let before = try await store.keys()
+        #expect(before.map(\.retired) == [nil, Instant(milliseconds: 10)])
+        let isMade: Bool = try await store.rotate(
+            to: key("c", .agent, created: 3), replacing: .current(id: "a"),
+            retiring: Instant(milliseconds: 20), recording: event(.keyRotated, "late"))
+        #expect(!isMade)
+        #expect(try await store.keys() == before)
+        #expect(try await !store.subjects.contains("late"))
+    }
+
+    @Test(arguments: Engine.allCases)
+    func ofRacingRotationsOfOneKeyOneSucceeds(engine: Engine) async throws {
+        let store = try await engine.open()
+        #expect(try await store.insertFirst(key("first")))
+        let won = try await winners(of: 20) { number in
+            try await store.rotate(
+                to: key("\(number)", created: 5), replacing: .current(id: "first"),
+                retiring: Instant(milliseconds: 9), recording: event(.keyRotated))
+        }
+        #expect(won == 1)
+        #expect(try await store.keys().count == 2)
+    }
+
+    @Test(arguments: Engine.allCases)
+    func replacingAllKeysEndsThoseThatWouldVerifyForLonger(engine: Engine) async throws {
+        let store = try await engine.open()
+        #expect(try await store.insertFirst(key("other", .capability, created: 1)))
+        #expect(try await store.insertFirst(key("a", .agent, created: 1)))
+        for (number, retiring) in [("b", 5), ("c", 100)] as [(String, Int64)] {
+            try await store.rotate(
+                to: key(number, .agent, created: 2),
+                replacing: .current(id: number == "b" ? "a" : "b"),
+                retiring: Instant(milliseconds: retiring))
+        }
+        try await store.rotate(
+            to: key("d", .agent, created: 3), retiring: Instant(milliseconds: 10))
+        let ends = Dictionary(
+            uniqueKeysWithValues: try await store.keys().map { ($0.id, $0.retired?.milliseconds) })
+        #expect(ends == ["a": 5, "b": 10, "c": 10, "d": nil, "other": nil])
+    }
+
+    @Test(arguments: Engine.allCases)
     func aUseWithoutAKeyCanBeRotatedTo(engine: Engine) async throws {
         let store = try await engine.open()
         try await store.rotate(to: key("a"), retiring: .epoch)

@@ -14,6 +14,21 @@ import Testing
         #expect(text.contains("'commit'") && text.contains("\(code)"))
     }
 
+    @Test func damageIsToldFromOtherErrors() {
+        let damage: [StorageError] = [
+            .failed(statement: "s", code: .sqlite(11)), .failed(statement: "s", code: .sqlite(267)),
+            .failed(statement: "s", code: .sqlite(26)), .unopened(path: "p", code: 26),
+            .failed(statement: "s", code: .sqlState("XX001")), .unreadable(column: "c"),
+        ]
+        for error in damage { #expect(error.isDamage, "\(error)") }
+        let others: [StorageError] = [
+            .failed(statement: "s", code: .sqlite(1)), .failed(statement: "s", code: .sqlite(778)),
+            .failed(statement: "s", code: .sqlState("53100")), .unopened(path: "p", code: 14),
+            .inaccessible(path: "p", code: EACCES), .unresponsive(after: .zero), .closed,
+        ]
+        for error in others { #expect(!error.isDamage, "\(error)") }
+    }
+
     @Test func aDatabaseThatCannotBeOpenedIsNamed() throws {
         let directory = try TemporaryDirectory()
         #expect(throws: StorageError.unopened(path: directory.path, code: 14)) {

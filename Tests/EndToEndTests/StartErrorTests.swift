@@ -18,11 +18,48 @@ struct StartErrorTests {
         let directory = try TestDirectory()
         let first = try Program.serve(in: directory)
         let second = try TestDirectory()
+        let data = second.file("data")
         let (end, log) = try startError(
-            ["--profile", "test", "--port", String(first.port)], in: second)
+            ["--profile", "test", "--port", String(first.port), "--data", data], in: second)
         #expect(end == .exited(69))
         #expect(log.contains("binding 127.0.0.1:\(first.port) failed: Address already in use"))
         #expect(try Agent(first).call("GET", "/healthz").status == 200)
+        // A first start that fails leaves nothing behind.
+        #expect(access(data, F_OK) != 0)
+    }
+
+    @Test(arguments: [
+        ["POSTERN_SERVICES_LISTEN": "unix:/proc/none/s"],
+        ["POSTERN_SERVICES_LISTEN": "192.0.2.1:81"],
+        [
+            "POSTERN_SERVICES_LISTEN": "127.0.0.1:0",
+            "POSTERN_SERVICES_SECRET_FILE": "/proc/none/secret",
+        ],
+    ])
+    func aServicesListenerThatCannotBeMadeLeavesNothingBehind(variables: [String: String]) throws {
+        let directory = try TestDirectory()
+        var variables = variables
+        try directory.write("0123456789abcdef", to: "secret")
+        if variables.count == 1 {
+            variables["POSTERN_SERVICES_SECRET_FILE"] = directory.file("secret")
+        }
+        let (end, _) = try startError(
+            ["--profile", "test", "--port", "0", "--data", directory.file("data")],
+            in: directory, variables: variables)
+        #expect(end == .exited(69) || end == .exited(78))
+        #expect(access(directory.file("data"), F_OK) != 0)
+    }
+
+    /// The directory of the socket is made with the database.
+    @Test func aServicesSocketMayBeInTheNewStorageDirectory() throws {
+        let directory = try TestDirectory()
+        let socket = directory.file("data/services.sock")
+        let program = try Program.serve(
+            ["--data", directory.file("data")], in: directory,
+            variables: ["POSTERN_SERVICES_LISTEN": "unix:\(socket)"])
+        #expect(access(socket, F_OK) == 0)
+        #expect(try program.stop() == .exited(0))
+        #expect(access(socket, F_OK) != 0)
     }
 
     @Test(arguments: ["0", "8080"])

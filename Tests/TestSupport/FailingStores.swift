@@ -143,9 +143,11 @@ public final class FailingKeys: SigningKeyStore {
     }
 
     public func rotate(
-        to key: SealedKey, retiring: Instant, recording event: AuditEvent
-    ) async throws {
-        try await inner.rotate(to: key, retiring: retiring, recording: event)
+        to key: SealedKey, replacing replaced: ReplacedKeys, retiring: Instant,
+        recording event: AuditEvent
+    ) async throws -> Bool {
+        try await inner.rotate(
+            to: key, replacing: replaced, retiring: retiring, recording: event)
     }
 
     public func reseal(

@@ -1,7 +1,8 @@
 public import Networking
 internal import Synchronization
 
-/// Something that was refused and may be an attack, for the operator's log. Contains no secret.
+/// Something that was refused and may be an attack, or that decides which tokens are valid, for the
+/// operator's log. Contains no secret.
 public struct SecurityEvent: Equatable, Sendable {
     public enum Kind: String, CaseIterable, Sendable {
         /// A token, cookie or challenge that was sent is not valid, or not valid any more.
@@ -10,12 +11,16 @@ public struct SecurityEvent: Equatable, Sendable {
         case attemptThrottled = "attempt_throttled"
         /// A URL that a user gave leads to an address that may not be connected to.
         case addressRefused = "address_refused"
+        /// Another key signs the tokens of a use.
+        case signingKeyChanged = "signing_key_changed"
     }
 
     public let kind: Kind
-    /// The template of the route, or the origin of the URL.
+    /// The template of the route, the origin of the URL, or a use of keys and the id of a key.
     public let subject: String
-    public let client: IPAddress
+    /// `nil` for what no client has caused.
+    public let client: IPAddress?
+    /// Empty for what no client has caused.
     public let requestID: String
 
     public init(_ kind: Kind, subject: String, by caller: Caller) {
@@ -23,6 +28,14 @@ public struct SecurityEvent: Equatable, Sendable {
         self.subject = subject
         client = caller.address
         requestID = caller.requestID
+    }
+
+    /// An event that no client has caused.
+    public init(_ kind: Kind, subject: String) {
+        self.kind = kind
+        self.subject = subject
+        client = nil
+        requestID = ""
     }
 }
 
@@ -33,7 +46,7 @@ public final class SecurityEvents: Sendable {
     private struct Key: Hashable {
         let kind: SecurityEvent.Kind
         let subject: String
-        /// `nil` for the clients beyond the capacity.
+        /// `nil` for the clients beyond the capacity, and for what no client has caused.
         let client: IPBlock?
     }
 
@@ -57,7 +70,7 @@ public final class SecurityEvents: Sendable {
 
     public func record(_ event: SecurityEvent) {
         let isFirst = entries.withLock { entries in
-            var key = Key(kind: event.kind, subject: event.subject, client: event.client.client)
+            var key = Key(kind: event.kind, subject: event.subject, client: event.client?.client)
             if entries[key] == nil, entries.count >= Self.capacity {
                 key = Key(kind: event.kind, subject: "", client: nil)
             }

@@ -19,7 +19,10 @@ public struct SealedKey: Equatable, Sendable {
     /// AES-256-GCM: a nonce of 12 bytes, the ciphertext, a tag of 16 bytes. `use` and `id` are the
     /// additional authenticated data.
     public let sealed: [UInt8]
-    public let created: Instant
+    /// When it was made. For a key that was made to sign at a later time, that time less
+    /// ``KeyUse/publicationLead``: so every program on the database, an older one too, lets it sign
+    /// at that time.
+    public var created: Instant
     /// `nil` for the newest key of its use. For an older key, the instant until which it verifies.
     public var retired: Instant?
 
@@ -48,9 +51,13 @@ public protocol SigningKeyStore: Sendable {
     /// stored.
     func insertFirst(_ key: SealedKey) async throws -> Bool
 
-    /// Makes `key` the current key of its use and retires the previous one, which verifies until
-    /// `retiring`. Atomic.
-    func rotate(to key: SealedKey, retiring: Instant, recording event: AuditEvent) async throws
+    /// Makes `key` the current key of its use and retires the keys that it replaces, which verify
+    /// until `retiring`. Atomic.
+    /// - Returns: `false`, having changed nothing, when the key to replace is not the current one.
+    func rotate(
+        to key: SealedKey, replacing replaced: ReplacedKeys, retiring: Instant,
+        recording event: AuditEvent
+    ) async throws -> Bool
 
     /// Replaces the sealed form of every key by what `seal` returns for it: all or none. Keys that
     /// other servers store meanwhile come before or after it.
@@ -63,4 +70,12 @@ public protocol SigningKeyStore: Sendable {
     /// Removes keys that no longer verify at `instant`.
     /// - Returns: how many were removed.
     func removeRetired(before instant: Instant) async throws -> Int
+}
+
+/// The keys that a rotation retires.
+public enum ReplacedKeys: Equatable, Sendable {
+    /// The key with this id, if it is the current one.
+    case current(id: String)
+    /// The current key, whichever it is, and every older one that would verify for longer.
+    case all
 }

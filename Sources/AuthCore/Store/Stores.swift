@@ -17,7 +17,8 @@ public struct Stores: Sendable {
     public var audit: any AuditLog
     public var signingKeys: any SigningKeyStore
 
-    /// Returns once the database has answered a trivial query, for readiness checks.
+    /// Returns once the database has answered a quick look at the tables that logins need, for
+    /// readiness checks.
     /// Throws ``StoreBusy`` when the database is locked, and another error when it is broken or
     /// does not answer in time.
     public var ping: @Sendable () async throws -> Void

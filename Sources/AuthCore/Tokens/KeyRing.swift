@@ -12,24 +12,17 @@ internal import Synchronization
 /// when another process may have changed the keys.
 public final class KeyRing: Sendable {
     private struct UseKeys: Sendable {
+        let schedule: KeySchedule
         let current: SigningKey
-        /// When the current key was created.
-        let since: Instant
-        /// The key before it, and the instant until which it verifies tokens.
-        let previous: (key: SigningKey, retired: Instant)?
+        /// The key before it.
+        let previous: SigningKey?
         let verifying: [VerificationKey]
 
-        func signing(for use: KeyUse, at now: Instant) -> SigningKey {
-            guard use.isPublished, let previous, now < since.advanced(by: use.lead),
-                now < previous.retired
-            else { return current }
-            return previous.key
+        func signing(at now: Instant) -> SigningKey {
+            if let previous, schedule.previousSigns(at: now) { return previous }
+            return current
         }
     }
-
-    /// How long a new key is published before it signs. It must be longer than caches keep the key
-    /// set (five minutes) plus the time in which other servers on the database read the key.
-    public static let publicationLead: Duration = .seconds(360)
 
     private struct State {
         var sealer: KeySealer
@@ -104,20 +97,67 @@ public final class KeyRing: Sendable {
 
     /// Generates a new key for `use` and retires the current one.
     ///
-    /// A key that others verify with is published for ``publicationLead`` before it signs; until
-    /// then the old key signs. Tokens of the old key stay valid for `grace` after it has stopped
-    /// signing.
-    /// - Parameter grace: zero for a key that has leaked: then the old key and all its tokens are
-    ///   invalid at once.
-    /// - Returns: the new key's id.
-    public func rotate(_ use: KeyUse, grace: Duration) async throws -> String {
-        let key = try await makeKey(use)
-        let now = clock()
-        try await store.rotate(
-            to: key, retiring: now.advanced(by: grace == .zero ? .zero : grace + use.lead),
-            recording: AuditEvent(.keyRotated, time: now, actor: .operator, subject: key.id))
+    /// The new key is stored at once, and signs after ``KeyUse/publicationLead`` or `delay`,
+    /// whichever is longer; until then the old key signs. Tokens of the old key stay valid for
+    /// `grace` after it has stopped signing.
+    /// - Parameter grace: zero for a key that has leaked: then the new key signs at once, and every
+    ///   older key and all its tokens are invalid at once.
+    /// - Throws: ``RotationError``.
+    public func rotate(
+        _ use: KeyUse, grace: Duration, in delay: Duration = .zero
+    ) async throws -> RotatedKey {
         try await refresh()
-        return key.id
+        if grace == .zero { return try await replace(use, grace: .zero, delay: .zero) }
+        guard let schedule = state.withLock({ $0.ready[use]?.schedule }) else {
+            // There is nothing to retire: the first key is generated, as at a start.
+            return RotatedKey(id: try await keys(for: use).current.id, signsFrom: clock())
+        }
+        if schedule.previousSigns(at: clock()) {
+            throw RotationError.pending(id: schedule.current, signsFrom: schedule.signsFrom)
+        }
+        return try await replace(use, replacing: schedule.current, grace: grace, delay: delay)
+    }
+
+    /// Rotates `use` if its current key was created `age` ago or earlier. Of several servers on one
+    /// database that call it at the same time, one rotates.
+    /// - Returns: the new key; `nil` when no rotation is due, or another server was first.
+    public func rotate(
+        _ use: KeyUse, olderThan age: Duration, grace: Duration
+    ) async throws -> RotatedKey? {
+        try await refresh()
+        let now = clock()
+        guard let schedule = state.withLock({ $0.ready[use]?.schedule }),
+            schedule.created.advanced(by: age) <= now, !schedule.previousSigns(at: now)
+        else { return nil }
+        do {
+            return try await replace(
+                use, replacing: schedule.current, grace: grace, delay: .zero, by: .server)
+        } catch RotationError.overtaken {
+            return nil
+        }
+    }
+
+    /// - Parameter id: of the key that is current; `nil` ends every key that there is.
+    private func replace(
+        _ use: KeyUse, replacing id: String? = nil, grace: Duration, delay: Duration,
+        by actor: AuditEvent.Actor = .operator
+    ) async throws -> RotatedKey {
+        var key = try await makeKey(use)
+        let now = clock()
+        let lead = max(delay, use.publicationLead)
+        key.created = now.advanced(by: lead - use.publicationLead)
+        let isMade = try await store.rotate(
+            to: key, replacing: id.map { .current(id: $0) } ?? .all,
+            retiring: id == nil ? now : now.advanced(by: grace + lead),
+            recording: AuditEvent(.keyRotated, time: now, actor: actor, subject: key.id))
+        guard isMade else { throw RotationError.overtaken }
+        try await refresh()
+        return RotatedKey(id: key.id, signsFrom: id == nil ? now : now.advanced(by: lead))
+    }
+
+    /// The id of the key that signs, for every use whose keys have been read.
+    public func signers(at now: Instant) -> [KeyUse: String] {
+        state.withLock { $0.ready.mapValues { $0.schedule.signer(at: now) } }
     }
 
     /// The public keys that verify tokens of `use` now, the newest first.
@@ -131,14 +171,14 @@ public final class KeyRing: Sendable {
     }
 
     /// Returns the published key that signs new tokens. The newest key signs only after verifiers
-    /// had time to fetch it (``publicationLead``).
+    /// had time to fetch it (``KeyUse/publicationLead``).
     public func publishedSigner(_ use: KeyUse, at now: Instant) async throws -> PublishedKey? {
         let signer = try await signingKey(for: use, at: now).id
         return try await published(use, at: now).first { $0.id == signer }
     }
 
     func signingKey(for use: KeyUse, at now: Instant) async throws -> SigningKey {
-        try await keys(for: use).signing(for: use, at: now)
+        try await keys(for: use).signing(at: now)
     }
 
     func verificationKeys(for use: KeyUse, at now: Instant) async throws -> [VerificationKey] {
@@ -161,7 +201,10 @@ public final class KeyRing: Sendable {
     private func beginRefresh() -> Bool {
         let now = clock()
         return state.withLock { state in
-            if let refreshed = state.refreshed, now.since(refreshed) < Self.refreshInterval {
+            // Not after the clock has been set back, which could last for long.
+            if let refreshed = state.refreshed, refreshed <= now,
+                now.since(refreshed) < Self.refreshInterval
+            {
                 return false
             }
             state.refreshed = now
@@ -237,42 +280,50 @@ public final class KeyRing: Sendable {
     ) throws -> [KeyUse: UseKeys] {
         var opened: [KeyUse: UseKeys] = [:]
         for use in KeyUse.allCases {
-            var current: (key: SigningKey, since: Instant)?
-            var previous: (key: SigningKey, retired: Instant)?
+            guard let schedule = KeySchedule(of: use, in: stored) else { continue }
+            var keys: [String: SigningKey] = [:]
             var verifying: [VerificationKey] = []
-            // The store returns the newest first, so the first retired key is the previous one.
             for sealed in stored where sealed.use == use {
                 var bytes = try sealer.open(sealed)
                 defer { bytes.wipe() }
                 let key = try SigningKey(id: sealed.id, use: use, bytes: bytes)
-                if let retired = sealed.retired {
-                    previous = previous ?? (key, retired)
-                } else {
-                    current = (key, sealed.created)
-                }
+                keys[key.id] = key
                 verifying.append(
                     VerificationKey(
                         id: key.id, material: key.verification, retired: sealed.retired))
             }
-            guard let current else { continue }
+            guard let current = keys[schedule.current] else { continue }
             opened[use] = UseKeys(
-                current: current.key, since: current.since, previous: previous,
-                verifying: verifying)
+                schedule: schedule, current: current,
+                previous: schedule.previous.flatMap { keys[$0] }, verifying: verifying)
         }
         return opened
     }
 }
 
-extension KeyUse {
-    /// Whether its public keys are published. Other programs then verify with them and cache them.
-    fileprivate var isPublished: Bool {
+/// A key that a rotation has made.
+public struct RotatedKey: Equatable, Sendable {
+    public let id: String
+    public let signsFrom: Instant
+}
+
+/// Why a key was not rotated. Nothing has changed.
+public enum RotationError: Error, Equatable, Sendable, CustomStringConvertible {
+    /// A rotation has made a key already that does not sign yet. Another one would sign before
+    /// verifiers have fetched it.
+    case pending(id: String, signsFrom: Instant)
+    /// Another process has rotated the key meanwhile.
+    case overtaken
+
+    public var description: String {
         switch self {
-        case .agent, .accounts: false
-        case .capability, .login: true
+        case .pending(let id, let signsFrom):
+            "the new key \(id) is published and signs from \(signsFrom.rfc3339); rotate again after"
+                + " that, or with --leaked at once"
+        case .overtaken:
+            "another process has rotated the key at the same time; see `postern key list`"
         }
     }
-
-    fileprivate var lead: Duration { isPublished ? KeyRing.publicationLead : .zero }
 }
 
 /// The store has no key for a use although one was just stored.

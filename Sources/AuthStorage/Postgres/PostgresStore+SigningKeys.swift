@@ -20,16 +20,23 @@ extension PostgresStore: SigningKeyStore {
     }
 
     func rotate(
-        to key: SealedKey, retiring: Instant, recording event: AuditEvent
-    ) async throws {
+        to key: SealedKey, replacing replaced: ReplacedKeys, retiring: Instant,
+        recording event: AuditEvent
+    ) async throws -> Bool {
+        let values: [PostgresValue] = [
+            .instant(retiring), .text(key.use.rawValue), .text(key.id),
+        ]
+        let retire =
+            switch replaced {
+            case .current(let id): PostgresStatement(SQL.retireKey, values + [.text(id)])
+            case .all: PostgresStatement(SQL.retireKeys, values)
+            }
+        // While another key is current, the new one cannot be inserted.
         let isMade = try await record(
-            event, SQL.rotate, key.values,
-            after: [
-                .lockingSigningKeys,
-                PostgresStatement(
-                    SQL.retireKey, .instant(retiring), .text(key.use.rawValue), .text(key.id)),
-            ], ifMade: true, read: { try $0.integer(0) > 0 }, isMade: { $0 })
-        guard isMade else { throw StorageError.duplicateKey(id: key.id) }
+            event, SQL.rotate, key.values, after: [.lockingSigningKeys, retire], ifMade: true,
+            read: { try $0.integer(0) > 0 }, isMade: { $0 })
+        guard isMade || replaced != .all else { throw StorageError.duplicateKey(id: key.id) }
+        return isMade
     }
 
     /// Reads the keys, and replaces them if they are still the same: `seal` may take long, and must
@@ -98,7 +105,14 @@ private enum SQL {
     static let retireKey = Query(
         "retireKey",
         """
-        UPDATE signing_key SET retired = $1 WHERE use = $2 AND retired IS NULL
+        UPDATE signing_key SET retired = $1 WHERE use = $2 AND retired IS NULL AND id = $4
+        AND NOT EXISTS (SELECT 1 FROM signing_key WHERE id = $3)
+        """)
+
+    static let retireKeys = Query(
+        "retireKeys",
+        """
+        UPDATE signing_key SET retired = $1 WHERE use = $2 AND (retired IS NULL OR retired > $1)
         AND NOT EXISTS (SELECT 1 FROM signing_key WHERE id = $3)
         """)
 

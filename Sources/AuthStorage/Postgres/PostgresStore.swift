@@ -54,7 +54,8 @@ final class PostgresStore: Sendable {
         await pool.close()
     }
 
-    /// Returns once the server has answered one trivial query, for readiness.
+    /// Returns once the server has answered a query that reads a row of each table that logins
+    /// need, for readiness.
     func ping() async throws {
         do {
             try await withDeadline(.now + settings.pingTimeout) {
@@ -255,5 +256,21 @@ enum WriteID {
 }
 
 private enum SQL {
-    static let ping = Query("ping", "SELECT 1")
+    /// Each part reads one row by an index.
+    static let ping = Query("ping", "SELECT " + looks.joined(separator: ", "))
+
+    private static let looks =
+        [
+            ("account", "address", "credential_version"), ("account", "id", "credential_version"),
+            ("account", "api_key_digest", "credential_version"),
+            ("pro_user", "email", "credential_version"), ("pro_user", "id", "credential_version"),
+            ("api_token", "digest", "created"), ("hash_login", "email", "credential_version"),
+            ("spent_challenge", "id", "expiry"), ("signing_key", "id", "created"),
+        ].flatMap { table, key, value in
+            ["", " DESC"].map { order in
+                "(SELECT \(value) FROM \(table) ORDER BY \(key)\(order) LIMIT 1)"
+            }
+        }
+        // Not the oldest event: where many were removed, finding it takes long.
+        + ["(SELECT time FROM audit ORDER BY sequence DESC LIMIT 1)"]
 }

@@ -18,14 +18,23 @@ extension SQLiteStore: SigningKeyStore {
     }
 
     func rotate(
-        to key: SealedKey, retiring: Instant, recording event: AuditEvent
-    ) async throws {
+        to key: SealedKey, replacing replaced: ReplacedKeys, retiring: Instant,
+        recording event: AuditEvent
+    ) async throws -> Bool {
         try await write { connection in
-            try connection.run(SQL.retireKey, .instant(retiring), .text(key.use.rawValue))
+            let use = SQLValue.text(key.use.rawValue)
+            switch replaced {
+            case .current(let id):
+                let isCurrent =
+                    try connection.run(SQL.retireKey, .instant(retiring), use, .text(id)) == 1
+                guard isCurrent else { return false }
+            case .all: try connection.run(SQL.retireKeys, .instant(retiring), use)
+            }
             guard try key.insert(into: connection) else {
                 throw StorageError.duplicateKey(id: key.id)
             }
             try connection.record(event)
+            return true
         }
     }
 
@@ -74,7 +83,15 @@ private enum SQL {
         """)
 
     static let retireKey = Query(
-        "retireKey", "UPDATE signing_key SET retired = ?1 WHERE use = ?2 AND retired IS NULL")
+        "retireKey",
+        "UPDATE signing_key SET retired = ?1 WHERE use = ?2 AND retired IS NULL AND id = ?3")
+
+    static let retireKeys = Query(
+        "retireKeys",
+        """
+        UPDATE signing_key SET retired = ?1
+        WHERE use = ?2 AND (retired IS NULL OR retired > ?1)
+        """)
 
     static let resealKey = Query(
         "resealKey", "UPDATE signing_key SET sealed = ?1 WHERE id = ?2")

@@ -75,7 +75,8 @@ final class SQLiteStore: Sendable {
         for connection in connections.reversed() { await connection.close() }
     }
 
-    /// Returns once the database has answered one trivial read, for readiness.
+    /// Returns once the database has answered a few reads of the tables that logins need, for
+    /// readiness. Damage in the pages that it meets, the first and the last of each, is an error.
     /// - Throws: `StoreBusy` when it is locked, ``StorageError/unresponsive(after:)`` when there
     ///   is no answer within the time limit (a hung disk), or another error.
     func ping() async throws {
@@ -146,5 +147,20 @@ struct SQLiteSettings: Equatable, Sendable {
 }
 
 private enum SQL {
-    static let ping = Query("ping", "SELECT count(*) FROM schema_migration")
+    /// Each part reads one row by an index.
+    static let ping = Query("ping", "SELECT " + looks.joined(separator: ", "))
+
+    private static let looks =
+        ["(SELECT count(*) FROM schema_migration)"]
+        + [
+            ("account", "address", "credential_version"), ("account", "id", "credential_version"),
+            ("account", "api_key_digest", "credential_version"),
+            ("user", "email", "credential_version"), ("user", "id", "credential_version"),
+            ("api_token", "digest", "created"), ("hash_login", "email", "credential_version"),
+            ("spent_challenge", "id", "expiry"), ("signing_key", "id", "created"),
+        ].flatMap { table, key, value in
+            ["", " DESC"].map { order in
+                "(SELECT \(value) FROM \(table) ORDER BY \(key)\(order) LIMIT 1)"
+            }
+        } + ["(SELECT time FROM audit ORDER BY sequence DESC LIMIT 1)"]
 }

@@ -16,6 +16,14 @@ extension EngineCode: CustomStringConvertible {
         }
     }
 
+    var isDamage: Bool {
+        switch self {
+        case .sqlite(let code): [SQLITE_CORRUPT, SQLITE_NOTADB].contains(code & 0xff)
+        // data_corrupted, index_corrupted
+        case .sqlState(let state): ["XX001", "XX002"].contains(state)
+        }
+    }
+
     /// The error in words, with what the operator can do about it.
     var words: String {
         switch self {
@@ -44,6 +52,8 @@ extension EngineCode: CustomStringConvertible {
             "this user of the database may not do it; grant it the rights on the tables"
         case "42": "the tables of the database are not those of this program"
         case "53": "the database server lacks a resource; see its log"
+        case "XX" where EngineCode.sqlState(state).isDamage:
+            "the database is damaged; restore a backup"
         case "58", "XX": "the database server has failed; see its log"
         default: "the database server rejected the statement; see its log"
         }

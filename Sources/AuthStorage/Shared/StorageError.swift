@@ -30,6 +30,20 @@ public enum StorageError: Error, Equatable, Sendable {
     case hasItsOwnBackup
 }
 
+extension StorageError {
+    /// Whether the content of the database is damaged: only a backup helps.
+    public var isDamage: Bool {
+        switch self {
+        case .failed(_, let code): code.isDamage
+        case .unopened(_, let code): EngineCode.sqlite(code).isDamage
+        case .unreadable: true
+        case .duplicateKey, .unknownOwner, .inaccessible, .unconnected, .unresponsive, .closed,
+            .hasItsOwnBackup:
+            false
+        }
+    }
+}
+
 extension StorageError: CustomStringConvertible {
     public var description: String {
         switch self {

@@ -53,19 +53,25 @@ public struct Listener: Sendable {
 
     public let address: ListenAddress
     public let service: Service
+    /// A socket that was bound before the service was known; nil to bind one at the start.
+    let socket: BoundSocket?
 
-    public init(address: ListenAddress, netstrings service: NetstringService) {
+    public init(address: ListenAddress, service: Service) {
         self.address = address
-        self.service = .netstrings(service)
+        self.service = service
+        socket = nil
     }
 
-    public init(
-        address: ListenAddress, router: Router, proxies: TrustedProxies = TrustedProxies(),
-        limitsConnections: Bool = true
-    ) {
-        self.address = address
-        service = .http(
-            HTTPService(router: router, proxies: proxies, limitsConnections: limitsConnections))
+    /// - Parameter socket: used by one server, which closes it.
+    public init(socket: BoundSocket, service: Service) {
+        address = socket.address
+        self.service = service
+        self.socket = socket
+    }
+
+    public init(address: ListenAddress, router: Router, proxies: TrustedProxies = TrustedProxies())
+    {
+        self.init(address: address, service: .http(HTTPService(router: router, proxies: proxies)))
     }
 }
 
@@ -76,4 +82,12 @@ public struct HTTPService: Sendable {
     /// Whether its connections are limited, and count among those of all listeners. Where they do
     /// not, clients of other listeners cannot use up its connections.
     public let limitsConnections: Bool
+
+    public init(
+        router: Router, proxies: TrustedProxies = TrustedProxies(), limitsConnections: Bool = true
+    ) {
+        self.router = router
+        self.proxies = proxies
+        self.limitsConnections = limitsConnections
+    }
 }

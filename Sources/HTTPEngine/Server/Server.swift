@@ -36,7 +36,7 @@ public final class Server: Sendable {
             acceptedConnections: context.limiter.accepted, rejections: rejections.counts)
     }
 
-    /// Binds every listener, and begins to accept.
+    /// Binds every listener that is not bound yet, and begins to accept.
     /// - Returns: the addresses in the order of the listeners, port 0 resolved.
     /// - Throws: ``SocketError``.
     public func start() throws -> [ListenAddress] {

@@ -1,7 +1,7 @@
 internal import CSocket
 internal import Glibc
 
-/// A listening unix socket and its file.
+/// A unix socket that is bound, and its file.
 ///
 /// The file has its mode and owner before anybody can connect. One that a server left behind which
 /// has ended is replaced; any other file stays, and is an error.
@@ -12,7 +12,7 @@ struct UnixSocket: Sendable {
     private let device: dev_t
     private let inode: ino_t
 
-    init(_ file: SocketFile, backlog: Int32) throws(SocketError) {
+    init(_ file: SocketFile) throws(SocketError) {
         path = file.path
         guard file.path.utf8.count <= SocketFile.maxPathBytes, !file.path.utf8.contains(0) else {
             throw SocketError(call: "binding unix:\(file.path)", code: ENAMETOOLONG)
@@ -25,21 +25,20 @@ struct UnixSocket: Sendable {
                 throw SocketError(call: "binding unix:\(file.path)", code: errno)
             }
             (device, inode) = try Self.prepare(file)
-            guard listen(descriptor, backlog) == 0 else {
-                throw SocketError(call: "listen", code: errno)
-            }
         } catch {
             close(descriptor)
             throw error
         }
     }
 
-    func remove() {
+    /// Whether the path still leads to this socket.
+    var isPresent: Bool {
         var status = stat()
-        guard lstat(path, &status) == 0, status.st_dev == device, status.st_ino == inode else {
-            return
-        }
-        unlink(path)
+        return lstat(path, &status) == 0 && status.st_dev == device && status.st_ino == inode
+    }
+
+    func remove() {
+        if isPresent { unlink(path) }
     }
 
     /// Sets mode and owner. Connecting is refused until the socket listens.

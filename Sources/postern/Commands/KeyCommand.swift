@@ -4,21 +4,43 @@ internal import AuthCore
 /// `postern key`: manages the signing keys.
 struct KeyCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "key", abstract: "List, rotate or reseal the signing keys.",
-        subcommands: [List.self, Rotate.self, Reseal.self])
+        commandName: "key", abstract: "List, rotate, export or reseal the signing keys.",
+        discussion: """
+            Examples:
+              postern key list
+              postern key rotate --use capability
+              postern key export --use capability --directory /etc/dovecot/keys --layout dovecot
+            """,
+        subcommands: [List.self, Rotate.self, KeyExportCommand.self, Reseal.self])
 
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "List the keys: use, id, time of creation, and the end of a retired key.")
+            abstract: "List the keys: use, id, time of creation, and what each is used for now.",
+            discussion: """
+                signs                      it signs new tokens
+                signs until TIME           likewise, and the key that follows is published already
+                published, signs from TIME verifiers can fetch it; it signs at that time
+                verifies until TIME        it signs no more; its tokens are valid until then
+
+                Times are UTC. A key that was made with --in is listed as made \
+                \(KeyUse.capability.publicationLead.withUnit) before it signs (capability, login) \
+                or when it signs (agent, accounts).
+
+                Example:
+                  postern key list
+                """)
 
         @OptionGroup var options: ConfigOptions
 
         func run() async throws {
             try await options.withStore { stores, _ in
-                for key in try await stores.signingKeys.keys() {
-                    let state = key.retired.map { "verifies until \($0.rfc3339)" } ?? "signs"
+                let keys = try await stores.signingKeys.keys()
+                let now = SystemClock.now()
+                for key in keys {
+                    let state = KeySchedule(of: key.use, in: keys)?.state(of: key, at: now)
                     try Output.deliver(
-                        "\(key.use.rawValue)  \(key.id)  \(key.created.rfc3339)  \(state)")
+                        "\(key.use.rawValue)  \(key.id)  \(key.created.rfc3339)  "
+                            + (state ?? .ended).words)
                 }
             }
         }
@@ -29,21 +51,29 @@ struct KeyCommand: AsyncParsableCommand {
             abstract:
                 "Create a new signing key. Tokens of the old one stay valid until they expire.",
             discussion: """
-                Running servers on the same database use the new key within \
-                \(BackgroundTasks.keyRefresh.withUnit). A key that other programs verify with \
-                (capability, login) is published at once and signs \
-                \(KeyRing.publicationLead.withUnit) later, when caches of the key set \
-                contain it. The old key is accepted until the last token that it has signed has \
-                expired.
+                Running servers on the same database know the new key within \
+                \(BackgroundTasks.keyRefresh.withUnit). It signs later: a key that other programs \
+                verify with (capability, login) is published at once and signs \
+                \(KeyUse.capability.publicationLead.withUnit) later, when caches of the key set \
+                contain it; the old key signs until then. With --in it signs at the time that you \
+                choose, for example when you restart a mail store that reads keys from files. A \
+                key of agent or accounts signs at once. The command prints when the key signs, and \
+                so does `postern key list`.
 
-                If a key has leaked, use --leaked: the old key and all tokens that it has signed \
-                are rejected at once, by running servers within \
+                The old key is accepted until the last token that it has signed has expired. While \
+                a new key does not sign yet, there is no second rotation of its use.
+
+                If a key has leaked, use --leaked: the new key signs at once, and every older key \
+                of this use and all tokens of them are rejected at once, by running servers within \
                 \(BackgroundTasks.keyRefresh.withUnit).
 
                 Examples:
                   postern key rotate --use capability
+                  postern key rotate --use capability --in 10m
                   postern key rotate --use capability --leaked
                 """)
+        /// The longest time for which a key can be made in advance.
+        static let longestDelay = Duration.seconds(30 * 86_400)
 
         @OptionGroup var options: ConfigOptions
 
@@ -61,6 +91,30 @@ struct KeyCommand: AsyncParsableCommand {
         @Flag(help: "Reject the old key, and all tokens that it has signed, at once.")
         var leaked = false
 
+        @Option(
+            name: .customLong("in"),
+            help: ArgumentHelp(
+                "When the new key signs, from now: 6m (agent, accounts: 0s) to 30d.",
+                valueName: "duration"),
+            transform: { text in
+                guard let delay = Duration(text: text, unitRequired: true) else {
+                    throw ValidationError("--in takes a number with a unit, such as 10m or 1h.")
+                }
+                return delay
+            })
+        var delay: Duration?
+
+        func validate() throws {
+            guard let delay else { return }
+            if leaked { throw ValidationError("With --leaked the new key signs at once.") }
+            let bounds = use.publicationLead...Self.longestDelay
+            guard bounds.contains(delay) else {
+                throw ValidationError(
+                    "--in takes \(bounds.lowerBound.withUnit) to \(bounds.upperBound.withUnit) for"
+                        + " \(use.rawValue) keys.")
+            }
+        }
+
         func run() async throws {
             try await options.withStore { stores, config in
                 let found = try MasterSecret.find(for: config)
@@ -73,9 +127,25 @@ struct KeyCommand: AsyncParsableCommand {
                 // opened must not be replaced.
                 try await keys.refresh()
                 let grace = leaked ? .zero : config.longestLifetime(of: use)
-                let id = try await keys.rotate(use, grace: grace)
-                Output.print("\(use.rawValue)  \(id)")
+                let new = try await keys.rotate(use, grace: grace, in: delay ?? .zero)
+                let state: KeySchedule.State =
+                    new.signsFrom <= SystemClock.now()
+                    ? .signs(until: nil) : .published(signsFrom: new.signsFrom)
+                Output.print("\(use.rawValue)  \(new.id)  \(state.words)")
             }
+        }
+    }
+}
+
+extension KeySchedule.State {
+    /// As the commands print it.
+    fileprivate var words: String {
+        switch self {
+        case .signs(until: nil): "signs"
+        case .signs(until: let end?): "signs until \(end.rfc3339)"
+        case .published(let begin): "published, signs from \(begin.rfc3339)"
+        case .verifies(let end): "verifies until \(end.rfc3339)"
+        case .ended: "ended"
         }
     }
 }
@@ -118,21 +188,5 @@ extension KeyCommand {
                         + " the place of \(MasterSecret.path(for: config))")
             }
         }
-    }
-}
-
-extension Config {
-    /// How long a retired key must still verify: the longest lifetime of the tokens that it signs,
-    /// and two minutes, after which every server has stopped signing with it, also one that could
-    /// not read the database for a while.
-    func longestLifetime(of use: KeyUse) -> Duration {
-        let lifetime =
-            switch use {
-            case .agent: max(tokens.sessionLifetime, pow.agentLifetime)
-            case .accounts: max(tokens.accountLifetime, pow.accountsLifetime)
-            case .capability: tokens.capabilityLifetime
-            case .login: HashLogins.Settings(hashLogin).tokenLifetime
-            }
-        return lifetime + .seconds(120)
     }
 }

@@ -65,14 +65,16 @@ struct Postern: AsyncParsableCommand {
 enum Exit {
     /// EX_UNAVAILABLE: the server, or a service that it needs, is not available.
     static let unavailable = ExitCode(69)
-    /// EX_CONFIG: the configuration or the data directory is not valid.
+    /// EX_CONFIG: the configuration, the database or the master secret cannot be used as it is.
     static let misconfigured = ExitCode(78)
 
     static func code(for error: any Error) -> ExitCode {
         switch error {
         case is ErrorResponse, is SignupError, is ChallengeError, is DomainCommandError,
-            is BackupError, is CopyError, StorageError.hasItsOwnBackup:
+            is BackupError, is CopyError, is RotationError, is KeyDirectoryError,
+            StorageError.hasItsOwnBackup:
             .failure
+        case let error as StorageError where error.isDamage: misconfigured
         case is MasterSecretError, is UnreadableKey, is MigrationError, is SubjectError,
             is DatabaseURLError, is ServicesListenerError:
             misconfigured

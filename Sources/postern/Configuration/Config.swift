@@ -15,6 +15,7 @@ struct Config: Sendable {
     var mail = MailSection()
     var pow = ProofOfWorkSection()
     var tokens = TokenSection()
+    var keys = KeySection()
     /// The cost of Argon2id; AuthCore owns the defaults.
     var passwords = PasswordHasher.Settings()
     var accounts = AccountSection()
@@ -29,9 +30,9 @@ struct Config: Sendable {
     static let settings: [Setting] =
         [Setting("profile", \.profile, .oneOf)] + ServerSection.settings + StorageSection.settings
         + MailSection.settings + ProofOfWorkSection.settings + TokenSection.settings
-        + PasswordSection.settings + AccountSection.settings + UserSection.settings
-        + LimitSection.settings + HashLoginSection.settings + DNSSection.settings
-        + AuditSection.settings + ServicesSection.settings
+        + KeySection.settings + PasswordSection.settings + AccountSection.settings
+        + UserSection.settings + LimitSection.settings + HashLoginSection.settings
+        + DNSSection.settings + AuditSection.settings + ServicesSection.settings
 
     /// The defaults of a profile.
     init(profile: Profile = .development) {

@@ -18,6 +18,7 @@ struct ConfigRules {
         rules.checkAccounts()
         rules.checkServices()
         rules.checkMail()
+        rules.checkKeys()
         return rules.faults
     }
 
@@ -177,6 +178,15 @@ struct ConfigRules {
                 "\(text) cannot be fetched",
                 "use a host name of letters, digits and hyphens or an address in its usual form,"
                     + " and the characters of a URL in mail.jmap_session_path")
+        }
+    }
+
+    private mutating func checkKeys() {
+        let every = config.keys.rotateEvery
+        if every > .zero, every < KeySection.shortestRotation {
+            add(
+                "keys.rotate_every", "\(every.withUnit) is too short",
+                "use at least \(KeySection.shortestRotation.withUnit), or 0 for no rotation")
         }
     }
 

@@ -67,8 +67,8 @@ struct Log: Sendable {
             format, time: SystemClock.now(), level: "notice", message: "security event")
         line.add("kind", event.kind.rawValue)
         line.add("subject", event.subject)
-        line.add("client", event.client.description)
-        line.add("id", event.requestID)
+        if let client = event.client { line.add("client", client.description) }
+        if !event.requestID.isEmpty { line.add("id", event.requestID) }
         line.add("count", count)
         writer.append(line.finish(), isEvent: true)
     }

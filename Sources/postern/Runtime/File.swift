@@ -64,6 +64,12 @@ enum File {
         }
     }
 
+    /// Who may read, write and search it; `nil` when it cannot be looked at.
+    static func mode(of path: String) -> mode_t? {
+        var status = stat()
+        return stat(path, &status) == 0 ? status.st_mode & 0o777 : nil
+    }
+
     /// Creates the file with `content` and mode 0600. It is durable when the function returns.
     ///
     /// The file gets its name after its content is complete, so a crash leaves no partial file.
@@ -89,6 +95,30 @@ enum File {
         do {
             try write(temporary)
             try giveName(path, to: temporary)
+            try synchronizeDirectory(of: path)
+        } catch {
+            unlink(temporary)
+            throw error
+        }
+    }
+
+    /// Creates the file with `content`, or replaces it whole, with a mode that does not depend on
+    /// the umask. It is durable when the function returns.
+    /// - Parameters:
+    ///   - directory: where the temporary file is made, on the same file system.
+    ///   - replacing: `false` to throw ``FileError/exists`` when there is a file.
+    static func install(
+        _ content: [UInt8], at path: String, mode: mode_t, temporaryIn directory: String,
+        replacing: Bool
+    ) throws(FileError) {
+        let temporary = newName(beside: "\(directory)/file")
+        do throws(FileError) {
+            try writeNew(temporary, content: content, mode: mode)
+            if replacing {
+                guard rename(temporary, path) == 0 else { throw .last }
+            } else {
+                try giveName(path, to: temporary)
+            }
             try synchronizeDirectory(of: path)
         } catch {
             unlink(temporary)
@@ -140,11 +170,14 @@ enum File {
         guard rename(temporary, path) == 0 else { throw .last }
     }
 
-    private static func writeNew(_ path: String, content: [UInt8]) throws(FileError) {
+    private static func writeNew(
+        _ path: String, content: [UInt8], mode: mode_t = 0o600
+    ) throws(FileError) {
         let flags = O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW
         let descriptor = open(path, flags, 0o600)
         guard descriptor >= 0 else { throw .last }
         defer { close(descriptor) }
+        if mode != 0o600, fchmod(descriptor, mode) != 0 { throw .last }
         var written = 0
         while written < content.count {
             let count = content[written...].withUnsafeBytes {
@@ -165,4 +198,9 @@ enum File {
         defer { close(descriptor) }
         guard fsync(descriptor) == 0 else { throw .last }
     }
+}
+
+extension mode_t {
+    /// As chmod(1) reads it.
+    var octal: String { "0" + String(self, radix: 8) }
 }

@@ -3,7 +3,8 @@ internal import Cryptography
 internal import Logging
 
 /// The tasks that run at intervals, independent of requests: remove expired challenges, refresh the
-/// signing keys, return free memory, remove old audit events, look up verified domains.
+/// signing keys, rotate and export them, return free memory, remove old audit events, look up
+/// verified domains.
 ///
 /// A task that fails is logged and runs again after its interval. It never ends the server.
 struct BackgroundTasks: Sendable {
@@ -25,10 +26,9 @@ struct BackgroundTasks: Sendable {
     private static let repeatedError = Duration.seconds(60)
 
     let ledger: any ChallengeLedger
-    let signingKeys: any SigningKeyStore
+    let signingKeys: SigningKeyTasks
     /// Whether other processes can open the database and change its keys.
     let isShared: Bool
-    let keys: KeyRing
     let domains: Domains
     let audit: any AuditLog
     /// How long audit events are kept; zero keeps them without end.
@@ -44,11 +44,17 @@ struct BackgroundTasks: Sendable {
     func run() async {
         await withDiscardingTaskGroup { group in
             group.addTask { await alone("sweep spent challenges", .seconds(60), sweep) }
-            group.addTask { await alone("remove keys", .seconds(60), removeKeys) }
             group.addTask {
-                guard isShared else { return }
-                var seen: Int64?
-                await repeatedly("read keys", Self.keyWatch) { seen = try await readKeys(seen) }
+                await alone("remove keys", .seconds(60), signingKeys.removeRetired)
+            }
+            group.addTask { await watchKeys() }
+            group.addTask {
+                guard signingKeys.rotateEvery > .zero else { return }
+                await alone("rotate keys", .seconds(60), signingKeys.rotate)
+            }
+            group.addTask {
+                guard signingKeys.exporter != nil else { return }
+                await repeatedly("export keys", Self.keyWatch, signingKeys.export)
             }
             group.addTask {
                 // A second after the start, and after the other tasks of each minute: they use the
@@ -81,17 +87,18 @@ struct BackgroundTasks: Sendable {
         }
     }
 
-    func removeKeys() async throws {
-        _ = try await signingKeys.removeRetired(before: clock())
-    }
-
-    /// Reads the keys when another process has written to the database.
-    /// - Parameter seen: what the last call that succeeded has returned; `nil` for the first.
-    /// - Returns: the database's count of changes.
-    func readKeys(_ seen: Int64?) async throws -> Int64 {
-        let count = try await signingKeys.changeCount()
-        if count != seen { try await keys.refresh() }
-        return count
+    /// Takes up keys that other processes have made, and reports when another key begins to sign.
+    private func watchKeys() async {
+        guard isShared else {
+            // Without other processes only a rotation by age changes the keys.
+            guard signingKeys.rotateEvery > .zero else { return }
+            return await repeatedly("watch keys", Self.keyWatch) { signingKeys.reportSigners() }
+        }
+        var seen: Int64?
+        await repeatedly("read keys", Self.keyWatch) {
+            seen = try await signingKeys.read(seen)
+            signingKeys.reportSigners()
+        }
     }
 
     /// Removes all audit events that are older than the retention, a limited number at a time.

@@ -50,15 +50,19 @@ enum MasterSecret {
 
     /// What the operator should know about the file of a secret that can be used; `nil` if nothing.
     static func exposure(for config: Config) -> String? {
-        guard let path = Process.environment[Environment.masterSecretFile] else { return nil }
-        return exposure(aboutMounted: path)
+        if let path = Process.environment[Environment.masterSecretFile] {
+            return exposure(aboutMounted: path)
+        }
+        guard !config.database.isInMemory else { return nil }
+        // Not read with such a mode. Found here, it can be corrected before the next start.
+        let path = path(for: config)
+        guard let mode = File.mode(of: path), mode & 0o077 != 0 else { return nil }
+        return MasterSecretError(path: path, cause: .mode(mode)).description
     }
 
     static func exposure(aboutMounted path: String) -> String? {
-        var status = stat()
-        guard stat(path, &status) == 0, status.st_mode & 0o044 != 0 else { return nil }
-        return "the master secret \(path) can be read by others"
-            + " (mode 0\(String(status.st_mode & 0o777, radix: 8)))"
+        guard let mode = File.mode(of: path), mode & 0o044 != 0 else { return nil }
+        return "the master secret \(path) can be read by others (mode \(mode.octal))"
     }
 
     /// The path of the file, whether or not it exists.
@@ -161,7 +165,7 @@ struct MasterSecretError: Error, Equatable, CustomStringConvertible {
             "the master secret \(path) has \(count) bytes; it must have 32 bytes or 64 hex digits"
         case .mode(let mode):
             "the master secret \(path) can be read or replaced by others"
-                + " (mode 0\(String(mode, radix: 8))); run: chmod 600 \(path)"
+                + " (mode \(mode.octal)); run: chmod 600 \(path)"
         }
     }
 }

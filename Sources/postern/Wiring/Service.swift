@@ -1,6 +1,7 @@
 internal import AuthAPI
 internal import AuthCore
 internal import AuthStorage
+internal import Glibc
 internal import HTTPEngine
 internal import Logging
 
@@ -34,9 +35,12 @@ struct Service: Sendable {
     }
 
     private func serve(until signals: StopSignals, _ logger: Logger) async throws {
-        var port = config.server.port
-        let reservation = reservePort()
-        if let reservation { port = reservation.port }
+        // Before anything is created: nothing is left behind when an address is in use.
+        var places = try ListenPlace.all(config)
+        for index in places.indices where !places[index].isInNewDirectory(config.storage.directory) {
+            _ = try places[index].bind()
+        }
+        let port = try places[0].bind().address.port
         guard let publicURL = config.publicURL(port: port)?.text else {
             throw ServiceError.noPort(host: config.server.host)
         }
@@ -64,24 +68,27 @@ struct Service: Sendable {
                 }),
             events: events, isDraining: { draining.isSet },
             report: { Self.report($0, logger, events) })
-        let listeners = try listeners(of: application, port: port)
         let server = Server(
-            configuration: engine(publicURL: publicURL), listeners: listeners.map(\.listener),
-            hooks: hooks(logger))
-        let addresses = try withExtendedLifetime(reservation) { try server.start() }
+            configuration: engine(publicURL: publicURL),
+            listeners: try places.indices.map { index in
+                Listener(
+                    socket: try places[index].bind(),
+                    service: service(of: places[index].name, application))
+            }, hooks: hooks(logger))
+        let addresses = try server.start()
         Output.print("listening on http://\(addresses[0])")
         var started: Logger.Metadata = [
             "profile": "\(config.profile)", "public_url": "\(publicURL)",
         ]
-        for (listener, address) in zip(listeners, addresses).dropFirst() {
-            started[listener.name] = "\(address)"
+        for (place, address) in zip(places, addresses).dropFirst() {
+            started[place.name.rawValue] = "\(address)"
         }
         logger.info("started", metadata: started)
         let background = Task {
             await BackgroundTasks(
                 ledger: application.stores.challenges,
-                signingKeys: application.stores.signingKeys,
-                isShared: !config.database.isInMemory, keys: application.keys,
+                signingKeys: signingKeyTasks(of: application, events, logger),
+                isShared: !config.database.isInMemory,
                 domains: application.domains,
                 audit: application.stores.audit, retention: config.audit.retention,
                 exclusively: application.stores.exclusively,
@@ -98,32 +105,29 @@ struct Service: Sendable {
         logger.info("stopped")
     }
 
-    /// The public listener and, where there are such, those for mail stores, mail servers and
-    /// proxies, each with its name in the log.
-    private func listeners(
-        of application: Application, port: UInt16
-    ) throws -> [(name: String, listener: Listener)] {
-        var listeners = [
-            (
-                name: "public",
-                listener: Listener(
-                    address: .tcp(host: config.server.host, port: port),
-                    router: application.router, proxies: config.server.proxies)
-            )
-        ]
-        let (services, api) = (config.services, application.services)
-        if let address = services.listen {
-            listeners.append(
-                ("services", try ServicesListener.make(at: address, config, router: api.router)))
+    private func signingKeyTasks(
+        of application: Application, _ events: SecurityEvents, _ logger: Logger
+    ) -> SigningKeyTasks {
+        SigningKeyTasks(
+            store: application.stores.signingKeys, keys: application.keys,
+            rotateEvery: config.keys.rotateEvery,
+            grace: { [config] in config.longestLifetime(of: $0) },
+            exporter: config.keys.exportDirectory.map { path in
+                KeyExporter(
+                    KeyExport(of: .capability, as: config.keys.exportLayout, config), to: path,
+                    keys: application.keys)
+            }, events: events, logger: logger, clock: SystemClock.now)
+    }
+
+    private func service(
+        of name: ListenPlace.Name, _ application: Application
+    ) -> Listener.Service {
+        switch name {
+        case .public:
+            .http(HTTPService(router: application.router, proxies: config.server.proxies))
+        case .services: .http(ServicesListener.service(application.services.router, config))
+        case .socketmap: .netstrings(application.services.socketmap)
         }
-        if let address = services.socketmap {
-            listeners.append(
-                (
-                    "socketmap",
-                    try ServicesListener.makeSocketmap(at: address, services, api.socketmap)
-                ))
-        }
-        return listeners
     }
 
     /// Logs that another server did not answer as it should.
@@ -186,17 +190,14 @@ struct Service: Sendable {
             config.limits.enabled ? max(1, engine.maxConnections / 4) : .max
         return engine
     }
-
-    private func reservePort() -> PortReservation? {
-        guard config.server.port == 0, config.server.publicURL == nil else { return nil }
-        return PortReservation(host: config.server.host)
-    }
 }
 
 extension LoadedConfig {
     /// What an operator should know before a start: `serve` logs it, `check-config` prints it.
     var startWarnings: [String] {
-        warnings.map(\.shown) + [MasterSecret.exposure(for: config)].compactMap { $0 }
+        warnings.map(\.shown)
+            + [MasterSecret.exposure(for: config), ServicesListener.exposure(of: config.services)]
+            .compactMap { $0 }
     }
 }
 

@@ -6,27 +6,26 @@ internal import Networking
 
 /// The listeners for mail stores, mail servers and proxies.
 enum ServicesListener {
-    /// The listener where a mail server looks up mailboxes, domains and senders.
-    static func makeSocketmap(
-        at address: ServicesAddress, _ services: ServicesSection, _ service: NetstringService
-    ) throws(ServicesListenerError) -> Listener {
-        Listener(address: try listenAddress(address, services), netstrings: service)
-    }
-
-    static func make(
-        at address: ServicesAddress, _ config: Config, router: Router
-    ) throws(ServicesListenerError) -> Listener {
+    /// What the listener for mail stores and proxies serves.
+    static func service(_ router: Router, _ config: Config) -> HTTPService {
         // A service on this machine is a proxy: it names the end user's address.
         var proxies = TrustedProxies()
         proxies.forwardedHeader = config.server.proxies.forwardedHeader
         proxies.addresses =
             config.server.proxies.addresses + ["127.0.0.0/8", "::1"].compactMap { IPBlock($0) }
-        return Listener(
-            address: try listenAddress(address, config.services), router: router,
-            proxies: proxies, limitsConnections: false)
+        return HTTPService(router: router, proxies: proxies, limitsConnections: false)
     }
 
-    private static func listenAddress(
+    /// What the operator should know about the file of a secret that can be used; `nil` if nothing.
+    static func exposure(of services: ServicesSection) -> String? {
+        guard let path = services.secretFile, let mode = File.mode(of: path), mode & 0o044 != 0
+        else { return nil }
+        return "services.secret_file: \(path) can be read by others (mode \(mode.octal)); run:"
+            + " chmod go-rwx \(path)"
+    }
+
+    /// Where to listen for `address`, with the mode and the owner of a unix socket.
+    static func listenAddress(
         _ address: ServicesAddress, _ services: ServicesSection
     ) throws(ServicesListenerError) -> ListenAddress {
         switch address {

@@ -40,9 +40,9 @@ struct DiscoveryAPITests {
 
     @Test func aRetiredKeyStaysPublishedWhileItsTokensAreValid() async throws {
         let before = try await kids()
-        let new = try await api.world.keys.rotate(.capability, grace: .seconds(600))
+        let new = try await api.world.keys.rotate(.capability, grace: .seconds(600)).id
         #expect(try await kids() == [new] + before)
-        api.world.clock.advance(by: KeyRing.publicationLead + .seconds(601))
+        api.world.clock.advance(by: KeyUse.capability.publicationLead + .seconds(601))
         #expect(try await kids() == [new])
     }
 

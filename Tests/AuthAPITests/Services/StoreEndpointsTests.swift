@@ -149,7 +149,7 @@ struct StoreEndpointsTests {
         #expect(await check("supersecret", "203.0.113.1").status.code == 200)
         let throttled = services.api.events.entries.last?.0
         #expect(throttled?.kind == .attemptThrottled)
-        #expect(throttled?.client.description == "198.51.100.1")
+        #expect(throttled?.client?.description == "198.51.100.1")
     }
 
     @Test(arguments: [

@@ -58,10 +58,10 @@ struct KeyRingTests {
     @Test func aNewKeyIsPublishedBeforeItSignsAndTheOldOneStaysPublished() async throws {
         let ring = try ring(seed: 1)
         let old = try await ring.signingKey(for: .capability, at: clock.now).id
-        let new = try await ring.rotate(.capability, grace: .seconds(300))
+        let new = try await ring.rotate(.capability, grace: .seconds(300)).id
         #expect(try await published(ring) == [new, old])
         #expect(try await ring.signingKey(for: .capability, at: clock.now).id == old)
-        clock.advance(by: KeyRing.publicationLead)
+        clock.advance(by: KeyUse.capability.publicationLead)
         #expect(try await ring.signingKey(for: .capability, at: clock.now).id == new)
         #expect(try await published(ring) == [new, old])
         clock.advance(by: .seconds(300))
@@ -72,7 +72,7 @@ struct KeyRingTests {
     @Test func aKeyRetiredWithoutGraceIsInvalidAtOnce() async throws {
         let ring = try ring(seed: 1)
         _ = try await ring.signingKey(for: .capability, at: clock.now)
-        let new = try await ring.rotate(.capability, grace: .zero)
+        let new = try await ring.rotate(.capability, grace: .zero).id
         #expect(try await ring.signingKey(for: .capability, at: clock.now).id == new)
         #expect(try await published(ring) == [new])
     }
@@ -80,7 +80,7 @@ struct KeyRingTests {
     @Test func aKeyThatIsNotPublishedSignsAtOnce() async throws {
         let ring = try ring(seed: 1)
         let old = try await ring.signingKey(for: .agent, at: clock.now).id
-        let new = try await ring.rotate(.agent, grace: .seconds(300))
+        let new = try await ring.rotate(.agent, grace: .seconds(300)).id
         #expect(try await ring.signingKey(for: .agent, at: clock.now).id == new)
         #expect(try await ring.verificationKey(id: old, for: .agent, at: clock.now) != nil)
         clock.advance(by: .seconds(300))
@@ -92,7 +92,7 @@ struct KeyRingTests {
         let there = try ring(seed: 2)
         _ = try await here.signingKey(for: .agent, at: clock.now)
         _ = try await there.signingKey(for: .agent, at: clock.now)
-        let new = try await there.rotate(.agent, grace: .seconds(60))
+        let new = try await there.rotate(.agent, grace: .seconds(60)).id
         #expect(try await here.verificationKey(id: new, for: .agent, at: clock.now) == nil)
         clock.advance(by: .seconds(6))
         #expect(try await here.verificationKey(id: new, for: .agent, at: clock.now)?.id == new)
@@ -107,6 +107,16 @@ struct KeyRingTests {
         for number in 0..<100 {
             _ = try await ring.verificationKey(id: "made-up-\(number)", for: .agent, at: clock.now)
         }
+        #expect(counting.reads == before + 1)
+    }
+
+    @Test func afterTheClockWasSetBackUnknownKeyIDsAreStillLookedUp() async throws {
+        let counting = FailingKeys(store)
+        let ring = try ring(seed: 1, store: counting)
+        _ = try await ring.signingKey(for: .agent, at: clock.now)
+        clock.stepBack(by: .seconds(3600))
+        let before = counting.reads
+        _ = try await ring.verificationKey(id: "made-up", for: .agent, at: clock.now)
         #expect(counting.reads == before + 1)
     }
 
@@ -148,7 +158,7 @@ struct KeyRingTests {
         #expect(try await ring.signingKey(for: .agent, at: clock.now).id == id)
         file.withLock { $0 = new }
         try await ring.refresh()
-        let rotated = try await ring.rotate(.agent, grace: .seconds(60))
+        let rotated = try await ring.rotate(.agent, grace: .seconds(60)).id
         let restarted = try self.ring(seed: 2, secret: newSecret)
         #expect(try await restarted.signingKey(for: .agent, at: clock.now).id == rotated)
         #expect(
@@ -218,9 +228,11 @@ struct KeyRingTests {
         }
 
         func rotate(
-            to key: SealedKey, retiring: Instant, recording event: AuditEvent
-        ) async throws {
-            try await inner.rotate(to: key, retiring: retiring, recording: event)
+            to key: SealedKey, replacing replaced: ReplacedKeys, retiring: Instant,
+            recording event: AuditEvent
+        ) async throws -> Bool {
+            try await inner.rotate(
+                to: key, replacing: replaced, retiring: retiring, recording: event)
         }
 
         func removeRetired(before instant: Instant) async throws -> Int {

@@ -42,7 +42,8 @@ private struct NetstringServer {
         server = Server(
             configuration: configuration,
             listeners: [
-                Listener(address: .tcp(host: "127.0.0.1", port: 0), netstrings: service)
+                Listener(
+                    address: .tcp(host: "127.0.0.1", port: 0), service: .netstrings(service))
             ],
             hooks: ServerHooks(error: {
                 record.add("\($0.id == nil ? "connection" : "request"): \($0.error)")

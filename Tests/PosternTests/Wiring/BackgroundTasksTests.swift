@@ -15,20 +15,25 @@ import Testing
         let pool = Pools(cores: 1).signing
         let sealer = try KeySealer(
             masterSecret: [UInt8](repeating: 1, count: 32), random: RandomBytes.make)
+        let events = SecurityEvents { _, _ in }
+        let logger = Logger(label: "t") { _ in SwiftLogNoOpLogHandler() }
         return BackgroundTasks(
-            ledger: stores.challenges, signingKeys: stores.signingKeys, isShared: true,
-            keys: KeyRing(
-                store: stores.signingKeys, sealer: sealer, pool: pool,
-                random: RandomBytes.make,
-                clock: clock),
+            ledger: stores.challenges,
+            signingKeys: SigningKeyTasks(
+                store: stores.signingKeys,
+                keys: KeyRing(
+                    store: stores.signingKeys, sealer: sealer, pool: pool,
+                    random: RandomBytes.make,
+                    clock: clock),
+                grace: { _ in .zero }, events: events, logger: logger, clock: clock),
+            isShared: true,
             domains: Domains(
                 settings: .defaults, policy: AddressPolicy(MailSection()), domains: stores.domains,
                 resolver: SystemResolver(
                     dns: DNSClient(servers: [], timeout: .seconds(1)), report: { _ in }),
                 random: RandomBytes.make),
             audit: stores.audit, retention: retention, exclusively: stores.exclusively,
-            events: SecurityEvents { _, _ in },
-            logger: Logger(label: "t") { _ in SwiftLogNoOpLogHandler() }, clock: clock)
+            events: events, logger: logger, clock: clock)
     }
 
     @Test func aSweepRemovesExpiredChallengesAndNoOthers() async throws {
@@ -49,21 +54,6 @@ import Testing
         // It has expired by this clock, but not by a clock that is 59 s behind.
         try await tasks(stores, at: Instant(seconds: 158)).sweep()
         #expect(try await stores.challenges.spend("spent", expiry: Instant(seconds: 100)) == false)
-    }
-
-    @Test func retiredKeysAreRemovedAtTheirEnd() async throws {
-        let stores = try Database.openInMemory()
-        let key = SealedKey(
-            id: "k", use: .agent, sealed: [1], created: Instant(seconds: 1))
-        let next = SealedKey(
-            id: "n", use: .agent, sealed: [1], created: Instant(seconds: 2))
-        _ = try await stores.signingKeys.insertFirst(key)
-        try await stores.signingKeys.rotate(
-            to: next, retiring: Instant(seconds: 10),
-            recording: AuditEvent(
-                .keyRotated, time: Instant(seconds: 0), actor: .operator, subject: ""))
-        try await tasks(stores, at: Instant(seconds: 20)).removeKeys()
-        #expect(try await stores.signingKeys.keys().map(\.id) == ["n"])
     }
 
     @Test func eventsOlderThanTheRetentionAreRemoved() async throws {

@@ -43,44 +43,43 @@ import Testing
         #expect(try ServicesAPI.Settings(services).secret == nil)
     }
 
+    @Test(arguments: [(UInt32(0o600), false), (0o400, false), (0o640, true), (0o644, true)])
+    func aSecretThatOthersMayReadIsAWarning(mode: UInt32, isWarned: Bool) {
+        var services = ServicesSection()
+        #expect(ServicesListener.exposure(of: services) == nil)
+        services.secretFile = scratch.write("secret", Array("0123456789abcdef".utf8), mode: mode)
+        let warning = ServicesListener.exposure(of: services)
+        #expect((warning != nil) == isWarned)
+        if let warning { #expect(warning.contains("/secret can be read by others")) }
+    }
+
     @Test func namesOfUsersAndGroupsBecomeNumbers() throws {
         var config = Config()
         config.services.socketMode = 0o640
         config.services.socketOwner = FileOwner("root:root")
-        let router = Router(groups: []) { error, _ in Response(status: error.status) }
         let path = "\(scratch.path)/s"
-        func address() throws -> ListenAddress {
-            try ServicesListener.make(at: .unix(path: path), config, router: router).address
+        config.services.listen = .unix(path: path)
+        config.services.socketmap = .unix(path: "m")
+        func addresses() throws -> [ListenAddress] {
+            try ListenPlace.all(config).dropFirst().map(\.address)
         }
         #expect(
-            try address() == .unix(SocketFile(path: path, mode: 0o640, owner: 0, group: 0)))
+            try addresses() == [path, "m"].map {
+                .unix(SocketFile(path: $0, mode: 0o640, owner: 0, group: 0))
+            })
         config.services.socketOwner = FileOwner(":7")
-        #expect(try address() == .unix(SocketFile(path: path, mode: 0o640, group: 7)))
+        config.services.listen = nil
+        #expect(
+            try addresses() == [.unix(SocketFile(path: "m", mode: 0o640, group: 7))])
         config.services.socketOwner = FileOwner("nobody-of-that-name")
         #expect(throws: ServicesListenerError.unknown("user", "nobody-of-that-name")) {
-            try address()
+            try addresses()
         }
-    }
-
-    @Test func theSocketmapsFileHasModeAndOwnerToo() throws {
-        var services = ServicesSection()
-        services.socketMode = 0o640
-        services.socketOwner = FileOwner(":7")
-        let service = NetstringService(
-            requestBytes: 1, maxConnections: 1, oversized: [], failed: [], answer: { $0 })
-        let listener = try ServicesListener.makeSocketmap(
-            at: .unix(path: "m"), services, service)
-        #expect(listener.address == .unix(SocketFile(path: "m", mode: 0o640, group: 7)))
     }
 
     @Test func servicesOnThisMachineNameTheEndUsersAddress() throws {
         let router = Router(groups: []) { error, _ in Response(status: error.status) }
-        let listener = try ServicesListener.make(
-            at: .unix(path: "s"), Config(), router: router)
-        guard case .http(let service) = listener.service else {
-            Issue.record("the listener does not speak HTTP")
-            return
-        }
+        let service = ServicesListener.service(router, Config())
         #expect(service.proxies.addresses.map(\.description) == ["127.0.0.0/8", "::1"])
         #expect(!service.limitsConnections && service.proxies.proxyProtocol == .off)
     }

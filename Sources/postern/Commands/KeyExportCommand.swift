@@ -1,0 +1,107 @@
+internal import ArgumentParser
+internal import AuthCore
+
+/// `postern key export`: writes public keys for a mail store that reads them from files.
+struct KeyExportCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "export",
+        abstract: "Write the public keys as PEM, to standard output or to a directory.",
+        discussion: """
+            Without --directory every published key is printed, the newest first; with --layout \
+            cyrus the one that signs now.
+
+            The layouts of a directory:
+              pem      <kid>.pem for every published key
+              dovecot  default/RS256/<kid> for every published key, as Dovecot's local validation \
+            looks them up (local_validation_key_dict); tokens without a key id need and get \
+            default/RS256/default, the key that signs now
+              cyrus    one file, capability.pem, with the key that signs now: Cyrus IMAP reads \
+            every file in http_jwt_key_dir, and accepts tokens of one RSA key only
+
+            Each file is replaced whole, and all users can read it. Files of an earlier call that \
+            are not needed any more are removed. Other files are never changed: one that is in the \
+            way is an error. What was written is listed in DIRECTORY/.postern.
+
+            Call it again after each rotation, when a new key is published and when it signs, or \
+            set keys.export_directory: then the server does it.
+
+            Examples:
+              postern key export --use capability
+              postern key export --use capability --directory /etc/dovecot/keys --layout dovecot
+              postern key export --use capability --directory /etc/cyrus/jwt --layout cyrus
+            """)
+
+    @OptionGroup var options: ConfigOptions
+
+    @Option(
+        help: "capability or login; the other keys are secret.",
+        transform: { text in
+            guard let use = KeyUse(rawValue: text), use.isPublished else {
+                throw ValidationError("--use takes capability or login.")
+            }
+            return use
+        })
+    var use: KeyUse
+
+    @Option(
+        help: ArgumentHelp(
+            "The directory to write to. It is made if the one above it is there.",
+            valueName: "directory"))
+    var directory: String?
+
+    @Option(
+        help: ArgumentHelp("cyrus, dovecot or pem.", valueName: "layout"),
+        transform: { text in
+            guard let layout = KeyLayout(rawValue: text) else {
+                throw ValidationError("--layout takes cyrus, dovecot or pem.")
+            }
+            return layout
+        })
+    var layout = KeyLayout.pem
+
+    func validate() throws {
+        if directory == nil, layout == .dovecot {
+            throw ValidationError("--layout dovecot needs a --directory.")
+        }
+    }
+
+    func run() async throws {
+        try await options.withStore { stores, config in
+            guard
+                try await stores.signingKeys.keys().contains(where: {
+                    $0.use == use && $0.retired == nil
+                })
+            else {
+                Output.message(
+                    "there is no \(use.rawValue) key yet; `postern serve` makes the first one")
+                throw ExitCode.failure
+            }
+            let keys = try KeyRing(
+                stores, secret: try MasterSecret.reread(for: config), pool: Pools().signing)
+            try await keys.refresh()
+            let now = SystemClock.now()
+            guard let signer = try await keys.publishedSigner(use, at: now) else { return }
+            let published = try await keys.published(use, at: now)
+            guard let directory else {
+                let printed = layout == .cyrus ? [signer] : published
+                return try Output.deliver(printed.map(\.pem).joined())
+            }
+            let export = KeyExport(of: use, as: layout, config)
+            try write(try export.files(of: published, signer: signer.id), to: directory)
+        }
+    }
+
+    private func write(_ files: KeyDirectory.Files, to path: String) throws {
+        let directory = KeyDirectory(path: path, use: use)
+        let changes = try directory.write(files)
+        for name in changes.written { Output.print("wrote \(path)/\(name)") }
+        for name in changes.removed { Output.print("removed \(path)/\(name)") }
+        if changes.isEmpty { Output.print("\(path) is up to date") }
+        guard layout == .cyrus else { return }
+        for name in directory.otherKeys(beside: files) {
+            Output.message(
+                "warning: \(path)/\(name) holds a public key, too: Cyrus IMAP reads it and then"
+                    + " refuses tokens")
+        }
+    }
+}

@@ -1,0 +1,30 @@
+/// `[keys]`: the signing keys, and the directory in which a mail store finds the public ones.
+struct KeySection: Sendable {
+    /// The age at which a signing key is replaced; zero for never.
+    var rotateEvery = Duration.zero
+    /// Where the server writes the public capability keys; without it nowhere.
+    var exportDirectory: String?
+    var exportLayout = KeyLayout.pem
+
+    /// Keys must overlap for less time than they are used.
+    static let shortestRotation = Duration.seconds(86_400)
+
+    static let settings = [
+        Setting(
+            "keys.rotate_every", \.keys.rotateEvery,
+            .duration(.zero ... .seconds(3650 * 86_400))),
+        Setting("keys.export_directory", \.keys.exportDirectory, Syntax.path.optional),
+        Setting("keys.export_layout", \.keys.exportLayout, .oneOf),
+    ]
+}
+
+/// Which files a directory of public keys has.
+enum KeyLayout: String, CaseIterable, Sendable {
+    /// One file with the key that signs now: Cyrus IMAP reads every file of its directory, and
+    /// accepts the tokens of one RSA key only.
+    case cyrus
+    /// `default/RS256/<kid>` for every published key, as Dovecot looks them up.
+    case dovecot
+    /// `<kid>.pem` for every published key.
+    case pem
+}

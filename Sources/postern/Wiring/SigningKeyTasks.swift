@@ -1,0 +1,122 @@
+internal import AuthCore
+internal import Logging
+internal import Synchronization
+
+/// What has to be done with the signing keys at intervals. Each function is one task of
+/// ``BackgroundTasks``, which logs its errors and calls it again.
+struct SigningKeyTasks: Sendable {
+    let store: any SigningKeyStore
+    let keys: KeyRing
+    /// The age at which a key is replaced; zero for never.
+    let rotateEvery: Duration
+    /// How long the tokens of a replaced key stay valid.
+    let grace: @Sendable (KeyUse) -> Duration
+    /// Writes the public keys for a mail store, if the operator wants that.
+    let exporter: KeyExporter?
+    let events: SecurityEvents
+    let logger: Logger
+    let clock: @Sendable () -> Instant
+    private let seen = Seen()
+
+    /// What was found the last time.
+    private final class Seen: Sendable {
+        let signers = Mutex<[KeyUse: String]>([:])
+    }
+
+    init(
+        store: any SigningKeyStore, keys: KeyRing, rotateEvery: Duration = .zero,
+        grace: @escaping @Sendable (KeyUse) -> Duration, exporter: KeyExporter? = nil,
+        events: SecurityEvents, logger: Logger, clock: @escaping @Sendable () -> Instant
+    ) {
+        self.store = store
+        self.keys = keys
+        self.rotateEvery = rotateEvery
+        self.grace = grace
+        self.exporter = exporter
+        self.events = events
+        self.logger = logger
+        self.clock = clock
+    }
+
+    func removeRetired() async throws {
+        _ = try await store.removeRetired(before: clock())
+    }
+
+    /// Reads the keys when another process has written to the database.
+    /// - Parameter seen: what the last call that succeeded has returned; `nil` for the first.
+    /// - Returns: the database's count of changes.
+    func read(_ seen: Int64?) async throws -> Int64 {
+        let count = try await store.changeCount()
+        if count != seen { try await keys.refresh() }
+        return count
+    }
+
+    /// Reports each use whose tokens another key signs than at the last call.
+    func reportSigners() {
+        let present = keys.signers(at: clock())
+        let before = seen.signers.withLock { signers in
+            defer { signers = present }
+            return signers
+        }
+        for (use, id) in present.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
+            guard let old = before[use], old != id else { continue }
+            events.record(SecurityEvent(.signingKeyChanged, subject: "\(use.rawValue) \(id)"))
+            logger.notice(
+                "another key signs now",
+                metadata: ["use": "\(use.rawValue)", "key": "\(id)", "before": "\(old)"])
+        }
+    }
+
+    /// Replaces the keys that have reached their age.
+    func rotate() async throws {
+        guard rotateEvery > .zero else { return }
+        for use in KeyUse.allCases {
+            let new = try await keys.rotate(use, olderThan: rotateEvery, grace: grace(use))
+            guard let new else { continue }
+            logger.notice(
+                "a signing key was rotated",
+                metadata: [
+                    "use": "\(use.rawValue)", "key": "\(new.id)",
+                    "signs_from": "\(new.signsFrom.rfc3339)",
+                ])
+        }
+    }
+
+    /// Writes the public keys where the mail store reads them.
+    func export() async throws {
+        guard let exporter else { return }
+        let report = try await exporter.update(at: clock(), .now)
+        if !report.changes.isEmpty {
+            logger.notice(
+                "public keys were exported",
+                metadata: [
+                    "written": "\(report.changes.written.joined(separator: " "))",
+                    "removed": "\(report.changes.removed.joined(separator: " "))",
+                ])
+        }
+        if !report.otherKeys.isEmpty {
+            logger.warning(
+                """
+                other files in keys.export_directory hold public keys; Cyrus IMAP reads them and \
+                refuses tokens
+                """,
+                metadata: ["files": "\(report.otherKeys.joined(separator: " "))"])
+        }
+    }
+}
+
+extension Config {
+    /// How long a retired key must still verify: the longest lifetime of the tokens that it signs,
+    /// and two minutes, after which every server has stopped signing with it, also one that could
+    /// not read the database for a while.
+    func longestLifetime(of use: KeyUse) -> Duration {
+        let lifetime =
+            switch use {
+            case .agent: max(tokens.sessionLifetime, pow.agentLifetime)
+            case .accounts: max(tokens.accountLifetime, pow.accountsLifetime)
+            case .capability: tokens.capabilityLifetime
+            case .login: HashLogins.Settings(hashLogin).tokenLifetime
+            }
+        return lifetime + .seconds(120)
+    }
+}
