@@ -137,6 +137,17 @@ public struct Database: Equatable, Sendable {
         }
     }
 
+    /// Looks for damage, and at the schema. Changes nothing, and may be called while servers use
+    /// the database. Blocks until that is done, which takes long for a large SQLite database.
+    /// - Throws: ``MigrationError`` when the database is not for this program, `StoreBusy` or
+    ///   ``StorageError`` when it cannot be read.
+    public func inspect() throws -> DatabaseInspection {
+        switch engine {
+        case .sqlite(let location): try SQLiteInspector(location: location).inspect()
+        case .postgres(let url): try PostgresInspector(url: url).inspect()
+        }
+    }
+
     /// Creates the database when it is missing and applies pending migrations.
     /// - Parameter now: recorded with each migration.
     /// - Returns: the migrations that this call applied, in order.

@@ -33,6 +33,20 @@ public struct KeySealer: Sendable {
         }
     }
 
+    /// - Returns: the ids of the keys that it does not open, or that are no keys.
+    public func unreadable(among keys: [SealedKey]) -> [String] {
+        keys.filter { key in
+            do {
+                var bytes = try open(key)
+                defer { bytes.wipe() }
+                _ = try SigningKey(id: key.id, use: key.use, bytes: bytes)
+                return false
+            } catch {
+                return true
+            }
+        }.map(\.id)
+    }
+
     /// Encrypts every stored key under another master secret: all or none.
     /// - Parameter old: the sealer of the present secret.
     /// - Returns: how many keys there are.

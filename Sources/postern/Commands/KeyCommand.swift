@@ -9,7 +9,7 @@ struct KeyCommand: AsyncParsableCommand {
             Examples:
               postern key list
               postern key rotate --use capability
-              postern key export --use capability --directory /etc/dovecot/keys --layout dovecot
+              postern key export --use capability --directory keys --layout dovecot
             """,
         subcommands: [List.self, Rotate.self, KeyExportCommand.self, Reseal.self])
 

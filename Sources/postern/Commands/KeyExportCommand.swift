@@ -27,8 +27,8 @@ struct KeyExportCommand: AsyncParsableCommand {
 
             Examples:
               postern key export --use capability
-              postern key export --use capability --directory /etc/dovecot/keys --layout dovecot
-              postern key export --use capability --directory /etc/cyrus/jwt --layout cyrus
+              postern key export --use capability --directory keys --layout dovecot
+              postern key export --use capability --directory jwt --layout cyrus
             """)
 
     @OptionGroup var options: ConfigOptions

@@ -29,7 +29,7 @@ struct Postern: AsyncParsableCommand {
             ServeCommand.self, CheckConfigCommand.self, MigrateCommand.self, BackupCommand.self,
             KeyCommand.self, AccountCommand.self, UserCommand.self, DomainCommand.self,
             HashLoginCommand.self, AuditCommand.self, SignupCommand.self, SolveCommand.self,
-            HealthcheckCommand.self,
+            HealthcheckCommand.self, DoctorCommand.self,
         ])
 
     static func main() async {

@@ -74,6 +74,11 @@ struct KeyDirectory: Sendable {
         return changes
     }
 
+    /// The names of files that are not there, or have other content.
+    func missing(of files: Files) -> [String] {
+        files.filter { content(of: $0.key) != $0.value }.keys.sorted()
+    }
+
     /// Other files of the directory that hold a public key.
     func otherKeys(beside files: Files) -> [String] {
         guard let directory = opendir(path) else { return [] }

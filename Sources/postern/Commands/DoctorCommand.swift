@@ -1,0 +1,90 @@
+internal import ArgumentParser
+internal import AuthCore
+internal import AuthStorage
+
+/// `postern doctor`: checks what a server needs, and says what to do.
+struct DoctorCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "doctor",
+        abstract: "Check the database, the keys, files, the clock, the DNS and the mail store.",
+        discussion: """
+            Looks at what a server with this configuration needs, also while it runs, and changes \
+            nothing. Each line begins with ok, warning or failed, and says what to do.
+
+              configuration   what `postern check-config` warns about
+              files           who may read the data directory, the database and the secrets
+              database        SQLite: integrity and schema; PostgreSQL: that it answers, schema, \
+            clock
+              signing keys    that the master secret decrypts each of them
+              exported keys   that keys.export_directory has the present keys
+              clock           that it is not before the newest event
+              domains         the DNS records of verified domains of users
+              mail store      that mail.jmap_url answers
+
+            A SQLite database is read as a whole, which takes long where it is large; meanwhile \
+            postern.db-wal cannot shrink.
+
+            The exit code is 0, or 1 when a check has failed. Warnings do not change it. It is 78 \
+            for a configuration that no server accepts.
+
+            Examples:
+              postern doctor --data /var/lib/postern
+              postern doctor --config /etc/postern.toml --profile production
+            """)
+
+    @OptionGroup var options: ConfigOptions
+
+    func run() async throws {
+        let loaded = try options.load()
+        var report = Report()
+        let config = loaded.config
+        let warnings = loaded.warnings.map { Finding.warning("configuration", $0.shown) }
+        report.add(
+            warnings.isEmpty
+                ? [.ok("configuration", "accepted, profile \(config.profile)")] : warnings)
+        report.add(FileChecks(config: config).findings())
+        let database = DatabaseChecks(config: config, now: SystemClock.now)
+        let network = NetworkChecks(config: config)
+        let inspected = database.inspect()
+        report.add(inspected.findings)
+        if inspected.isUsable {
+            do {
+                let stores = try await config.database.open(at: SystemClock.now())
+                await report.add(about: "signing keys") { try await database.keyFindings(stores) }
+                await report.add(about: "exported keys") {
+                    try await database.exportFindings(stores)
+                }
+                await report.add(about: "clock") { try await database.clockFindings(stores) }
+                await report.add(about: "domains") { try await network.domainFindings(stores) }
+                await stores.close()
+            } catch {
+                report.add([.failed("database", "\(error)")])
+            }
+        }
+        report.add(await network.mailStoreFindings())
+        if report.hasFailed { throw ExitCode.failure }
+    }
+}
+
+/// Prints findings as they come.
+private struct Report {
+    private(set) var hasFailed = false
+
+    mutating func add(_ findings: [Finding]) {
+        for finding in findings {
+            Output.print(finding.line)
+            if finding.level == .failed { hasFailed = true }
+        }
+    }
+
+    /// A check that cannot be made is one that has failed.
+    mutating func add(
+        about subject: String, _ check: () async throws -> [Finding]
+    ) async {
+        do {
+            add(try await check())
+        } catch {
+            add([.failed(subject, "\(error)")])
+        }
+    }
+}

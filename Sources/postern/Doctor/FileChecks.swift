@@ -1,0 +1,96 @@
+internal import AuthAPI
+internal import AuthStorage
+internal import Glibc
+
+/// Who may read and write the files of a server.
+struct FileChecks {
+    private static let directory = "data directory"
+    private static let master = "master secret"
+    private static let services = "services secret"
+
+    let config: Config
+
+    func findings() -> [Finding] {
+        (config.database.isInMemory ? [] : directoryFindings() + databaseFindings())
+            + masterFindings() + servicesFindings()
+    }
+
+    private func directoryFindings() -> [Finding] {
+        let path = config.storage.directory
+        guard let mode = File.mode(of: path) else {
+            return [.warning(Self.directory, "\(path) does not exist; `postern serve` makes it")]
+        }
+        return [exposure(of: path, mode, Self.directory, private: "700")]
+    }
+
+    /// The files of SQLite. Of a database on a server there are none.
+    private func databaseFindings() -> [Finding] {
+        guard !config.database.isRemote else { return [] }
+        return ["", "-wal", "-shm"].flatMap { suffix -> [Finding] in
+            let path = config.database.name + suffix
+            guard let mode = File.mode(of: path) else { return [] }
+            return [exposure(of: path, mode, "database file", private: "600")] + owner(of: path)
+        }
+    }
+
+    private func masterFindings() -> [Finding] {
+        do throws(MasterSecretError) {
+            guard try MasterSecret.find(for: config) != nil else {
+                return [
+                    .ok(
+                        Self.master, "there is none yet; `postern serve` makes it with the database"
+                    )
+                ]
+            }
+        } catch {
+            return [.failed(Self.master, "\(error)")]
+        }
+        if config.database.isInMemory, MasterSecret.exposure(for: config) == nil { return [] }
+        let path = MasterSecret.path(for: config)
+        if let exposure = MasterSecret.exposure(for: config) {
+            return [.warning(Self.master, exposure, "give it mode 0400 or 0600")]
+        }
+        return [.ok(Self.master, "\(path) can be read by its owner only")] + owner(of: path)
+    }
+
+    private func servicesFindings() -> [Finding] {
+        guard let path = config.services.secretFile else { return [] }
+        do {
+            _ = try ServicesAPI.Settings(config.services)
+        } catch {
+            return [.failed(Self.services, "\(error)")]
+        }
+        if let exposure = ServicesListener.exposure(of: config.services) {
+            return [.warning(Self.services, exposure)]
+        }
+        return [.ok(Self.services, "\(path) can be read by its owner only")]
+    }
+
+    private func exposure(
+        of path: String, _ mode: mode_t, _ subject: String, private wanted: String
+    ) -> Finding {
+        let remedy = "run: chmod \(wanted) \(path)"
+        if mode & 0o022 != 0 {
+            return .failed(subject, "others can write to \(path) (mode \(mode.octal))", remedy)
+        }
+        if mode & 0o055 != 0 {
+            return .warning(subject, "others can read \(path) (mode \(mode.octal))", remedy)
+        }
+        return .ok(subject, "\(path) is its owner's only (mode \(mode.octal))")
+    }
+
+    /// A file that a command made as another user, such as root, cannot be used by the server.
+    private func owner(of path: String) -> [Finding] {
+        var file = stat()
+        var directory = stat()
+        guard stat(path, &file) == 0, stat(config.storage.directory, &directory) == 0,
+            file.st_uid != directory.st_uid
+        else { return [] }
+        return [
+            .warning(
+                "owner",
+                "\(path) belongs to the user \(file.st_uid), \(config.storage.directory) to"
+                    + " \(directory.st_uid)", "give both to the user that runs the server")
+        ]
+    }
+}

@@ -1,0 +1,120 @@
+internal import AuthCore
+internal import Fetching
+internal import Scheduling
+
+/// What the server needs of the network: the DNS of the hosted domains, and the mail store.
+struct NetworkChecks {
+    private static let domains = "domains"
+    private static let mailStore = "mail store"
+    /// Look-ups at once.
+    private static let width = 8
+    private static let page = 500
+
+    let config: Config
+
+    /// Looks up the records of every verified domain of a user.
+    func domainFindings(_ stores: Stores) async throws -> [Finding] {
+        let dns = DNSClient(
+            servers: config.dns.servers, timeout: config.dns.timeout, lanes: Self.width,
+            shares: .unlimited)
+        var findings: [Finding] = []
+        var domains: [HostedDomain] = []
+        var count = 0
+        var last: HostedDomain?
+        while true {
+            let page = try await stores.domainDirectory.domains(after: last, limit: Self.page)
+                .map(\.domain)
+            domains += page.filter { $0.owner != nil && $0.verification == .verified }
+            last = page.last
+            if page.count < Self.page { break }
+        }
+        while !domains.isEmpty {
+            let batch = domains.prefix(Self.width)
+            domains.removeFirst(batch.count)
+            count += batch.count
+            findings += await withTaskGroup(of: [Finding].self) { group in
+                for domain in batch { group.addTask { await look(at: domain, dns) } }
+                return await group.reduce(into: []) { $0 += $1 }
+            }
+            // Without name servers each look-up would take its whole time.
+            if findings.contains(where: { $0.level == .failed }) { break }
+        }
+        guard findings.isEmpty else { return findings.sorted { $0.line < $1.line } }
+        return [
+            .ok(
+                Self.domains,
+                count == 0
+                    ? "no user has a verified domain"
+                    : "all \(count) verified domains of users have their records")
+        ]
+    }
+
+    private func look(at domain: HostedDomain, _ dns: DNSClient) async -> [Finding] {
+        var findings: [Finding] = []
+        for record in domain.records(exchanger: config.mail.effectiveExchanger) {
+            do {
+                let isThere =
+                    switch record.kind {
+                    case .txt:
+                        try await dns.texts(at: record.host, for: nil).contains(record.value)
+                    case .mx:
+                        try await dns.mailExchangers(of: record.host, for: nil)
+                            .contains(record.value)
+                    }
+                guard !isThere else { continue }
+                findings.append(
+                    .warning(
+                        Self.domains, "\(domain.name) lacks its \(record.kind.rawValue) record",
+                        "its owner has to publish \(record.value) at \(record.host)"))
+            } catch {
+                return [
+                    .failed(
+                        Self.domains, "\(domain.name) cannot be looked up: \(error)",
+                        "check dns.servers or /etc/resolv.conf: users cannot prove domains")
+                ]
+            }
+        }
+        return findings
+    }
+
+    /// Asks the JMAP server for anything: what it answers without a token does not matter.
+    func mailStoreFindings() async -> [Finding] {
+        guard let base = config.mail.jmapURL?.text else { return [] }
+        let url = base + config.mail.jmapAPIPath
+        do throws(OutboundError) {
+            let status = try await send(url)
+            switch status {
+            case 404:
+                return [
+                    .warning(
+                        Self.mailStore, "\(url) answers 404",
+                        "check mail.jmap_url and mail.jmap_api_path")
+                ]
+            case 500...:
+                return [
+                    .failed(
+                        Self.mailStore, "\(url) answers \(status)", "look at the mail store's log")
+                ]
+            default: return [.ok(Self.mailStore, "\(url) answers \(status)")]
+            }
+        } catch .tooLarge {
+            return [.ok(Self.mailStore, "\(url) answers")]
+        } catch {
+            return [
+                .failed(
+                    Self.mailStore, "\(url): \(error)",
+                    "check mail.jmap_url, and whether the mail store runs")
+            ]
+        }
+    }
+
+    private func send(_ url: String) async throws(OutboundError) -> Int {
+        do {
+            return try await Fetcher().send(OutboundRequest(.get, url, timeout: .seconds(5))).status
+        } catch let error as OutboundError {
+            throw error
+        } catch {
+            throw .failed(code: 0)
+        }
+    }
+}
