@@ -39,6 +39,13 @@ import Testing
             try await store.deleteHashLogin(
                 of: email("b@x.test"), recording: event(.hashLoginDeleted)))
         for _ in 0..<3 { try await store.append(event(.loginFailed, "x")) }
+        #expect(
+            try await store.trimAccountEvents(
+                before: Instant(seconds: 9), limit: 3, keepingUndelivered: false) == 3)
+        let taken = try await store.takeDueEvents(
+            at: Instant(seconds: 9), until: Instant(seconds: 39), limit: 2)
+        let first = try #require(taken.first).event.number
+        #expect(try await store.noteAccepted(first, at: .epoch))
         return (directory, store)
     }
 
@@ -71,6 +78,11 @@ import Testing
         #expect(try await new.keys() == old.keys())
         #expect(
             try await new.events(after: nil, limit: .max) == old.events(after: nil, limit: .max))
+        #expect(
+            try await new.accountEvents(after: 0, limit: .max)
+                == old.accountEvents(after: 0, limit: .max))
+        #expect(try await new.lastAccountEvent() == 1205)
+        #expect(try await new.deliveryStatus(limit: 9) == old.deliveryStatus(limit: 9))
         #expect(try await !new.spend("spent", expiry: Instant(seconds: 1)))
         #expect(try await new.hashLogin(email: email("a@x.test")) != nil)
         #expect(try await new.hashLogin(email: email("b@x.test")) == nil)
@@ -79,6 +91,8 @@ import Testing
             #expect(try await !store.insert(account(3000, "user4@mail.test")))
             #expect(try await store.free(address("user4@mail.test")))
             #expect(try await store.insert(account(3000, "user4@mail.test")))
+            let later = try await store.accountEvents(after: 1205, limit: 9)
+            #expect(later.map(\.account) == [accountID(4), accountID(3000)])
         }
         #expect(
             try await new.events(after: nil, limit: .max) == old.events(after: nil, limit: .max))

@@ -6,9 +6,9 @@ import Testing
 @testable import AuthStorage
 
 /// What every engine implements.
-typealias EngineStore = AccountStore & AccountDirectory & UserStore & UserDirectory & HoldingStore
-    & APITokenStore & DomainStore & DomainDirectory & HashLoginStore & HashLoginDirectory & AuditLog
-    & ChallengeLedger & SigningKeyStore
+typealias EngineStore = AccountStore & AccountDirectory & AccountFeed & DeliveryQueue & UserStore
+    & UserDirectory & HoldingStore & APITokenStore & DomainStore & DomainDirectory & HashLoginStore
+    & HashLoginDirectory & AuditLog & ChallengeLedger & SigningKeyStore
 
 /// The engines that the conformance suite runs on. A new engine needs one case here.
 enum Engine: CaseIterable, Sendable {

@@ -37,7 +37,7 @@ struct IndexesAreUsed: SuiteTrait, TestTrait, TestScoping {
     }
 
     /// Tables that have few rows however many accounts there are.
-    private static let small = ["signing_key", "postern_migration"]
+    private static let small = ["signing_key", "postern_migration", "account_feed"]
 
     let isRecursive = true
 
@@ -159,6 +159,12 @@ private enum SQL {
                            write_id)
         SELECT 'login_succeeded', now(), 'operator', 's' || n, 'c', 'r', 'n' || n,
                CASE n % 2 WHEN 0 THEN n END, md5('w' || n)::uuid
+        FROM generate_series(1, 10000) AS n;
+        INSERT INTO account_event (number, id, kind, time, account, address, delivered, due)
+        SELECT CASE n % 10 WHEN 0 THEN NULL ELSE n END, md5('e' || n)::uuid, 'account_created',
+               now(), md5('a' || n % 5000)::uuid, 'a@mail.test',
+               CASE n % 3 WHEN 0 THEN now() END,
+               CASE n % 3 WHEN 1 THEN now() ELSE 'epoch' END
         FROM generate_series(1, 10000) AS n;
         ANALYZE
         """

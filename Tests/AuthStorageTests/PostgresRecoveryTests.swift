@@ -51,6 +51,13 @@ import Testing
                 ),
                 ("rehash", { try await $0.rehash(accountID(1), from: hash("a"), to: hash("b")) }),
                 ("disable", { try await $0.setState(of: accountID(1), to: .disabled) }),
+                (
+                    "set quota",
+                    {
+                        try await $0.setQuota(
+                            of: accountID(1), to: 7, recording: event(.quotaChanged))
+                    }
+                ),
                 ("insert token", { try await $0.insert(token(1), limit: 1, recording: event()) }),
                 (
                     "replace password",
@@ -112,6 +119,13 @@ import Testing
         #expect(proxy.cuts == Self.writes.count)
         let events = try await store.events(after: nil, limit: 100).map(\.event)
         #expect(try await calm.events(after: nil, limit: 100).map(\.event) == events)
+        for each in [store, calm] {
+            #expect(
+                try await each.accountEvents(after: 0, limit: 100).map(\.kind) == [
+                    .accountCreated, .accountCreated, .accountDisabled, .quotaChanged,
+                    .accountDeleted, .addressFreed,
+                ])
+        }
         // The token of the replaced password has an event of its own.
         #expect(events.filter { $0.kind == .tokenRevoked }.count == 1)
         #expect(try await store.keys() == calm.keys())

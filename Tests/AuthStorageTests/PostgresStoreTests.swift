@@ -241,6 +241,33 @@ import Testing
         }
     }
 
+    /// The number of an event is given after its commit.
+    @Test func anAccountEventThatIsCommittedLateIsNumberedLast() async throws {
+        let url = try TestServer.shared.makeDatabase()
+        let store = try await open(url)
+        let slow = try TestServer.shared.connect(to: url)
+        try slow.execute(
+            script: """
+                BEGIN; INSERT INTO account_event (id, kind, time, account, address)
+                VALUES (gen_random_uuid(), 'account_enabled', now(), '\(accountID(7))', 'a@b.test')
+                """, name: "slow")
+        #expect(try await store.insert(account(1)))
+        #expect(try await store.accountEvents(after: 0, limit: 9).map(\.number) == [1])
+        try slow.execute(script: "COMMIT; BEGIN; SELECT pg_current_xact_id()", name: "commit")
+        // Neither an event that is undone nor a transaction that stays open stops the feed.
+        let undone = try TestServer.shared.connect(to: url)
+        try undone.execute(
+            script: """
+                BEGIN; INSERT INTO account_event (id, kind, time, account, address)
+                VALUES (gen_random_uuid(), 'account_enabled', now(), '\(accountID(8))', 'a@b.test');
+                ROLLBACK
+                """, name: "undone")
+        #expect(try await store.insert(account(2)))
+        let events = try await store.accountEvents(after: 0, limit: 9)
+        #expect(events.map(\.number) == [1, 2, 3])
+        #expect(events.map(\.account) == [accountID(1), accountID(7), accountID(2)])
+    }
+
     @Test func errorsOfTheServerAreClassified() {
         func error(_ state: String, _ constraint: String? = nil) -> any Error {
             SQLFailure(state: state, constraint: constraint, statement: "s").storeError

@@ -170,6 +170,9 @@ import Testing
         #expect(try await !store.spend("spent", expiry: .epoch))
         #expect(try await store.keys().map(\.id) == ["k"])
         #expect(try await store.events(after: nil, limit: 9).isEmpty)
+        #expect(try await store.free(address("gone@mail.test")))
+        let freed = try await store.accountEvents(after: 0, limit: 9)
+        #expect(freed.map(\.address.description) == ["gone@mail.test"])
         // The domain of old accounts is known, too.
         #expect(try await store.insert(domain(1, "mail.test", of: nil)) == .inserted)
         #expect(try await store.removeDomain(domainID(1), of: nil) == .inUse)

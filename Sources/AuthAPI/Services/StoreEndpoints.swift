@@ -114,26 +114,18 @@ struct StoreEndpoints: Sendable {
         guard case .array(let items)? = try? JSONValue.parse(request.http.body) else {
             throw .malformed("The body must be a JSON array.")
         }
-        var unknown: [String] = []
-        var reports: [UsageReport] = []
+        var usage: [(name: String, used: Int64)] = []
         for item in items {
-            guard let address = item.object?["address"]?.string,
+            guard let name = item.object?["address"]?.string,
                 let used = item.object?["used"]?.integer, used >= 0
             else {
                 throw .malformed(
                     "Each element must be an object with `address` and `used`, bytes as a whole "
                         + "number.")
             }
-            if let address = Address(parsing: address) {
-                reports.append(UsageReport(address: address, used: used))
-            } else {
-                unknown.append(address)
-            }
+            usage.append((name, used))
         }
-        let isKnown = try await services.note(reports)
-        for (report, isKnown) in zip(reports, isKnown) where !isKnown {
-            unknown.append(report.address.description)
-        }
+        let unknown = try await services.note(usage)
         return .json(.ok) { $0.member("unknown", unknown) }
     }
 }

@@ -9,6 +9,7 @@ public struct AuditEvent: Equatable, Sendable {
         case accountDisabled = "account_disabled"
         case accountEnabled = "account_enabled"
         case addressFreed = "address_freed"
+        case quotaChanged = "quota_changed"
         case credentialReset = "credential_reset"
         case loginSucceeded = "login_succeeded"
         case loginFailed = "login_failed"

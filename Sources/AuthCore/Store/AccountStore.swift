@@ -1,7 +1,8 @@
 /// Stores accounts. Every method is atomic, and a change that it has acknowledged survives a crash.
 ///
 /// A method that changes something takes the audit event of the change and writes both in one
-/// transaction. The event is written exactly when the change is made.
+/// transaction. The event is written exactly when the change is made, and so is the event of the
+/// ``AccountFeed`` where the change has one.
 ///
 /// Methods throw ``StoreBusy`` when the store cannot answer in time, and another error when it is
 /// broken. A failure is never reported as `nil` or `false`.
@@ -91,6 +92,12 @@ public protocol AccountDirectory: Sendable {
     /// - Returns: `false` when there is no such account.
     func setState(of id: AccountID, to state: Account.State, recording event: AuditEvent)
         async throws -> Bool
+
+    /// Changes how much mail the mailbox may hold.
+    /// - Parameter quota: in bytes, at least 0.
+    /// - Returns: `false` when there is no such account.
+    func setQuota(of id: AccountID, to quota: Int64, recording event: AuditEvent) async throws
+        -> Bool
 
     /// Makes a retired address available again.
     /// - Returns: `false` when it was not retired.

@@ -5,6 +5,8 @@
 public struct Stores: Sendable {
     public var accounts: any AccountStore
     public var accountDirectory: any AccountDirectory
+    public var accountFeed: any AccountFeed
+    public var deliveries: any DeliveryQueue
     public var users: any UserStore
     public var userDirectory: any UserDirectory
     public var holdings: any HoldingStore
@@ -45,12 +47,14 @@ public struct Stores: Sendable {
         close: @escaping @Sendable () async -> Void
     )
     where
-        Engine: AccountStore & AccountDirectory & UserStore & UserDirectory & HoldingStore
-            & APITokenStore & DomainStore & DomainDirectory & HashLoginStore & HashLoginDirectory
-            & ChallengeLedger & AuditLog & SigningKeyStore
+        Engine: AccountStore & AccountDirectory & AccountFeed & DeliveryQueue & UserStore
+            & UserDirectory & HoldingStore & APITokenStore & DomainStore & DomainDirectory
+            & HashLoginStore & HashLoginDirectory & ChallengeLedger & AuditLog & SigningKeyStore
     {
         accounts = engine
         accountDirectory = engine
+        accountFeed = engine
+        deliveries = engine
         users = engine
         userDirectory = engine
         holdings = engine

@@ -1,22 +1,31 @@
 /// The names by which the mail store knows mailboxes, and the mailboxes that have them.
-struct MailNames: Sendable {
+public struct MailNames: Sendable {
     let subject: MailSubject
     /// The domain that agents get their mailboxes on. With local parts as names it is the only
     /// one: on several domains, two mailboxes could have one name.
     let firstDomain: Domain
 
+    public init(subject: MailSubject, firstDomain: Domain) {
+        self.subject = subject
+        self.firstDomain = firstDomain
+    }
+
     /// - Returns: `nil` where another mailbox may have the same name.
-    func name(of account: Account) -> String? {
+    public func name(of account: Account) -> String? {
+        name(of: account.id, at: account.address)
+    }
+
+    /// As ``name(of:)``, for an account that may have been deleted.
+    public func name(of id: AccountID, at address: Address) -> String? {
         switch subject {
-        case .address: account.address.description
-        case .localPart:
-            account.address.domain == firstDomain ? account.address.localPart.text : nil
-        case .accountID: account.id.text
+        case .address: address.description
+        case .localPart: address.domain == firstDomain ? address.localPart.text : nil
+        case .accountID: id.text
         }
     }
 
     /// The account that a name from ``name(of:)`` belongs to.
-    func account(
+    public func account(
         named name: String, in accounts: any AccountStore
     ) async throws -> Account? {
         if case .accountID = subject {
@@ -25,6 +34,15 @@ struct MailNames: Sendable {
         }
         guard let address = address(of: name) else { return nil }
         return try await accounts.account(address: address)
+    }
+
+    /// The address of a mailbox that a mail store names, by its address or by its name there.
+    public func address(
+        named name: String, in accounts: any AccountStore
+    ) async throws -> Address? {
+        if let address = address(of: name) { return address }
+        guard case .accountID = subject else { return nil }
+        return try await account(named: name, in: accounts)?.address
     }
 
     /// The address that a client means with a user name: an address or, with local parts as names,

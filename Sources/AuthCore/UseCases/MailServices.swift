@@ -202,9 +202,27 @@ public struct MailServices: UseCases {
     // MARK: Usage
 
     /// Stores how much mail is in mailboxes, as the mail store has counted it: all reports or none.
-    /// - Returns: for each report, whether there is such an account.
-    public func note(_ reports: [UsageReport]) async throws(ServicesError) -> [Bool] {
-        try await attempt(await directory.note(reports))
+    /// - Parameter usage: the bytes in each mailbox, by its address or by its name at the mail
+    ///   store.
+    /// - Returns: those of the names that no account has.
+    public func note(
+        _ usage: [(name: String, used: Int64)]
+    ) async throws(ServicesError) -> [String] {
+        var unknown: [String] = []
+        var named: [String] = []
+        var reports: [UsageReport] = []
+        for (name, used) in usage {
+            let address = try await attempt(
+                await capabilities.names.address(named: name, in: accounts))
+            guard let address else {
+                unknown.append(name)
+                continue
+            }
+            named.append(name)
+            reports.append(UsageReport(address: address, used: used))
+        }
+        let isKnown = try await attempt(await directory.note(reports))
+        return unknown + zip(named, isKnown).filter { !$0.1 }.map(\.0)
     }
 
     private func mailbox(of account: Account) -> Mailbox? {

@@ -71,11 +71,11 @@ struct CopiedTable {
             ], where: "state <> 'deleted'"),
         CopiedTable(
             "retired addresses", from: "retired_address", to: "account",
-            [("address", .text), ("owner", .uuid), ("retired", .instant)],
-            renamed: ["retired": "deleted"], where: "state = 'deleted'",
+            [("address", .text), ("owner", .uuid), ("retired", .instant), ("account", .uuid)],
+            renamed: ["retired": "deleted", "account": "id"], where: "state = 'deleted'",
             adding: [
-                ("id", "gen_random_uuid()"), ("state", "'deleted'"), ("credential_version", "0"),
-                ("quota", "0"), ("used", "0"), ("created", "coalesce($3::timestamptz, 'epoch')"),
+                ("state", "'deleted'"), ("credential_version", "0"), ("quota", "0"),
+                ("used", "0"), ("created", "coalesce($3::timestamptz, 'epoch')"),
             ]),
         CopiedTable(
             "spent challenges", from: "spent_challenge", to: "spent_challenge",
@@ -114,6 +114,13 @@ struct CopiedTable {
                 ("subject", .text), ("client", .text), ("request_id", .text), ("network", .text),
                 ("minute", .integer), ("count", .integer),
             ], overriding: "OVERRIDING SYSTEM VALUE"),
+        CopiedTable(
+            "account events", from: "account_event", to: "account_event",
+            [
+                ("number", .integer), ("id", .uuid), ("kind", .text), ("time", .instant),
+                ("account", .uuid), ("address", .text), ("quota", .integer),
+                ("delivered", .instant), ("attempts", .integer), ("due", .instant),
+            ]),
     ]
 
     /// The key before all keys.

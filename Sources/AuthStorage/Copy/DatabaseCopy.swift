@@ -37,6 +37,7 @@ struct DatabaseCopy {
         let reader = try SQLiteConnection.readable(source, settings: SQLiteSettings())
         // One read transaction: the tables are copied as they were at one moment.
         try reader.execute(script: "BEGIN", name: "begin")
+        let lastEvent = try reader.first(SQL.lastAccountEvent) { try $0.integer(0) } ?? 0
         let counts = try CopiedTable.all.map { table in
             try reader.first(table.sourceCount) { Int(try $0.integer(0)) } ?? 0
         }
@@ -58,7 +59,7 @@ struct DatabaseCopy {
                     try onProgress(progress)
                 }
             }
-            try handle.execute(script: Self.endScript, name: "endCopy")
+            try handle.execute(script: Self.endScript(lastEvent), name: "endCopy")
         } catch PostgresFailure.lost(_, let cause) {
             throw StorageError.unconnected(name: target.shown, cause: cause)
         } catch PostgresFailure.rejected(let failure) {
@@ -133,15 +134,19 @@ struct DatabaseCopy {
     }
 
     /// The next event gets the number after the last copied one.
-    private static let endScript = """
+    /// - Parameter lastEvent: the number of the last account event, which may have been removed.
+    private static func endScript(_ lastEvent: Int64) -> String {
+        """
         BEGIN;
         SELECT setval(
             pg_get_serial_sequence('audit', 'sequence'),
             greatest((SELECT max(sequence) FROM audit), 1),
             EXISTS (SELECT 1 FROM audit));
+        UPDATE account_feed SET last_number = \(lastEvent);
         DROP TABLE postern_copy;
         COMMIT
         """
+    }
 }
 
 /// The number and the digest of rows, in their order.
@@ -226,6 +231,10 @@ extension PostgresSettings {
 }
 
 private enum SQL {
+    /// In the SQLite database.
+    static let lastAccountEvent = Query(
+        "lastAccountEvent", "SELECT seq FROM sqlite_sequence WHERE name = 'account_event'")
+
     static let isIncomplete = Query(
         "isIncomplete", "SELECT to_regclass('postern_copy') IS NOT NULL")
 
@@ -235,6 +244,6 @@ private enum SQL {
         SELECT EXISTS (SELECT 1 FROM pro_user) OR EXISTS (SELECT 1 FROM account)
             OR EXISTS (SELECT 1 FROM signing_key) OR EXISTS (SELECT 1 FROM domain)
             OR EXISTS (SELECT 1 FROM hash_login) OR EXISTS (SELECT 1 FROM audit)
-            OR EXISTS (SELECT 1 FROM spent_challenge)
+            OR EXISTS (SELECT 1 FROM spent_challenge) OR EXISTS (SELECT 1 FROM account_event)
         """)
 }

@@ -124,7 +124,10 @@ enum PostgresLock {
 
 extension Migration {
     /// The migrations of the PostgreSQL engine.
-    static let postgres = [Migration(1, "postgres", PackageResources._001_postgres_sql)]
+    static let postgres = [
+        Migration(1, "postgres", PackageResources._001_postgres_sql),
+        Migration(2, "account_events", PackageResources._002_account_events_sql),
+    ]
 }
 
 private enum SQL {

@@ -105,6 +105,15 @@ extension PostgresStore: AccountDirectory {
             != .absent
     }
 
+    func setQuota(
+        of id: AccountID, to quota: Int64, recording event: AuditEvent
+    ) async throws -> Bool {
+        try await record(
+            event, SQL.setQuota, [.integer(quota), .id(id)],
+            ifMade: StateChange.made, read: StateChange.init(row:), isMade: { $0 == .made })
+            != .absent
+    }
+
     func free(_ address: Address, recording event: AuditEvent) async throws -> Bool {
         try await change(SQL.freeAddress, .text(address.description), recording: event)
     }
@@ -159,9 +168,9 @@ private enum SQL {
         changed AS (
             INSERT INTO account (\(Account.columns))
             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
-            ON CONFLICT DO NOTHING RETURNING 1
+            ON CONFLICT DO NOTHING RETURNING id, address, quota
         )
-        """)
+        """, isFed: true)
 
     /// As `insertAccount`, when the domain $11 is verified, and the owner has less than $12
     /// accounts, and less than $14 together with those deleted after $13.
@@ -192,9 +201,9 @@ private enum SQL {
             SELECT $1::uuid, $2::text, $3::text, $4::bytea, $5::bigint, $6::timestamptz, $7::text,
                    $8::uuid, $9::bigint, $10::bigint
             FROM checked WHERE has_domain AND is_within_limit
-            ON CONFLICT DO NOTHING RETURNING 1
+            ON CONFLICT DO NOTHING RETURNING id, address, quota
         )
-        """,
+        """, isFed: true,
         result: "SELECT (SELECT count(*) FROM changed), has_domain, is_within_limit FROM checked")
 
     /// A row for each account of an owner, up to a limit.
@@ -257,9 +266,9 @@ private enum SQL {
             SET state = 'deleted', api_key_digest = NULL, password_hash = NULL, deleted = $3
             WHERE id = $1 AND state <> 'deleted'
                 AND ($2::bigint IS NULL OR credential_version = $2)
-            RETURNING 1
+            RETURNING id, address, NULL::bigint AS quota
         )
-        """)
+        """, isFed: true)
 
     static let accountPage = Query(
         "accountPage",
@@ -275,9 +284,23 @@ private enum SQL {
             UPDATE account
             SET credential_version = credential_version + ($1 = 'disabled')::integer, state = $1
             WHERE id = $2 AND state <> $1 AND state <> 'deleted'
-            RETURNING 1
+            RETURNING id, address, NULL::bigint AS quota
         )
-        """,
+        """, isFed: true,
+        result: """
+            SELECT (SELECT count(*) FROM changed),
+                   EXISTS (SELECT 1 FROM account WHERE id = $2 AND state <> 'deleted')
+            """)
+
+    static let setQuota = Query.recording(
+        "setQuota", 2,
+        """
+        changed AS (
+            UPDATE account SET quota = $1
+            WHERE id = $2 AND quota <> $1 AND state <> 'deleted'
+            RETURNING id, address, quota
+        )
+        """, isFed: true,
         result: """
             SELECT (SELECT count(*) FROM changed),
                    EXISTS (SELECT 1 FROM account WHERE id = $2 AND state <> 'deleted')
@@ -314,7 +337,8 @@ private enum SQL {
         "freeAddress", 1,
         """
         changed AS (
-            DELETE FROM account WHERE address = $1 AND state = 'deleted' RETURNING 1
+            DELETE FROM account WHERE address = $1 AND state = 'deleted'
+            RETURNING id, address, NULL::bigint AS quota
         )
-        """)
+        """, isFed: true)
 }

@@ -130,11 +130,23 @@ extension Query {
     ///   - parameters: how many the change has. Those of the event follow.
     ///   - change: the common table expressions of the change. The event is recorded when the one
     ///     named `changed` has a row.
+    ///   - isFed: whether the event is in the feed of account events, too. Then the row of
+    ///     `changed` has the `id` and the `address` of the account, and its `quota` where it was
+    ///     set.
     static func recording(
-        _ name: String, _ parameters: Int, _ change: String,
+        _ name: String, _ parameters: Int, _ change: String, isFed: Bool = false,
         result: String = "SELECT count(*) FROM changed"
     ) -> Query {
         let p = parameters
+        let feed = """
+            ,
+            fed AS (
+                INSERT INTO account_event (id, kind, time, account, address, quota)
+                SELECT $\(p + 8)::uuid, $\(p + 1)::text, $\(p + 2)::timestamptz,
+                       id, address, quota
+                FROM changed LIMIT 1
+            )
+            """
         return Query(
             name,
             """
@@ -144,7 +156,7 @@ extension Query {
                 SELECT $\(p + 1)::text, $\(p + 2)::timestamptz, $\(p + 3)::text, $\(p + 4)::text,
                        $\(p + 5)::text, $\(p + 6)::text, $\(p + 7)::text, $\(p + 8)::uuid
                 FROM changed LIMIT 1
-            )
+            )\(isFed ? feed : "")
             \(result)
             """)
     }

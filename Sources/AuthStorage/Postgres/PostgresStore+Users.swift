@@ -97,10 +97,10 @@ extension PostgresStore {
     }
 }
 
-/// The result of changing the state of an account or a user.
+/// The result of changing the state of an account or a user, or the quota of an account.
 enum StateChange: Sendable {
     case made
-    /// It has that state already: nothing changed, and there is no event.
+    /// It has that state or quota already: nothing changed, and there is no event.
     case needless
     case absent
 

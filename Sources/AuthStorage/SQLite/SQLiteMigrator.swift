@@ -120,6 +120,7 @@ extension Migration {
         Migration(3, "hash_login", PackageResources._003_hash_login_sql),
         Migration(4, "token_scopes", PackageResources._004_token_scopes_sql),
         Migration(5, "abuse", PackageResources._005_abuse_sql),
+        Migration(6, "account_events", PackageResources._006_account_events_sql),
     ]
 }
 

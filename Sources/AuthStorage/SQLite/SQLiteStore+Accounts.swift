@@ -20,7 +20,8 @@ extension SQLiteStore: AccountStore {
                 else { return .limitReached }
             }
             guard try account.insert(into: connection) else { return .addressTaken }
-            try connection.record(event)
+            try connection.record(
+                event, of: account.id, at: account.address.description, quota: account.quota)
             return .inserted
         }
     }
@@ -86,14 +87,15 @@ extension SQLiteStore: AccountStore {
     func delete(
         _ id: AccountID, at version: Int64?, recording event: AuditEvent
     ) async throws -> Bool {
-        try await change(recording: event) { connection in
+        try await write { connection in
             let deleted = try connection.first(SQL.deleteAccount, .id(id), SQLValue(version)) {
                 (address: try $0.text(0), owner: try $0.optionalText(1))
             }
             guard let deleted else { return false }
             try connection.run(
                 SQL.retireAddress, .text(deleted.address), SQLValue(deleted.owner),
-                .instant(event.time))
+                .instant(event.time), .id(id))
+            try connection.record(event, of: id, at: deleted.address)
             return true
         }
     }
@@ -112,18 +114,40 @@ extension SQLiteStore: AccountDirectory {
         of id: AccountID, to state: Account.State, recording event: AuditEvent
     ) async throws -> Bool {
         try await write { connection in
-            guard try connection.run(SQL.setState, .text(state.rawValue), .id(id)) == 1 else {
+            let changed = try connection.first(SQL.setState, .text(state.rawValue), .id(id)) {
+                try $0.text(0)
+            }
+            guard let changed else {
                 // The account has that state already: nothing changed, and there is no event.
                 return try connection.exists(SQL.accountExists, .id(id))
             }
-            try connection.record(event)
+            try connection.record(event, of: id, at: changed)
+            return true
+        }
+    }
+
+    func setQuota(
+        of id: AccountID, to quota: Int64, recording event: AuditEvent
+    ) async throws -> Bool {
+        try await write { connection in
+            let changed = try connection.first(SQL.setQuota, .integer(quota), .id(id)) {
+                try $0.text(0)
+            }
+            guard let changed else { return try connection.exists(SQL.accountExists, .id(id)) }
+            try connection.record(event, of: id, at: changed, quota: quota)
             return true
         }
     }
 
     func free(_ address: Address, recording event: AuditEvent) async throws -> Bool {
-        try await change(recording: event) {
-            try $0.run(SQL.freeAddress, .text(address.description)) == 1
+        let text = address.description
+        return try await write { connection in
+            let freed = try connection.first(SQL.freeAddress, .text(text)) { row in
+                try row.id(0) as AccountID
+            }
+            guard let freed else { return false }
+            try connection.record(event, of: freed, at: text)
+            return true
         }
     }
 
@@ -244,7 +268,7 @@ private enum SQL {
     static let retireAddress = Query(
         "retireAddress",
         """
-        INSERT INTO retired_address (address, owner, retired) VALUES (?1, ?2, ?3)
+        INSERT INTO retired_address (address, owner, retired, account) VALUES (?1, ?2, ?3, ?4)
         ON CONFLICT DO NOTHING
         """)
 
@@ -258,7 +282,11 @@ private enum SQL {
         UPDATE account
         SET credential_version = credential_version + (?1 = 'disabled'), state = ?1
         WHERE id = ?2 AND state <> ?1
+        RETURNING address
         """)
+
+    static let setQuota = Query(
+        "setQuota", "UPDATE account SET quota = ?1 WHERE id = ?2 AND quota <> ?1 RETURNING address")
 
     /// The first and the last domain in order, each of which the index finds at once.
     static let agentDomains = Query(
@@ -275,5 +303,5 @@ private enum SQL {
         "noteUsage", "UPDATE account SET used = ?1 WHERE address = ?2")
 
     static let freeAddress = Query(
-        "freeAddress", "DELETE FROM retired_address WHERE address = ?1")
+        "freeAddress", "DELETE FROM retired_address WHERE address = ?1 RETURNING account")
 }

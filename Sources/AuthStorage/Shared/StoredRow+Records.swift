@@ -138,6 +138,31 @@ extension AuditRecord {
     }
 }
 
+extension AccountEvent {
+    static let columns = "number, id, kind, time, account, address, quota"
+    static let columnCount: Int32 = 7
+
+    /// - Parameter row: begins with ``columns``.
+    init(row: some StoredRow) throws {
+        self.init(
+            number: try row.integer(0), id: try row.id(1),
+            kind: try row.parsed(2, AuditEvent.Kind.init), time: try row.instant(3),
+            account: try row.id(4), address: try row.parsed(5, Address.init),
+            quota: row.isNull(6) ? nil : try row.integer(6))
+    }
+}
+
+extension PendingEvent {
+    static let columns = "\(AccountEvent.columns), attempts, due"
+
+    init(row: some StoredRow) throws {
+        self.init(
+            event: try AccountEvent(row: row),
+            attempts: try row.integer(AccountEvent.columnCount),
+            due: try row.instant(AccountEvent.columnCount + 1))
+    }
+}
+
 extension StoredRow {
     /// The first of two names of domains that is another than this one.
     func domain(otherThan domain: Domain) throws -> Domain? {

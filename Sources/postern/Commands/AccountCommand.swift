@@ -6,19 +6,21 @@ struct AccountCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "account",
         abstract:
-            "Add, list, disable, enable, delete or free accounts, or record their usage.",
+            "Add, list, show, disable, enable, delete or free accounts; their quota and usage.",
         discussion: """
             Examples:
               postern account add postmaster@mail.test
               postern account list
+              postern account show demo@mail.test
+              postern account quota demo@mail.test 104857600
               postern account disable spammer@mail.test
               postern account delete spammer@mail.test
               postern account free spammer@mail.test
               postern account usage demo@mail.test 1234567
             """,
         subcommands: [
-            AccountAddCommand.self, List.self, Disable.self, Enable.self, Delete.self, Free.self,
-            AccountUsageCommand.self,
+            AccountAddCommand.self, List.self, AccountShowCommand.self, AccountQuotaCommand.self,
+            Disable.self, Enable.self, Delete.self, Free.self, AccountUsageCommand.self,
         ])
 
     struct List: AsyncParsableCommand {
@@ -26,11 +28,18 @@ struct AccountCommand: AsyncParsableCommand {
             abstract: "List the accounts: address, id, state, time of creation.")
 
         @OptionGroup var options: ConfigOptions
+        @Flag(help: "Write each account as a JSON object, with its quota and usage.")
+        var json = false
 
         func run() async throws {
-            try await options.withStore { stores, _ in
+            try await options.withStore { stores, config in
+                let names = MailNames(config.mail)
                 let accounts = stores.accountDirectory
                 try await forEach(by: \.address, in: accounts.accounts(after:limit:)) { account in
+                    guard !json else {
+                        return try Output.deliver(
+                            String(decoding: account.json(names), as: UTF8.self))
+                    }
                     try Output.deliver(
                         "\(account.address)  \(account.id)  \(account.state.rawValue)  "
                             + account.created.rfc3339)
@@ -72,7 +81,7 @@ struct AccountCommand: AsyncParsableCommand {
         @Argument(help: "name@domain", transform: parseAddress) var address: Address
 
         func run() async throws {
-            try await withAccount(address, options) { stores, account in
+            try await withAccount(address, options) { stores, _, account in
                 guard
                     try await stores.accounts.delete(
                         account.id, at: nil, recording: .byOperator(.accountDeleted, address))
@@ -122,7 +131,7 @@ private func setState(
     of address: Address, to state: Account.State, recording kind: AuditEvent.Kind,
     _ options: ConfigOptions
 ) async throws {
-    try await withAccount(address, options) { stores, account in
+    try await withAccount(address, options) { stores, _, account in
         let isChanged = try await stores.accountDirectory.setState(
             of: account.id, to: state, recording: .byOperator(kind, address))
         guard isChanged else { return false }
@@ -131,14 +140,15 @@ private func setState(
     }
 }
 
+/// Calls `change` with the account that has the address.
 /// - Parameter change: returns `false` when the account was deleted meanwhile.
-private func withAccount(
+func withAccount(
     _ address: Address, _ options: ConfigOptions,
-    change: (Stores, Account) async throws -> Bool
+    change: (Stores, Config, Account) async throws -> Bool
 ) async throws {
-    try await options.withStore { stores, _ in
+    try await options.withStore { stores, config in
         if let account = try await stores.accounts.account(address: address),
-            try await change(stores, account)
+            try await change(stores, config, account)
         {
             return
         }

@@ -1,18 +1,20 @@
 internal import ArgumentParser
 internal import AuthCore
 
-/// `postern account usage`: records how much mail accounts hold, as the mail store has counted it.
+/// `postern account usage`: shows or records how much mail accounts hold, as the mail store has
+/// counted it.
 struct AccountUsageCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "usage",
-        abstract:
-            "Record how many bytes of mail an account holds, as the mail store has counted them.",
+        abstract: "Show how many bytes of mail an account holds, or record what was counted.",
         discussion: """
-            Clients see the number as `used`. With --stdin each line of standard input is an \
-            address and a number of bytes. A line that cannot be recorded is reported, the others \
-            are recorded, and the exit code is 1.
+            The mail store counts, this server only records. Clients see the number as `used`. \
+            With --stdin each line of standard input is a mailbox, by its address or by its name \
+            at the mail store, and a number of bytes. A line that cannot be recorded is reported, \
+            the others are recorded, and the exit code is 1.
 
             Examples:
+              postern account usage demo@mail.test
               postern account usage demo@mail.test 1234567
               list-mailbox-sizes | postern account usage --stdin
             """)
@@ -25,44 +27,58 @@ struct AccountUsageCommand: AsyncParsableCommand {
     @Argument(help: "The bytes of mail that it holds.", transform: parseBytes) var bytes: Int64?
 
     func validate() throws {
-        let isGiven = address != nil && bytes != nil
-        guard stdin ? address == nil : isGiven else {
-            throw ValidationError("Give ADDRESS and BYTES, or --stdin and neither.")
+        guard stdin == (address == nil) else {
+            throw ValidationError("Give ADDRESS, ADDRESS and BYTES, or --stdin and neither.")
         }
     }
 
     func run() async throws {
-        try await options.withStore { stores, _ in
-            let accounts = stores.accountDirectory
+        if let address, bytes == nil { return try await show(address) }
+        try await options.withStore { stores, config in
             var tally = Tally()
             if let address, let bytes {
-                try await tally.record([UsageReport(address: address, used: bytes)], in: accounts)
+                try await tally.record(
+                    [UsageReport(address: address, used: bytes)], in: stores.accountDirectory)
             } else {
-                try await recordLines(in: accounts, &tally)
+                try await recordLines(in: stores, MailNames(config.mail), &tally)
             }
             Output.print("noted \(tally.recorded) report\(tally.recorded == 1 ? "" : "s")")
             if tally.failed { throw ExitCode.failure }
         }
     }
 
-    private func recordLines(in accounts: any AccountDirectory, _ tally: inout Tally) async throws {
+    private func show(_ address: Address) async throws {
+        try await withAccount(address, options) { _, _, account in
+            try Output.deliver("\(account.used) of \(account.quota) bytes")
+            return true
+        }
+    }
+
+    private func recordLines(
+        in stores: Stores, _ names: MailNames, _ tally: inout Tally
+    ) async throws {
         Output.explainWaiting(for: "lines of ADDRESS BYTES")
         var reports: [UsageReport] = []
         var number = 0
         while let line = readLine() {
             number += 1
             guard !line.allSatisfy(\.isWhitespace) else { continue }
-            if let report = UsageReport(line: line) {
-                reports.append(report)
+            if let usage = MailboxUsage(line: line) {
+                let address = try await names.address(named: usage.name, in: stores.accounts)
+                if let address {
+                    reports.append(UsageReport(address: address, used: usage.used))
+                } else {
+                    tally.fail("line \(number): there is no account \(usage.name.printable())")
+                }
             } else {
                 tally.fail("line \(number) is not an address and a number of bytes")
             }
             guard reports.count == Self.batch else { continue }
-            try await tally.record(reports, in: accounts)
+            try await tally.record(reports, in: stores.accountDirectory)
             reports = []
             tally.line.show("\(number) lines read, \(tally.recorded) reports noted")
         }
-        try await tally.record(reports, in: accounts)
+        try await tally.record(reports, in: stores.accountDirectory)
         tally.line.end()
     }
 }
@@ -91,14 +107,19 @@ private struct Tally {
     }
 }
 
-extension UsageReport {
-    /// - Returns: `nil` unless `line` is an address, spaces or tabs, and a number of bytes.
+/// A line of a mail store's report.
+struct MailboxUsage: Equatable {
+    /// An address, or the name of the mailbox at the mail store.
+    let name: String
+    /// Bytes, at least 0.
+    let used: Int64
+
+    /// - Returns: `nil` unless `line` is a name, spaces or tabs, and a number of bytes.
     init?(line: String) {
         let words = line.split { $0 == " " || $0 == "\t" }
-        guard words.count == 2, let address = Address(parsing: String(words[0])),
-            let used = Self.bytes(String(words[1]))
-        else { return nil }
-        self.init(address: address, used: used)
+        guard words.count == 2, let used = Self.bytes(String(words[1])) else { return nil }
+        name = String(words[0])
+        self.used = used
     }
 
     /// Digits only; `Int64` would also accept a sign.
@@ -110,8 +131,8 @@ extension UsageReport {
     }
 }
 
-private func parseBytes(_ text: String) throws -> Int64 {
-    guard let bytes = UsageReport.bytes(text) else {
+func parseBytes(_ text: String) throws -> Int64 {
+    guard let bytes = MailboxUsage.bytes(text) else {
         throw ValidationError("\(text.printable()) is not a number of bytes.")
     }
     return bytes

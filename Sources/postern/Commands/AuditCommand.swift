@@ -8,7 +8,7 @@ internal import StrictJSON
 struct AuditCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "audit",
-        abstract: "Show or export the audit log of credential events.",
+        abstract: "Show, export or follow the audit log of credential events.",
         discussion: """
             Each line is one event: time, kind, actor, subject, client address and request id. \
             It contains no password, key or token. Failed logins with one subject from one client \
@@ -18,8 +18,9 @@ struct AuditCommand: AsyncParsableCommand {
               postern audit tail -n 50 --follow
               postern audit export --since 2026-01-15 > events.jsonl
               postern audit export --since 7d | grep login_failed
+              postern audit follow --json --after 1234
             """,
-        subcommands: [Tail.self, Export.self])
+        subcommands: [Tail.self, Export.self, AuditFollowCommand.self])
 
     struct Tail: AsyncParsableCommand {
         static let configuration = CommandConfiguration(abstract: "Show the latest events.")

@@ -22,6 +22,12 @@ extension AddressPolicy {
     }
 }
 
+extension MailNames {
+    init(_ mail: MailSection) {
+        self.init(subject: mail.subject, firstDomain: AddressPolicy(mail).agentDomain)
+    }
+}
+
 extension RateLimiter.Settings {
     init(_ limits: LimitSection) {
         self.init(

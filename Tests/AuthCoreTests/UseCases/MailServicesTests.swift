@@ -290,13 +290,22 @@ struct MailServicesTests {
 
     @Test func usageIsStoredAndUnknownAddressesAreReported() async throws {
         let opened = try await mailbox()
-        let other = try #require(Address(parsing: "nobody-here@mail.test"))
-        let known = try await world.mailServices.note([
-            UsageReport(address: opened.account.address, used: 7),
-            UsageReport(address: other, used: 8),
+        let unknown = try await world.mailServices.note([
+            ("Demo@mail.test", 7), ("nobody-here@mail.test", 8), ("no address", 9), ("demo", 10),
         ])
-        #expect(known == [true, false])
+        #expect(unknown == ["no address", "demo", "nobody-here@mail.test"])
         #expect(try await world.stores.accounts.account(id: opened.account.id)?.used == 7)
+    }
+
+    /// A mail store reports what it calls its mailboxes.
+    @Test(arguments: [MailSubject.localPart, .accountID])
+    func usageIsReportedByTheNamesOfTheMailStore(subject: MailSubject) async throws {
+        let other = try AgentWorld(mailSubject: subject)
+        let account = try await mailbox(in: other).account
+        let name = subject == .localPart ? "demo" : account.id.text
+        let missing = subject == .localPart ? "nobody-here" : AccountID(random: .init(0..<16)).text
+        #expect(try await other.mailServices.note([(name, 7), (missing, 8)]) == [missing])
+        #expect(try await other.stores.accounts.account(id: account.id)?.used == 7)
     }
 
     private func caller(_ client: UInt32) -> Caller {

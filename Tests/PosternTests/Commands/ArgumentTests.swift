@@ -49,6 +49,9 @@ import Testing
         #expect(isAccepted("audit", "export", "--since", "2026-01-15", "--format", "json"))
         #expect(!isAccepted("audit", "export", "--since", "yesterday"))
         #expect(!isAccepted("audit", "export", "--format", "xml"))
+        #expect(isAccepted("audit", "follow", "--json", "--after", "12", "--once"))
+        #expect(!isAccepted("audit", "follow", "--after", "-1"))
+        #expect(!isAccepted("audit", "follow", "--after", "9223372036854775808"))
     }
 
     @Test func theConfigurationChecksTheOptionsOfServe() {

@@ -126,14 +126,48 @@ import Testing
         await #expect(throws: ExitCode.failure) {
             try await run("account", "usage", "b@mail.test", "1")
         }
+        try await run("account", "usage", "a@mail.test")
+        await #expect(throws: ExitCode.failure) {
+            try await run("account", "usage", "b@mail.test")
+        }
         for words in [
-            ["a@mail.test"], ["a@mail.test", "-1"], ["a@mail.test", "1", "--stdin"], [],
+            ["a@mail.test", "-1"], ["a@mail.test", "1", "--stdin"], [],
         ] {
             #expect(throws: (any Error).self, "\(words)") {
                 _ = try Postern.parseAsRoot(["account", "usage"] + words)
             }
         }
         #expect(try await record() == ["account_created a@mail.test"])
+    }
+
+    @Test func aQuotaIsSetAndTheChangeIsAudited() async throws {
+        let account = Account(
+            id: AccountID(random: [UInt8](repeating: 1, count: 16)),
+            address: try #require(Address(parsing: "a@mail.test")),
+            credential: .password(PasswordHash(encoded: "none")), owner: nil, quota: 1,
+            created: Instant(seconds: 1))
+        let event = AuditEvent.byOperator(.accountCreated, account.address)
+        _ = try await look { try await $0.accounts.insert(account, limit: nil, recording: event) }
+        try await run("account", "quota", "a@mail.test", "2048")
+        // A second time it changes nothing.
+        try await run("account", "quota", "A@mail.test", "2048")
+        #expect(try await look { try await $0.accounts.account(id: account.id) }?.quota == 2048)
+        try await run("account", "show", "a@mail.test")
+        try await run("account", "show", "a@mail.test", "--json")
+        try await run("account", "list", "--json")
+        try await run("audit", "follow", "--once", "--json")
+        for words in [["quota", "b@mail.test", "1"], ["show", "b@mail.test"]] {
+            await #expect(throws: ExitCode.failure, "\(words)") {
+                try await run("account", words[0], words[1], words.count > 2 ? words[2] : "--json")
+            }
+        }
+        #expect(
+            try await record() == ["account_created a@mail.test", "quota_changed a@mail.test"])
+        for bytes in ["", "-1", "1k", "1125899906842625"] {
+            #expect(throws: (any Error).self, "\(bytes)") {
+                _ = try Postern.parseAsRoot(["account", "quota", "a@mail.test", bytes])
+            }
+        }
     }
 
     @Test func domainsOfTheConfigurationCannotBeAddedOrRemoved() async throws {
