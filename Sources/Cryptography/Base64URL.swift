@@ -87,6 +87,19 @@ public enum Base64URL {
 
 /// Base64 with the standard alphabet (RFC 4648 §4).
 public enum Base64 {
+    /// With padding.
+    public static func encode(_ bytes: [UInt8]) -> String {
+        var text = Base64URL.encode(bytes).utf8.map { byte in
+            switch byte {
+            case UInt8(ascii: "-"): UInt8(ascii: "+")
+            case UInt8(ascii: "_"): UInt8(ascii: "/")
+            default: byte
+            }
+        }
+        while text.count % 4 != 0 { text.append(UInt8(ascii: "=")) }
+        return String(decoding: text, as: UTF8.self)
+    }
+
     /// The bytes that encode to exactly this text, with its padding or without; `nil` for any other
     /// text.
     public static func decode(_ text: some Collection<UInt8>) -> [UInt8]? {

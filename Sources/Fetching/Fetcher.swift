@@ -61,6 +61,10 @@ public final class Fetcher: Sendable {
         if request.sendsProxyHeader {
             results.append(postern_curl_set_long(handle, CURLOPT_HAPROXYPROTOCOL, 1))
         }
+        if let file = request.certificateFile {
+            results.append(postern_curl_set_text(handle, CURLOPT_CAINFO, file))
+            results.append(postern_curl_set_text(handle, CURLOPT_CAPATH, nil))
+        }
         if request.method == .post {
             results.append(postern_curl_set_long(handle, CURLOPT_POST, 1))
             results.append(

@@ -13,6 +13,8 @@ public struct OutboundRequest: Sendable {
     public var body: [UInt8]
     /// Begins the connection with a PROXY protocol header of version 1 with the own address.
     public var sendsProxyHeader = false
+    /// PEM certificates to trust in place of the system's.
+    public var certificateFile: String?
     /// For everything: resolving, connecting, TLS, sending and reading.
     public var timeout: Duration
     /// The longest body in bytes; a longer one is ``OutboundError/tooLarge``.

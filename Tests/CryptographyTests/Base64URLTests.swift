@@ -88,4 +88,15 @@ import Testing
     func anythingElseIsRefused(text: String) {
         #expect(Base64.decode(text.utf8) == nil)
     }
+
+    /// RFC 4648 §10, and the two characters that the URL-safe alphabet lacks.
+    @Test(arguments: [
+        ("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foob", "Zm9vYg=="),
+        ("fooba", "Zm9vYmE="), ("foobar", "Zm9vYmFy"),
+    ])
+    func theStandardAlphabetHasPadding(raw: String, encoded: String) {
+        #expect(Base64.encode(Array(raw.utf8)) == encoded)
+        #expect(Base64.decode(encoded.utf8) == Array(raw.utf8))
+        #expect(Base64.encode([0xfb, 0xff, 0xfe]) == "+//+")
+    }
 }

@@ -28,8 +28,8 @@ struct Postern: AsyncParsableCommand {
         subcommands: [
             ServeCommand.self, CheckConfigCommand.self, MigrateCommand.self, BackupCommand.self,
             KeyCommand.self, AccountCommand.self, UserCommand.self, DomainCommand.self,
-            HashLoginCommand.self, AuditCommand.self, SignupCommand.self, SolveCommand.self,
-            HealthcheckCommand.self, DoctorCommand.self,
+            HashLoginCommand.self, AuditCommand.self, ProvisioningCommand.self,
+            SignupCommand.self, SolveCommand.self, HealthcheckCommand.self, DoctorCommand.self,
         ])
 
     static func main() async {
@@ -71,12 +71,12 @@ enum Exit {
     static func code(for error: any Error) -> ExitCode {
         switch error {
         case is ErrorResponse, is SignupError, is ChallengeError, is DomainCommandError,
-            is BackupError, is CopyError, is RotationError, is KeyDirectoryError,
+            is BackupError, is CopyError, is RotationError, is KeyDirectoryError, is FeedError,
             StorageError.hasItsOwnBackup:
             .failure
         case let error as StorageError where error.isDamage: misconfigured
         case is MasterSecretError, is UnreadableKey, is MigrationError, is SubjectError,
-            is DatabaseURLError, is ServicesListenerError:
+            is DatabaseURLError, is ServicesListenerError, is ProvisioningError:
             misconfigured
         default: unavailable
         }

@@ -25,6 +25,7 @@ struct Config: Sendable {
     var dns = DNSSection()
     var audit = AuditSection()
     var services = ServicesSection()
+    var provisioning = ProvisioningSection()
 
     /// All settings.
     static let settings: [Setting] =
@@ -33,6 +34,7 @@ struct Config: Sendable {
         + KeySection.settings + PasswordSection.settings + AccountSection.settings
         + UserSection.settings + LimitSection.settings + HashLoginSection.settings
         + DNSSection.settings + AuditSection.settings + ServicesSection.settings
+        + ProvisioningSection.settings
 
     /// The defaults of a profile.
     init(profile: Profile = .development) {

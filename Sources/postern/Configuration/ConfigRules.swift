@@ -19,6 +19,7 @@ struct ConfigRules {
         rules.checkServices()
         rules.checkMail()
         rules.checkKeys()
+        rules.checkProvisioning()
         return rules.faults
     }
 
@@ -38,6 +39,11 @@ struct ConfigRules {
                 "storage.url", "names a server on another machine without sslmode=verify-full",
                 "somebody on the way could read and change what is stored; add it, with"
                     + " sslrootcert where the authority is your own")
+        }
+        if config.provisioning.url?.isExposed == true {
+            rules.add(
+                "provisioning.url", "is http, so addresses can be read on the way",
+                "use https, or a receiver on this machine")
         }
         return rules.faults
     }
@@ -187,6 +193,15 @@ struct ConfigRules {
             add(
                 "keys.rotate_every", "\(every.withUnit) is too short",
                 "use at least \(KeySection.shortestRotation.withUnit), or 0 for no rotation")
+        }
+    }
+
+    private mutating func checkProvisioning() {
+        let provisioning = config.provisioning
+        if provisioning.url != nil, provisioning.secretFile == nil {
+            add(
+                "provisioning.secret_file", "is required with provisioning.url",
+                "name a file with the secret that events are signed with")
         }
     }
 

@@ -3,8 +3,8 @@ internal import Cryptography
 internal import Logging
 
 /// The tasks that run at intervals, independent of requests: remove expired challenges, refresh the
-/// signing keys, rotate and export them, return free memory, remove old audit events, look up
-/// verified domains.
+/// signing keys, rotate and export them, return free memory, remove old events, look up verified
+/// domains, send account events to their receiver.
 ///
 /// A task that fails is logged and runs again after its interval. It never ends the server.
 struct BackgroundTasks: Sendable {
@@ -22,6 +22,8 @@ struct BackgroundTasks: Sendable {
     /// The time within which every server on a database uses a new signing key, and accepts no
     /// token of one that has leaked.
     static let keyRefresh = Duration.seconds(2)
+    /// How often the database is asked for account events to send.
+    static let deliveryWatch = Duration.milliseconds(500)
     /// An error that repeats is logged once in this time.
     private static let repeatedError = Duration.seconds(60)
 
@@ -31,8 +33,11 @@ struct BackgroundTasks: Sendable {
     let isShared: Bool
     let domains: Domains
     let audit: any AuditLog
-    /// How long audit events are kept; zero keeps them without end.
+    let feed: any AccountFeed
+    /// How long events are kept; zero keeps them without end.
     let retention: Duration
+    /// Where there is a receiver of account events.
+    let delivery: EventDelivery?
     /// ``Stores/exclusively``: servers on one database do these tasks one at a time.
     let exclusively:
         @Sendable (_ task: String, _ work: @Sendable () async throws -> Void) async throws -> Bool
@@ -70,7 +75,11 @@ struct BackgroundTasks: Sendable {
             group.addTask {
                 await repeatedly("report security events", .seconds(60)) { events.flush() }
             }
-            group.addTask { await alone("trim audit events", .seconds(600), trimAudit) }
+            group.addTask { await alone("trim audit events", .seconds(600), trimEvents) }
+            group.addTask {
+                guard let delivery else { return }
+                await alone("send account events", Self.deliveryWatch, delivery.run)
+            }
             group.addTask {
                 await alone("look up verified domains", .seconds(3600)) {
                     try await domains.recheck(at: clock())
@@ -101,11 +110,18 @@ struct BackgroundTasks: Sendable {
         }
     }
 
-    /// Removes all audit events that are older than the retention, a limited number at a time.
-    func trimAudit() async throws {
+    /// Removes all events that are older than the retention, a limited number at a time. What a
+    /// receiver is still to get stays.
+    func trimEvents() async throws {
         guard retention > .zero else { return }
         let past = clock().advanced(by: .zero - retention)
         while try await audit.trim(before: past, limit: Self.trimLimit) == Self.trimLimit {
+            try Task.checkCancellation()
+        }
+        while try await feed.trimAccountEvents(
+            before: past, limit: Self.trimLimit, keepingUndelivered: delivery != nil)
+            == Self.trimLimit
+        {
             try Task.checkCancellation()
         }
     }

@@ -46,6 +46,7 @@ struct Service: Sendable {
         }
         let draining = AtomicFlag()
         let events = SecurityEvents { [log] in log.security($0, count: $1) }
+        let receiver = try EventReceiver(config)
         let application = try await Application.open(
             config, publicURL: publicURL,
             observers: StoreObservers(
@@ -90,7 +91,9 @@ struct Service: Sendable {
                 signingKeys: signingKeyTasks(of: application, events, logger),
                 isShared: !config.database.isInMemory,
                 domains: application.domains,
-                audit: application.stores.audit, retention: config.audit.retention,
+                audit: application.stores.audit, feed: application.stores.accountFeed,
+                retention: config.audit.retention,
+                delivery: receiver.map { delivery(to: $0, of: application, logger) },
                 exclusively: application.stores.exclusively,
                 events: events, logger: logger, clock: SystemClock.now
             ).run()
@@ -128,6 +131,14 @@ struct Service: Sendable {
         case .services: .http(ServicesListener.service(application.services.router, config))
         case .socketmap: .netstrings(application.services.socketmap)
         }
+    }
+
+    private func delivery(
+        to receiver: EventReceiver, of application: Application, _ logger: Logger
+    ) -> EventDelivery {
+        EventDelivery(
+            application.stores.deliveries, settings: .init(config.provisioning),
+            send: receiver.send, report: { $0.log(to: logger) }, clock: SystemClock.now)
     }
 
     /// Logs that another server did not answer as it should.

@@ -52,7 +52,7 @@ import Testing
             ("accounts", config.accounts, []), ("users", config.users, []),
             ("limits", config.limits, []), ("hash_login", config.hashLogin, []),
             ("dns", config.dns, []), ("audit", config.audit, []),
-            ("services", config.services, []),
+            ("services", config.services, []), ("provisioning", config.provisioning, []),
         ]
         #expect(Mirror(reflecting: config).children.count == Set(sections.map(\.name)).count + 1)
         for name in Set(sections.map(\.name)) {
@@ -106,6 +106,8 @@ import Testing
         ("mail.jmap_url", "ftp://a.test"), ("mail.jmap_store_url", ""), ("mail.jmap_ca_file", ""),
         ("hash_login.issuer", ""), ("hash_login.ca_file", ""),
         ("services.listen", "8081"), ("services.socket_owner", ":"), ("services.secret_file", ""),
+        ("provisioning.url", "ftp://a.test"), ("provisioning.secret_file", ""),
+        ("provisioning.ca_file", ""),
     ])
     func anOptionalSettingThatCannotBeReadIsAFault(key: String, text: String) {
         #expect(faults(loader(file: "\(key) = \"\(text)\"")).count == 1)

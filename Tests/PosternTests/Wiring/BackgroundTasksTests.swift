@@ -9,7 +9,8 @@ import Testing
 
 @Suite struct BackgroundTasksTests {
     private func tasks(
-        _ stores: Stores, retention: Duration = .zero, at now: Instant
+        _ stores: Stores, retention: Duration = .zero, delivery: EventDelivery? = nil,
+        at now: Instant
     ) throws -> BackgroundTasks {
         let clock: @Sendable () -> Instant = { now }
         let pool = Pools(cores: 1).signing
@@ -32,7 +33,8 @@ import Testing
                 resolver: SystemResolver(
                     dns: DNSClient(servers: [], timeout: .seconds(1)), report: { _ in }),
                 random: RandomBytes.make),
-            audit: stores.audit, retention: retention, exclusively: stores.exclusively,
+            audit: stores.audit, feed: stores.accountFeed, retention: retention,
+            delivery: delivery, exclusively: stores.exclusively,
             events: events, logger: logger, clock: clock)
     }
 
@@ -59,7 +61,7 @@ import Testing
     @Test func eventsOlderThanTheRetentionAreRemoved() async throws {
         let stores = try Database.openInMemory()
         for second in 1...2500 { try await stores.audit.append(event(at: Int64(second))) }
-        try await tasks(stores, retention: .seconds(100), at: Instant(seconds: 2550)).trimAudit()
+        try await tasks(stores, retention: .seconds(100), at: Instant(seconds: 2550)).trimEvents()
         let kept = try await stores.audit.events(after: nil, limit: 5000)
         #expect(kept.map(\.event.time.seconds) == Array(2450...2500))
     }
@@ -67,8 +69,34 @@ import Testing
     @Test func withoutARetentionAllEventsAreKept() async throws {
         let stores = try Database.openInMemory()
         try await stores.audit.append(event(at: 1))
-        try await tasks(stores, at: Instant(seconds: 4_000_000_000)).trimAudit()
+        try await tasks(stores, at: Instant(seconds: 4_000_000_000)).trimEvents()
         #expect(try await stores.audit.events(after: nil, limit: 10).count == 1)
+    }
+
+    @Test func accountEventsThatAReceiverIsStillToGetAreKept() async throws {
+        let stores = try Database.openInMemory()
+        for second in 1...2 {
+            let address = try #require(Address(parsing: "a\(second)@mail.test"))
+            let account = Account(
+                id: AccountID(random: .init(repeating: UInt8(second), count: 16)),
+                address: address, credential: .password(PasswordHash(encoded: "none")), quota: 1,
+                created: Instant(seconds: Int64(second)))
+            let event = AuditEvent(
+                .accountCreated, time: account.created, actor: .operator, subject: "a")
+            _ = try await stores.accounts.insert(account, limit: nil, recording: event)
+        }
+        #expect(try await stores.deliveries.noteAccepted(1, at: Instant(seconds: 3)))
+        let later = Instant(seconds: 1000)
+        let delivery = EventDelivery(
+            stores.deliveries, settings: .init(), send: { _, _ in .accepted }, report: { _ in },
+            clock: { later })
+        func trim(_ delivery: EventDelivery?) async throws -> [Int64] {
+            try await tasks(stores, retention: .seconds(100), delivery: delivery, at: later)
+                .trimEvents()
+            return try await stores.accountFeed.accountEvents(after: 0, limit: 9).map(\.number)
+        }
+        #expect(try await trim(delivery) == [2])
+        #expect(try await trim(nil).isEmpty)
     }
 
     private func event(at second: Int64) -> AuditEvent {
