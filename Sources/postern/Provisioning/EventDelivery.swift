@@ -32,7 +32,7 @@ final class EventDelivery: Sendable {
     /// The longest time between two attempts while the receiver is not available.
     static let longestPause = Duration.seconds(30)
     /// An event whose sender ends without a word is due again after its timeout and this time.
-    private static let grace = Duration.seconds(30)
+    private static let grace = Duration.seconds(5)
     /// One call of ``run()`` takes no new events after this time, so that the task can be given to
     /// another server.
     private static let roundTime = Duration.seconds(30)
