@@ -7,7 +7,7 @@ CREATE TABLE account_event (
     sequence  bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     -- The number in the feed. NULL until a transaction that follows the commit gives it, so that
     -- no event appears after one with a higher number.
-    number    bigint UNIQUE,
+    number    bigint,
     -- The write_id of the change.
     id        uuid NOT NULL,
     kind      text COLLATE "C" NOT NULL,
@@ -24,11 +24,13 @@ CREATE TABLE account_event (
     due       timestamptz NOT NULL DEFAULT 'epoch'
 );
 
+CREATE UNIQUE INDEX account_event_number ON account_event (number) WHERE number IS NOT NULL;
 CREATE INDEX account_event_new ON account_event (sequence) WHERE number IS NULL;
 CREATE INDEX account_event_due ON account_event (due, number)
     WHERE delivered IS NULL AND number IS NOT NULL;
 -- Whether an earlier event of the account waits.
-CREATE INDEX account_event_waiting ON account_event (account, number) WHERE delivered IS NULL;
+CREATE INDEX account_event_waiting ON account_event (account, number)
+    WHERE delivered IS NULL AND number IS NOT NULL;
 
 -- One row. Whoever gives numbers locks it.
 CREATE TABLE account_feed (

@@ -135,6 +135,7 @@ private enum SQL {
             AND event.number = (
                 SELECT min(earliest.number) FROM account_event AS earliest
                 WHERE earliest.account = event.account AND earliest.delivered IS NULL
+                    AND earliest.number IS NOT NULL
             )
         """
 
@@ -167,7 +168,7 @@ private enum SQL {
         """
         SELECT count(*) FROM (
             SELECT 1 FROM account_event WHERE delivered IS NULL AND number IS NOT NULL
-            LIMIT \(DeliveryStatus.countLimit)
+            ORDER BY due, number LIMIT \(DeliveryStatus.countLimit)
         ) AS waiting
         """)
 

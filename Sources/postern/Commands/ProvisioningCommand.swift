@@ -27,7 +27,10 @@ struct ProvisioningCommand: AsyncParsableCommand {
         @OptionGroup var options: ConfigOptions
 
         func run() async throws {
-            try await options.withStore { stores, _ in
+            try await options.withStore { stores, config in
+                if config.provisioning.url == nil {
+                    Output.message("provisioning.url is not set: no event is sent")
+                }
                 let last = try await stores.accountFeed.lastAccountEvent()
                 let status = try await stores.deliveries.deliveryStatus(limit: page)
                 let isMore = status.waiting == DeliveryStatus.countLimit
