@@ -37,7 +37,8 @@ def place(tmp_path_factory, authority):
         nginx = JMAPNginx(directory, authority.directory / f"{HOST}.pem", [public, services, store])
         running.append(nginx)
         place.url, place.store = f"https://{HOST}:{nginx.port}", f"http://127.0.0.1:{store}"
-        proxied = {"POSTERN_MAIL_JMAP_SESSION": "proxy", "POSTERN_MAIL_JMAP_SESSION_CACHE": "1s"}
+        proxied = {"POSTERN_MAIL_JMAP_SESSION": "proxy", "POSTERN_MAIL_JMAP_SESSION_CACHE": "1s",
+                   "POSTERN_MAIL_JMAP_SESSION_TIMEOUT": "60s"}
         place.gateway = Postern(
             directory, *place.data, profile=None, port=public, **proxied,
             POSTERN_SERVER_PUBLIC_URL=place.url, POSTERN_SERVER_TRUSTED_PROXIES="127.0.0.1",
@@ -302,6 +303,7 @@ def test_nginx_passes_nothing_on_without_a_valid_token(place, client):
     forged = {**client.headers, "X-Auth-Subject": "postmaster@mail.test"}
     answer = client.http.get(f"{place.url}/jmap/", headers=forged, timeout=60)
     assert answer.json()["username"] == client.address
+    assert not {"Alt-Svc", "Upgrade"} & set(answer.headers)
 
 
 def test_a_disabled_account_is_refused_at_once_behind_nginx(place, client):
