@@ -69,9 +69,13 @@ public struct Listener: Sendable {
         self.socket = socket
     }
 
-    public init(address: ListenAddress, router: Router, proxies: TrustedProxies = TrustedProxies())
-    {
-        self.init(address: address, service: .http(HTTPService(router: router, proxies: proxies)))
+    public init(
+        address: ListenAddress, router: Router, proxies: TrustedProxies = TrustedProxies(),
+        limitsConnections: Bool = true
+    ) {
+        let service = HTTPService(
+            router: router, proxies: proxies, limitsConnections: limitsConnections)
+        self.init(address: address, service: .http(service))
     }
 }
 

@@ -37,7 +37,8 @@ struct Service: Sendable {
     private func serve(until signals: StopSignals, _ logger: Logger) async throws {
         // Before anything is created: nothing is left behind when an address is in use.
         var places = try ListenPlace.all(config)
-        for index in places.indices where !places[index].isInNewDirectory(config.storage.directory) {
+        let directory = config.storage.directory
+        for index in places.indices where !places[index].isInNewDirectory(directory) {
             _ = try places[index].bind()
         }
         let port = try places[0].bind().address.port

@@ -64,9 +64,10 @@ import Testing
             try ListenPlace.all(config).dropFirst().map(\.address)
         }
         #expect(
-            try addresses() == [path, "m"].map {
-                .unix(SocketFile(path: $0, mode: 0o640, owner: 0, group: 0))
-            })
+            try addresses()
+                == [path, "m"].map {
+                    .unix(SocketFile(path: $0, mode: 0o640, owner: 0, group: 0))
+                })
         config.services.socketOwner = FileOwner(":7")
         config.services.listen = nil
         #expect(
