@@ -1,16 +1,17 @@
 """Mail servers of Debian in front of which Postern stands, with the configurations of deploy/mail/.
 
-A configuration is used as it stands, but for the paths, ports and names that `Substitution` lists;
+A configuration is used as it stands, but for the paths, ports and names that are given to `configured`;
 what a server needs to run beside others and without root is in a file of its own.
 """
 
 import base64
 import contextlib
+import grp
 import imaplib
 import os
 import pathlib
 import pwd
-import grp
+import random
 import shutil
 import socket
 import ssl
@@ -19,7 +20,6 @@ import tempfile
 import time
 
 from program import ROOT
-from services import free_port
 
 DEPLOY = ROOT / "deploy/mail"
 SEARCH_PATH = "/usr/sbin:/usr/bin:/sbin:/bin"
@@ -32,6 +32,14 @@ def require(program, packages):
     found = shutil.which(program, path=SEARCH_PATH)
     assert found, f"{program} is not installed: `make test` installs {packages}"
     return found
+
+
+def free_port():
+    """Below the ports that the kernel gives to clients, so that none has it before the server."""
+    while True:
+        port = random.randrange(12_000, 32_000)
+        with contextlib.suppress(OSError), socket.create_server(("127.0.0.1", port)):
+            return port
 
 
 def account():
@@ -140,6 +148,7 @@ class Dovecot(Daemon):
             "dovecot.conf", certificate=("/etc/ssl/certs/mail.example.org.pem", certificate),
             key=("/etc/ssl/private/mail.example.org.key", certificate),
             files=("/etc/dovecot/", f"{place}/"), mail=("/var/mail/postern", place / "mail"),
+            owners=("mail_gid = vmail", f"mail_gid = {group}"), group_of_mail=("gid=vmail", f"gid={group}"),
             owner=("vmail", user), port=("port = 993", f"port = {self.port}"),
             nginx=("port = 1143", f"port = {self.plain_port}"),
             private=("/var/spool/postfix/private", self.private),
@@ -184,7 +193,6 @@ class Postfix(Daemon):
 
     def __init__(self, place, authority, socketmap):
         require("postfix", "postfix")
-        assert os.geteuid() == 0, "the master process of Postfix needs root: run the tests as root"
         place.mkdir()
         self.port, self.submission, self.submissions = free_port(), free_port(), free_port()
         self.queue, self.log = place / "queue", place / "maillog"

@@ -14,9 +14,8 @@ from cryptography.hazmat.primitives import serialization
 
 from agent import Agent, bearer
 from mailboxes import PASSWORD, Mailboxes
-from mailstores import SECRET, Dovecot, From, directory, owned
+from mailstores import SECRET, Dovecot, From, directory, free_port, owned
 from program import Postern, run
-from services import free_port
 
 ISSUER = "https://auth.example.org"
 MECHANISMS = ["OAUTHBEARER", "XOAUTH2"]

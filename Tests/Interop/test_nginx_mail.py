@@ -13,9 +13,9 @@ import pytest
 
 from mailboxes import PASSWORD, Mailboxes
 from mailstores import (
-    HOST, SECRET, Daemon, Dovecot, From, configured, directory, require)
+    HOST, SECRET, Daemon, Dovecot, From, configured, directory, free_port, require)
 from program import Postern, run
-from services import basic, free_port
+from services import basic
 
 WEB = "webmail.example.org"
 MODULE = "/usr/lib/nginx/modules/ngx_mail_module.so"
