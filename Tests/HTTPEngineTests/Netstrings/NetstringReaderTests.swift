@@ -1,3 +1,4 @@
+import TestPrimitives
 import Testing
 
 @testable import HTTPEngine
@@ -61,6 +62,20 @@ import Testing
             }
             #expect(
                 events("\(length):" + String(repeating: "x", count: length) + ".") == [.invalid])
+        }
+    }
+
+    @Test func theSplitOfRandomInputDoesNotMatter() {
+        var random = SeededGenerator(seed: 1)
+        let parts = ["0:,", "3:abc,", "9:123456789,", "8:", ":", ",", "1", "0", "x", "-", "12:"]
+        for _ in 0..<20_000 {
+            let text = (0..<Int.random(in: 1...6, using: &random)).map { _ in
+                parts.randomElement(using: &random) ?? ""
+            }.joined()
+            let piece = Int.random(in: 1...9, using: &random)
+            guard events(text) != events(text, piece: piece) else { continue }
+            Issue.record("\(text) in pieces of \(piece)")
+            return
         }
     }
 
