@@ -29,9 +29,9 @@ struct NetstringReader {
     /// The bytes before it have been read.
     private var start = 0
 
-    /// - Parameter maxBytes: the greatest length of a netstring that is returned.
+    /// - Parameter maxBytes: the greatest length of a netstring that is returned, at most
+    ///   `maxDroppedBytes`.
     init(maxBytes: Int) {
-        precondition(maxBytes <= Self.maxDroppedBytes)
         self.maxBytes = maxBytes
     }
 

@@ -1,6 +1,6 @@
 /// What answers the netstrings of a listener, one reply for each.
 public struct NetstringService: Sendable {
-    /// Bytes of a request. A longer one is answered with `oversized`; one beyond 100,000 bytes
+    /// Bytes of a request, 1 to 100,000. A longer one is answered with `oversized`; one beyond 100,000 bytes
     /// closes its connection.
     public let requestBytes: Int
     /// The reply to a request that is too long.
@@ -20,6 +20,7 @@ public struct NetstringService: Sendable {
         requestBytes: Int, maxConnections: Int, oversized: [UInt8], failed: [UInt8],
         answer: @escaping @Sendable ([UInt8]) async throws -> [UInt8]
     ) {
+        precondition((1...NetstringReader.maxDroppedBytes).contains(requestBytes))
         self.requestBytes = requestBytes
         self.oversized = oversized
         self.failed = failed
