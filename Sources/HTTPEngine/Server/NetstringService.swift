@@ -1,7 +1,7 @@
 /// What answers the netstrings of a listener, one reply for each.
 public struct NetstringService: Sendable {
-    /// Bytes of a request, 1 to 100,000. A longer one is answered with `oversized`; one beyond 100,000 bytes
-    /// closes its connection.
+    /// Bytes of a request, 1 to 100,000. A longer one is answered with `oversized`; one beyond
+    /// 100,000 bytes closes its connection.
     public let requestBytes: Int
     /// The reply to a request that is too long.
     public let oversized: [UInt8]
