@@ -55,7 +55,9 @@ def deliver(start, settings, secret, receiver):
     def deliver(**more):
         return start(**settings, **{
             "POSTERN_PROVISIONING_URL": receiver.url,
-            "POSTERN_PROVISIONING_SECRET_FILE": str(secret), **more})
+            "POSTERN_PROVISIONING_SECRET_FILE": str(secret),
+            # On a busy machine an attempt may take long, and would be repeated.
+            "POSTERN_PROVISIONING_TIMEOUT": "60s", **more})
     return deliver
 
 
@@ -127,9 +129,33 @@ def test_a_follower_gets_events_as_they_are_made_and_goes_on_after_a_number(
         "follower-3@mail.test"]
 
 
-def test_a_reader_misses_nothing_of_concurrent_signups(start, settings, operate, tmp_path):
+def test_a_follower_outlives_a_database_that_is_away(start, tmp_path):
+    database = TestDatabase()
+    settings = {"POSTERN_STORAGE_URL": database.url,
+                "POSTERN_STORAGE_DIRECTORY": str(tmp_path / "data")}
     server = start(**settings)
-    count, workers = 16, 4
+    command = [str(BINARY), "audit", "follow", "--json", "--profile", "test"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                          cwd=tmp_path, env=environment(**settings)) as following:
+        try:
+            Agent(server.url).session(username="before")
+            assert json.loads(following.stdout.readline())["address"] == "before@mail.test"
+            database.stop()
+            assert following.stderr.readline()
+            database.start()
+            deadline = time.monotonic() + 60
+            while Agent(server.url).session(username="after").status_code == 503:
+                assert time.monotonic() < deadline
+                time.sleep(0.05)
+            assert json.loads(following.stdout.readline())["number"] == 2
+        finally:
+            following.kill()
+
+
+@pytest.mark.parametrize("settings", ["postgres"], indirect=True)
+def test_a_reader_misses_nothing_of_concurrent_signups(start, settings, operate):
+    server = start(**settings)
+    count, workers = 12, 3
 
     def work(worker):
         agent = Agent(server.url)
@@ -190,31 +216,26 @@ def test_a_mail_store_reports_usage_by_its_own_names(start, tmp_path):
     assert shown.stdout == "7 of 41943040 bytes\n"
 
 
+def await_log(server, text):
+    deadline = time.monotonic() + 60
+    while text not in server.read_log():
+        assert time.monotonic() < deadline, server.read_log()[-2000:]
+        time.sleep(0.02)
+
+
 def test_nothing_is_lost_while_the_receiver_is_down_and_the_server_is_killed(
         deliver, operate, receiver):
-    server = deliver(POSTERN_PROVISIONING_TIMEOUT="1s")
+    server = deliver()
     agent = Agent(server.url)
     for number in range(3):
         assert agent.session(username=f"early-{number}").status_code == 201
     operate("account", "disable", "early-0@mail.test")
-    deadline = time.monotonic() + 60
-    while "the receiver of account events is not available" not in server.read_log():
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
-    # It comes up, does not answer, and the server is killed meanwhile.
-    hanging = threading.Event()
-    receiver.answer = lambda event: (hanging.set(), receiver.closing.wait(30), 204)[2]
-    receiver.start()
-    assert hanging.wait(60)
+    await_log(server, "the receiver of account events is not available")
     server.kill()
-    receiver.stop()
-    receiver.accepted.clear()
     operate("account", "enable", "early-0@mail.test")
-
-    receiver.answer, receiver.closing = lambda event: 204, threading.Event()
+    events = follow(operate)
     receiver.start()
     server = deliver()
-    events = follow(operate)
     receiver.awaits(range(1, 6))
     # What was sent is what the feed has, in the order of each account.
     assert sorted(receiver.accepted, key=lambda event: event["number"]) == events
@@ -222,6 +243,26 @@ def test_nothing_is_lost_while_the_receiver_is_down_and_the_server_is_killed(
     assert not receiver.forged
     server.stop()
     assert "0 not accepted" in operate("provisioning", "status")
+
+
+@pytest.mark.parametrize("settings", ["postgres"], indirect=True)
+def test_what_a_killed_server_was_sending_is_sent_again(deliver, operate, receiver):
+    arrived = threading.Event()
+    receiver.answer = lambda event: (arrived.set(), receiver.closing.wait(30), 204)[2]
+    receiver.start()
+    server = deliver(POSTERN_PROVISIONING_TIMEOUT="1s")
+    Agent(server.url).session(username="interrupted")
+    operate("account", "disable", "interrupted@mail.test")
+    assert arrived.wait(60)
+    server.kill()
+    receiver.stop()
+    receiver.accepted.clear()
+    receiver.answer, receiver.closing = lambda event: 204, threading.Event()
+    receiver.start()
+    deliver()
+    receiver.awaits([1, 2])
+    assert receiver.numbers() == [1, 2]
+    assert len({event["id"] for event in receiver.messages if event["number"] == 1}) == 1
 
 
 def test_an_account_whose_events_are_not_accepted_delays_no_other(deliver, operate, receiver):
@@ -276,7 +317,7 @@ def test_of_several_nodes_one_delivers_and_another_takes_over(start, secret, rec
     settings = {
         "POSTERN_STORAGE_URL": TestDatabase().url, "POSTERN_MASTER_SECRET_FILE": str(key),
         "POSTERN_SERVER_PUBLIC_URL": "https://auth.mail.test",
-        "POSTERN_PROVISIONING_URL": receiver.url,
+        "POSTERN_PROVISIONING_URL": receiver.url, "POSTERN_PROVISIONING_TIMEOUT": "60s",
         "POSTERN_PROVISIONING_SECRET_FILE": str(secret)}
     nodes = [start(**settings) for _ in range(2)]
     for number in range(10):
@@ -296,10 +337,7 @@ def test_a_receiver_with_https_is_verified(start, secret, authority, tmp_path):
     try:
         server = start(**shared)
         Agent(server.url).session(username="encrypted")
-        deadline = time.monotonic() + 60
-        while "certificate is not trusted" not in server.read_log():
-            assert time.monotonic() < deadline
-            time.sleep(0.02)
+        await_log(server, "certificate is not trusted")
         server.stop()
         assert not receiver.messages
         start(**shared, POSTERN_PROVISIONING_CA_FILE=str(authority.file))
