@@ -58,6 +58,27 @@ import Testing
         #expect(try migrator(url, Self.two).migrate(at: .epoch) == [Self.two[1]])
     }
 
+    @Test func accountsOfTheFirstMigrationAreInTheFeedFromTheirNextChangeOn() async throws {
+        let url = try TestServer.shared.makeDatabase(isMigrated: false)
+        let first = Array(Migration.postgres.prefix(1))
+        #expect(try migrator(url, first).migrate(at: .epoch) == first)
+        try TestServer.shared.connect(to: url).execute(
+            script: """
+                INSERT INTO account (id, address, state, api_key_digest, credential_version, quota,
+                                     used, created, deleted)
+                VALUES ('\(accountID(1))', 'user1@mail.test', 'active', sha256('1'), 1, 1000, 0,
+                        now(), NULL),
+                       ('\(accountID(2))', 'gone@mail.test', 'deleted', NULL, 1, 1000, 0, now(),
+                        now())
+                """, name: "old")
+        let store = try await PostgresStore.open(url, settings: TestServer.settings, at: .epoch)
+        #expect(try await store.lastAccountEvent() == 0)
+        #expect(try await store.free(address("gone@mail.test")))
+        #expect(try await store.delete(accountID(1), at: nil))
+        let events = try await store.accountEvents(after: 0, limit: 9)
+        #expect(events.map(\.account) == [accountID(2), accountID(1)])
+    }
+
     @Test func theTablesOfAnotherProgramAreLeftAlone() throws {
         let url = try TestServer.shared.makeDatabase(isMigrated: false)
         let other = try TestServer.shared.connect(to: url)
