@@ -41,7 +41,7 @@ import Testing
     }
 
     @Test(arguments: Engine.allCases)
-    func theNextEventOfAnAccountWaitsUntilTheOneBeforeIsAccepted(engine: Engine) async throws {
+    func theNextEventOfAnAddressWaitsUntilTheOneBeforeIsAccepted(engine: Engine) async throws {
         let store = try await filled(engine)
         #expect(try await take(store, at: 10) == [1, 2, 3])
         #expect(try await store.noteAccepted(2, at: time(11)))
@@ -64,6 +64,21 @@ import Testing
         #expect(
             try await store.deliveryStatus(limit: 9)
                 == DeliveryStatus(waiting: 0, failing: []))
+    }
+
+    /// The mailbox of the first account must be gone before that of the second is made.
+    @Test(arguments: Engine.allCases)
+    func theEventsOfAnAddressKeepTheirOrderWhenAnotherAccountGetsIt(engine: Engine) async throws {
+        let store = try await engine.open()
+        #expect(try await store.insert(account(1, "again@mail.test")))
+        #expect(try await store.delete(accountID(1), at: nil))
+        #expect(try await store.free(address("again@mail.test")))
+        #expect(try await store.insert(account(2, "again@mail.test")))
+        for number: Int64 in 1...4 {
+            #expect(try await take(store, at: 10) == [number])
+            #expect(try await take(store, at: 10).isEmpty)
+            #expect(try await store.noteAccepted(number, at: time(11)))
+        }
     }
 
     /// So that one that the receiver never answers does not delay others.

@@ -162,7 +162,7 @@ private enum SQL {
         FROM generate_series(1, 10000) AS n;
         INSERT INTO account_event (number, id, kind, time, account, address, delivered, due)
         SELECT CASE n % 10 WHEN 0 THEN NULL ELSE n END, md5('e' || n)::uuid, 'account_created',
-               now(), md5('a' || n % 5000)::uuid, 'a@mail.test',
+               now(), md5('a' || n % 5000)::uuid, 'a' || n % 5000 || '@mail.test',
                CASE n % 3 WHEN 0 THEN now() END,
                CASE n % 3 WHEN 1 THEN now() ELSE 'epoch' END
         FROM generate_series(1, 10000) AS n;

@@ -28,8 +28,8 @@ CREATE UNIQUE INDEX account_event_number ON account_event (number) WHERE number 
 CREATE INDEX account_event_new ON account_event (sequence) WHERE number IS NULL;
 CREATE INDEX account_event_due ON account_event (due, number)
     WHERE delivered IS NULL AND number IS NOT NULL;
--- Whether an earlier event of the account waits.
-CREATE INDEX account_event_waiting ON account_event (account, number)
+-- Whether an earlier event of the address waits.
+CREATE INDEX account_event_waiting ON account_event (address, number)
     WHERE delivered IS NULL AND number IS NOT NULL;
 
 -- One row. Whoever gives numbers locks it.

@@ -20,8 +20,8 @@ CREATE TABLE account_event (
 ) STRICT;
 
 CREATE INDEX account_event_due ON account_event (due, number) WHERE delivered IS NULL;
--- Whether an earlier event of the account waits.
-CREATE INDEX account_event_waiting ON account_event (account, number) WHERE delivered IS NULL;
+-- Whether an earlier event of the address waits.
+CREATE INDEX account_event_waiting ON account_event (address, number) WHERE delivered IS NULL;
 
 -- The account that had the address. For one that was deleted before this migration it is not
 -- known, so its address gets an id of its own.

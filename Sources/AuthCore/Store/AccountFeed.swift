@@ -4,7 +4,7 @@
 /// The methods of ``AccountStore`` and ``AccountDirectory`` that make such a change write its event
 /// in the same transaction. Numbers have no gaps but at the old end, and an event gets its number
 /// when it is committed: none appears later with a lower number than one that was read. Events of
-/// one account are numbered in the order of its changes.
+/// one address are numbered in the order of the changes.
 ///
 /// Errors as in ``AccountStore``.
 public protocol AccountFeed: Sendable {
@@ -25,9 +25,10 @@ public protocol AccountFeed: Sendable {
 
 /// What the receiver of account events has accepted, and when the others are sent.
 ///
-/// The first event of an account that was not accepted is due at once, and after a failure at a
-/// later time; the next ones of the account are not due before it was accepted. Several servers
-/// may call the methods at the same time.
+/// The first event of an address that was not accepted is due at once, and after a failure at a
+/// later time; the next ones of the address are not due before it was accepted, be they of the
+/// same account or of one that got the address later. Several servers may call the methods at the
+/// same time.
 public protocol DeliveryQueue: Sendable {
     /// Whether ``takeDueEvents(at:until:limit:)`` would find an event.
     func hasDueEvent(at now: Instant) async throws -> Bool

@@ -129,12 +129,12 @@ private enum SQL {
             (SELECT max(number) + 1 FROM oldest))
         """)
 
-    /// The condition of an event that is due, and the first of its account that was not accepted.
+    /// The condition of an event that is due, and the first of its address that was not accepted.
     private static let isDue = """
         event.delivered IS NULL AND event.number IS NOT NULL AND event.due <= $1
             AND event.number = (
                 SELECT min(earliest.number) FROM account_event AS earliest
-                WHERE earliest.account = event.account AND earliest.delivered IS NULL
+                WHERE earliest.address = event.address AND earliest.delivered IS NULL
                     AND earliest.number IS NOT NULL
             )
         """

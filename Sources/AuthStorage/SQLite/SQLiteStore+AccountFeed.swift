@@ -105,7 +105,7 @@ private enum SQL {
             (SELECT max(number) + 1 FROM oldest))
         """)
 
-    /// The first events of their accounts that were not accepted; those that were never tried
+    /// The first events of their addresses that were not accepted; those that were never tried
     /// come first.
     static let dueEvents = Query(
         "dueEvents",
@@ -113,7 +113,7 @@ private enum SQL {
         SELECT number FROM account_event AS event
         WHERE delivered IS NULL AND due <= ?1 AND number = (
             SELECT min(number) FROM account_event AS earliest
-            WHERE earliest.account = event.account AND earliest.delivered IS NULL
+            WHERE earliest.address = event.address AND earliest.delivered IS NULL
         )
         ORDER BY due, number LIMIT ?2
         """)

@@ -8,7 +8,7 @@ struct ProvisioningCommand: AsyncParsableCommand {
         abstract: "Show, repeat or skip account events that their receiver has not accepted.",
         discussion: """
             A server sends the changes of accounts to provisioning.url and repeats what is not \
-            accepted, later each time. The next events of an account wait for the one before.
+            accepted, later each time. The next events of an address wait for the one before.
 
             Examples:
               postern provisioning status
@@ -72,7 +72,7 @@ struct ProvisioningCommand: AsyncParsableCommand {
 
     struct Skip: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Take an event for accepted, so that the next ones of its account are sent.")
+            abstract: "Take an event for accepted, so that the next ones of its address are sent.")
 
         @OptionGroup var options: ConfigOptions
         @Argument(help: "The number of the event.") var number: Int64

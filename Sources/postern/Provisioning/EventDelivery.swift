@@ -5,8 +5,9 @@ internal import Synchronization
 /// Sends account events to their receiver until it has accepted each of them.
 ///
 /// Guarantees: at most `inFlight` at once; an event is sent only when the receiver has accepted all
-/// earlier ones of its account; an event that is not accepted is sent again, later each time, and
-/// delays no other account. While the receiver is not available, one event at a time is tried. What
+/// earlier ones of its address, so that a mailbox is not removed after the next account with the
+/// address was made; an event that is not accepted is sent again, later each time, and delays no
+/// other address. While the receiver is not available, one event at a time is tried. What
 /// is still to be sent is in the database, so that a stop loses nothing; an event may be sent
 /// twice.
 final class EventDelivery: Sendable {

@@ -115,7 +115,7 @@ import Testing
         #expect(receiver.sent.count == 40 && receiver.reports.isEmpty)
     }
 
-    @Test func anEventThatIsNotAcceptedDelaysItsAccountAlone() async throws {
+    @Test func anEventThatIsNotAcceptedDelaysItsAddressAlone() async throws {
         try await make(1...3)
         try await disable(1)
         let refused = EventReceiver.Answer.rejected(cause: "it answered with status 500")
