@@ -8,10 +8,10 @@ public protocol ChallengeLedger: Sendable {
     ///   token is invalid from then on.
     func spend(_ id: String, expiry: Instant) async throws -> Bool
 
-    /// Marks `id` until `expiry`, also when it has a mark that ended by `now`, or one that ends more
-    /// than ``TokenAuthority/clockSkew`` after `expiry`, which was made before the clock was set
-    /// back. Of any number of concurrent calls with one `id`, on any number of servers, one returns
-    /// `true` in that time.
+    /// Marks `id` until `expiry`, also when it has a mark that ended by `now`, or one that ends
+    /// more than ``TokenAuthority/clockSkew`` after `expiry`, which was made before the clock was
+    /// set back. Of any number of concurrent calls with one `id`, on any number of servers, one
+    /// returns `true` in that time.
     func hold(_ id: String, until expiry: Instant, at now: Instant) async throws -> Bool
 
     /// Marks the `jti` of a token as ended, as ``spend(_:expiry:)`` does.

@@ -12,6 +12,8 @@ actor ConnectionQueue {
     private let executor: QueueExecutor
     private let depth: Int
     private let callerCount = Atomic<Int>(0)
+    /// Callers of ``perform(_:)``, likewise.
+    private let performing = Atomic<Int>(0)
     private let connection: Mutex<SQLiteConnection?>
 
     nonisolated var unownedExecutor: UnownedSerialExecutor {
@@ -38,11 +40,13 @@ actor ConnectionQueue {
 
     /// Runs `work` on the caller's thread, which costs no hop.
     /// - Parameter work: short, and not a commit: it delays the other clients of a loop.
-    /// - Returns: `nil` when the connection is in use, and `work` did not run.
+    /// - Returns: `nil` when the connection is in use or waited for, and `work` did not run.
     nonisolated func runIfIdle<T: Sendable>(
         _ work: @Sendable (SQLiteConnection) throws -> T
     ) throws -> T? {
-        try connection.withLockIfAvailable { try Self.run(work, on: $0) }
+        // Whoever waits comes first: a lock alone would let callers without a pause keep it.
+        guard callers == 0, performing.load(ordering: .relaxed) == 0 else { return nil }
+        return try connection.withLockIfAvailable { try Self.run(work, on: $0) }
     }
 
     private func call<T: Sendable>(
@@ -60,7 +64,13 @@ actor ConnectionQueue {
 
     /// Runs `work` on the queue. The caller limits how many wait.
     /// - Parameter work: gets `nil` when the connection is closed.
-    func perform(_ work: @Sendable (SQLiteConnection?) -> Void) {
+    nonisolated func perform(_ work: @Sendable (SQLiteConnection?) -> Void) async {
+        performing.add(1, ordering: .relaxed)
+        defer { performing.subtract(1, ordering: .relaxed) }
+        await call(work)
+    }
+
+    private func call(_ work: @Sendable (SQLiteConnection?) -> Void) {
         connection.withLock { work($0) }
     }
 

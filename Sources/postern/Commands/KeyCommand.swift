@@ -17,10 +17,11 @@ struct KeyCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "List the keys: use, id, time of creation, and what each is used for now.",
             discussion: """
-                signs                      it signs new tokens
-                signs until TIME           likewise, and the key that follows is published already
-                published, signs from TIME verifiers can fetch it; it signs at that time
-                verifies until TIME        it signs no more; its tokens are valid until then
+                What each is used for:
+                  signs: it signs new tokens
+                  signs until TIME: likewise, and the key that follows is published already
+                  published, signs from TIME: verifiers can fetch it; it signs at that time
+                  verifies until TIME: it signs no more; its tokens are valid until then
 
                 Times are UTC. A key that was made with --in is listed as made \
                 \(KeyUse.capability.publicationLead.withUnit) before it signs (capability, login) \

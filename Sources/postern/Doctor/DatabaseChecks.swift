@@ -101,11 +101,12 @@ struct DatabaseChecks {
         }
         let unreadable = try KeySealer(secret).unreadable(among: keys)
         guard unreadable.isEmpty else {
+            let path = MasterSecret.path(for: config)
             return [
                 .failed(
                     Self.keys,
-                    "\(unreadable.count) of \(keys.count) cannot be decrypted with"
-                        + " \(MasterSecret.path(for: config)): \(unreadable.joined(separator: " "))",
+                    "\(unreadable.count) of \(keys.count) cannot be decrypted with \(path):"
+                        + " \(unreadable.joined(separator: " "))",
                     "put back the master secret that they were sealed with")
             ]
         }

@@ -50,24 +50,7 @@ struct Service: Sendable {
         let receiver = try EventReceiver(config)
         let application = try await Application.open(
             config, publicURL: publicURL,
-            observers: StoreObservers(
-                event: { [log] in log.event($0) },
-                diskFull: { isFull in
-                    if isFull {
-                        logger.critical(
-                            "the disk is full: nothing is written until space is free again")
-                    } else {
-                        logger.notice("the disk is no longer full")
-                    }
-                },
-                unreachable: { cause in
-                    if let cause {
-                        logger.critical(
-                            "the database cannot be reached", metadata: ["cause": "\(cause)"])
-                    } else {
-                        logger.notice("the database can be reached again")
-                    }
-                }),
+            observers: observers(logger),
             events: events, isDraining: { draining.isSet },
             report: { Self.report($0, logger, events) })
         let server = Server(
@@ -107,6 +90,27 @@ struct Service: Sendable {
         events.flush()
         await application.close()
         logger.info("stopped")
+    }
+
+    private func observers(_ logger: Logger) -> StoreObservers {
+        StoreObservers(
+            event: { [log] in log.event($0) },
+            diskFull: { isFull in
+                if isFull {
+                    logger.critical(
+                        "the disk is full: nothing is written until space is free again")
+                } else {
+                    logger.notice("the disk is no longer full")
+                }
+            },
+            unreachable: { cause in
+                if let cause {
+                    logger.critical(
+                        "the database cannot be reached", metadata: ["cause": "\(cause)"])
+                } else {
+                    logger.notice("the database can be reached again")
+                }
+            })
     }
 
     private func signingKeyTasks(
