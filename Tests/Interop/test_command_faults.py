@@ -95,3 +95,21 @@ def test_a_file_that_is_not_toml_is_a_fault(tmp_path, text):
     result = run("check-config", "--config", "a.toml", directory=tmp_path)
     assert result.returncode == 78
     assert "not TOML" in result.stderr and "https://toml.io" in result.stderr
+
+
+def test_check_config_warns_about_secrets_that_others_can_read(start, tmp_path):
+    data = tmp_path / "data"
+    start("--data", str(data)).stop()
+    services = tmp_path / "services"
+    services.write_text("0123456789abcdef\n")
+    settings = {"POSTERN_SERVICES_LISTEN": "127.0.0.1:81",
+                "POSTERN_SERVICES_SECRET_FILE": str(services)}
+    for mode, count in [(0o600, 0), (0o640, 2), (0o604, 2)]:
+        services.chmod(mode)
+        (data / "master.secret").chmod(mode)
+        result = run("check-config", *words(data), directory=tmp_path, **settings)
+        warnings = [line for line in result.stderr.splitlines() if line.startswith("warning: ")]
+        assert result.returncode == 0 and len(warnings) == count, result.stderr
+        if count:
+            assert "master.secret" in warnings[0] and str(services) in warnings[1]
+            assert all(f"mode 0{mode:o}" in line and "chmod" in line for line in warnings)

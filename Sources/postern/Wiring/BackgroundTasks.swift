@@ -98,6 +98,8 @@ struct BackgroundTasks: Sendable {
 
     /// Takes up keys that other processes have made, and reports when another key begins to sign.
     private func watchKeys() async {
+        // Otherwise a switch before the first look would not be one.
+        signingKeys.reportSigners()
         guard isShared else {
             // Without other processes only a rotation by age changes the keys.
             guard signingKeys.rotateEvery > .zero else { return }

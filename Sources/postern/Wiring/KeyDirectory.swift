@@ -36,6 +36,8 @@ struct KeyDirectory: Sendable {
     let path: String
     /// The keys of each use have a list of their own, so that they may share a directory.
     let use: KeyUse
+    /// How often the lock of the directory is tried, every ten milliseconds.
+    var lockAttempts = 200
 
     /// Makes the directory have these files, and none that an earlier call wrote for this use.
     /// Blocks until they are on the disk.
@@ -113,13 +115,17 @@ struct KeyDirectory: Sendable {
     private func lock() throws(KeyDirectoryError) -> Int32 {
         let descriptor = open(hidden, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard descriptor >= 0 else { throw .file(hidden, .last) }
-        guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
-            let error: KeyDirectoryError =
-                errno == EWOULDBLOCK ? .inUse(path) : .file(hidden, .last)
-            close(descriptor)
-            throw error
+        for _ in 0..<lockAttempts {
+            if flock(descriptor, LOCK_EX | LOCK_NB) == 0 { return descriptor }
+            guard errno == EWOULDBLOCK || errno == EINTR else {
+                let error = KeyDirectoryError.file(hidden, .last)
+                close(descriptor)
+                throw error
+            }
+            usleep(10_000)
         }
-        return descriptor
+        close(descriptor)
+        throw .inUse(path)
     }
 
     private func put(
