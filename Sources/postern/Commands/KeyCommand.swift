@@ -53,13 +53,13 @@ struct KeyCommand: AsyncParsableCommand {
                 "Create a new signing key. Tokens of the old one stay valid until they expire.",
             discussion: """
                 Running servers on the same database know the new key within \
-                \(BackgroundTasks.keyRefresh.withUnit). It signs later: a key that other programs \
-                verify with (capability, login) is published at once and signs \
+                \(BackgroundTasks.keyRefresh.withUnit). When it signs depends on its use. A key \
+                that other programs verify with (capability, login) is published at once and signs \
                 \(KeyUse.capability.publicationLead.withUnit) later, when caches of the key set \
-                contain it; the old key signs until then. With --in it signs at the time that you \
-                choose, for example when you restart a mail store that reads keys from files. A \
-                key of agent or accounts signs at once. The command prints when the key signs, and \
-                so does `postern key list`.
+                contain it; the old key signs until then. A key of agent or accounts signs at \
+                once. With --in a key signs at the time that you choose, for example when you \
+                restart a mail store that reads keys from files. The command prints when the key \
+                signs, and so does `postern key list`.
 
                 The old key is accepted until the last token that it has signed has expired. While \
                 a new key does not sign yet, there is no second rotation of its use.

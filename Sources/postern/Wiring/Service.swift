@@ -43,7 +43,7 @@ struct Service: Sendable {
         }
         let port = try places[0].bind().address.port
         guard let publicURL = config.publicURL(port: port)?.text else {
-            throw ServiceError.noPort(host: config.server.host)
+            preconditionFailure("a port that was bound makes a URL")
         }
         let draining = AtomicFlag()
         let events = SecurityEvents { [log] in log.security($0, count: $1) }
@@ -214,18 +214,5 @@ extension LoadedConfig {
         warnings.map(\.shown)
             + [MasterSecret.exposure(for: config), ServicesListener.exposure(of: config.services)]
             .compactMap { $0 }
-    }
-}
-
-/// Why the server cannot start.
-enum ServiceError: Error, CustomStringConvertible {
-    /// Without a port there is no default public URL.
-    case noPort(host: String)
-
-    var description: String {
-        switch self {
-        case .noPort(let host):
-            "server.host \(host) is not an address of this machine, or it has no free port"
-        }
     }
 }
