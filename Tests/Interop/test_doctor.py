@@ -19,7 +19,10 @@ from program import run
 def data(start, tmp_path):
     """The directory of a server that runs and has an account."""
     server = start("--data", str(tmp_path / "data"))
-    assert Agent(server.url).session(username="patient").status_code == 201
+    agent = Agent(server.url)
+    assert agent.session(username="patient").status_code == 201
+    # Waits for the key that signs them, which is generated in the background.
+    assert agent.http.get(f"{server.url}/.well-known/jwks.json").json()["keys"]
     server.directory = tmp_path / "data"
     return server
 
