@@ -17,10 +17,6 @@ import tempfile
 import threading
 import time
 
-import jwt
-import requests
-from cryptography.hazmat.primitives import serialization
-
 from proxies import DEPLOY, Nginx, free_port, substituted
 
 PROGRAMS = pathlib.Path("/usr/lib/cyrus/bin")
@@ -54,18 +50,11 @@ def listens(address):
         return False
 
 
-def public_key(postern_url):
-    """The one published key, as PEM."""
-    keys = requests.get(postern_url + "/.well-known/jwks.json", timeout=30).json()["keys"]
-    assert len(keys) == 1, f"{len(keys)} keys are published"
-    return jwt.PyJWK(keys[0]).key.public_bytes(
-        serialization.Encoding.PEM, serialization.PublicFormat.SubjectPublicKeyInfo)
-
-
 class Cyrus:
     """A running store. Stop it: nothing else does, and nothing else removes its directory."""
 
-    def __init__(self, port, submission_port, key):
+    def __init__(self, port, submission_port, export_keys):
+        """`export_keys` writes the public key into a directory."""
         require_packages()
         # As root it runs under the user of Debian's package.
         self.user = pwd.getpwnam("cyrus" if os.geteuid() == 0 else getpass.getuser())
@@ -74,12 +63,13 @@ class Cyrus:
         self.directory = pathlib.Path(tempfile.mkdtemp(prefix="cyrus-"))
         self.configuration = self.directory / "imapd.conf"
         self.socket = self.directory / "run/socket/lmtp"
+        self.keys = self.directory / "keys"
         self.log = self.directory / "log"
         # The directories that Debian's packages make.
         for name in ["lib/db", "lib/socket", "lib/user", "mail", "sieve", "run/proc", "run/lock",
-                     "run/socket", "keys"]:
+                     "run/socket"]:
             (self.directory / name).mkdir(parents=True)
-        self.install_key(key)
+        export_keys(self.keys)
         self.configuration.write_text(substituted(
             "mail/cyrus/imapd.conf",
             state=("/var/lib/cyrus", f"{self.directory}/lib"),
@@ -121,12 +111,6 @@ class Cyrus:
 
     def is_running(self):
         return self.process.poll() is None
-
-    def install_key(self, pem):
-        """The only key file: with two, tokens of one of them are refused."""
-        path = self.directory / "keys/postern.pem"
-        path.write_bytes(pem)
-        path.chmod(0o644)
 
     def reload(self):
         """New processes read the key."""

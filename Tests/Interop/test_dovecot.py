@@ -9,12 +9,10 @@ from concurrent.futures import ThreadPoolExecutor
 
 import jwt
 import pytest
-import requests
-from cryptography.hazmat.primitives import serialization
 
 from agent import Agent, bearer
 from mailboxes import PASSWORD, Mailboxes
-from mailstores import SECRET, Dovecot, From, directory, free_port, owned
+from mailstores import SECRET, Dovecot, From, directory, free_port
 from program import Postern, run
 
 ISSUER = "https://auth.example.org"
@@ -232,22 +230,14 @@ def test_without_postern_a_login_may_be_tried_again(store):
 
 # Local validation
 
-def write_keys(place, postern):
-    """The public keys, in the directory that Dovecot reads them from. Removes those that have gone."""
-    directory = owned(place) / "default/RS256"
-    directory.mkdir(parents=True, exist_ok=True)
-    published = requests.get(postern.url + "/.well-known/jwks.json", timeout=30).json()["keys"]
-    for key in published:
-        (directory / key["kid"]).write_bytes(jwt.PyJWK(key).key.public_bytes(
-            serialization.Encoding.PEM, serialization.PublicFormat.SubjectPublicKeyInfo))
-    for file in directory.iterdir():
-        if file.name not in {key["kid"] for key in published}:
-            file.unlink()
+def write_keys(store, keys):
+    """The public keys, in the directory that Dovecot reads them from."""
+    store.run("key", "export", "--use", "capability", "--directory", str(keys), "--layout", "dovecot")
 
 
 def test_dovecot_verifies_capabilities_itself(store, authority):
     keys = store.place / "keys"
-    write_keys(keys, store.postern)
+    write_keys(store, keys)
     dovecot = Dovecot(
         store.place / "local", authority, store.services, local_keys=keys, issuer=ISSUER)
     try:
@@ -269,7 +259,7 @@ def test_dovecot_verifies_capabilities_itself(store, authority):
         new = store.boxes.mailbox()
         signed = rotated(store, new, token)
         assert REFUSED in log_in(new, signed)
-        write_keys(keys, store.postern)
+        write_keys(store, keys)
         closed(log_in(new, signed))
         assert dovecot.administrate("reload").returncode == 0
         wait_until(lambda: refuses(log_in(box, token)))

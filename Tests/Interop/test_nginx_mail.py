@@ -1,6 +1,7 @@
-"""nginx with the configurations of deploy/mail/: as IMAP proxy before Dovecot, and before a web application."""
+"""nginx and Caddy with the configurations of deploy/mail/: before Dovecot, and before a web application."""
 
 import contextlib
+import functools
 import http.client
 import http.server
 import imaplib
@@ -48,6 +49,25 @@ class Nginx(Daemon):
         self.start(
             ["nginx", "-p", str(place), "-c", str(place / "nginx.conf"), "-g", "daemon off;"],
             self.port, place / "output", self.log)
+
+
+class Caddy(Daemon):
+    def __init__(self, place, authority, services, application):
+        require("caddy", "caddy")
+        place.mkdir()
+        self.port, self.log = free_port(), place / "output"
+        [_, chain] = certificate(authority, WEB)["certificate"]
+        # A certificate of the tests' own in place of the one that Caddy would obtain.
+        site = configured(
+            "Caddyfile", services=("127.0.0.1:8081", f"127.0.0.1:{services}"),
+            application=("127.0.0.1:8090", f"127.0.0.1:{application}"), listen=(
+                f"{WEB} {{",
+                f"https://{WEB}:{self.port} {{\n\tbind 127.0.0.1\n\ttls {chain} {chain}"))
+        (place / "Caddyfile").write_text(
+            "{\n\tadmin off\n\tauto_https disable_redirects\n}\n" + site)
+        self.start(
+            ["env", f"HOME={place}", "caddy", "run", "--adapter", "caddyfile", "--config", str(place / "Caddyfile")],
+            self.port, self.log, self.log)
 
 
 def certificate(authority, name):
@@ -105,6 +125,8 @@ class Site:
         stack.callback(application.close)
         self.nginx = Nginx(place / "nginx", authority, services, application.port)
         stack.callback(self.nginx.stop)
+        self.caddy = Caddy(place / "caddy", authority, services, application.port)
+        stack.callback(self.caddy.stop)
 
     def imap(self, source="127.0.0.1"):
         return self.clients.imap(self.nginx.port, source)
@@ -114,8 +136,8 @@ class Site:
         assert done.returncode == 0, done.stderr
         return [json.loads(line) for line in done.stdout.splitlines()]
 
-    def web(self, authorization=None, source="127.0.0.1", body=b"", **headers):
-        wire = WebConnection(self, source)
+    def web(self, port, authorization=None, source="127.0.0.1", body=b"", **headers):
+        wire = WebConnection(self, port, source)
         if authorization:
             headers["Authorization"] = authorization
         try:
@@ -127,8 +149,8 @@ class Site:
 
 
 class WebConnection(http.client.HTTPSConnection):
-    def __init__(self, site, source):
-        super().__init__(WEB, site.nginx.web, timeout=60, context=site.clients.context)
+    def __init__(self, site, port, source):
+        super().__init__(WEB, port, timeout=60, context=site.clients.context)
         self.source = source
 
     def connect(self):
@@ -182,12 +204,19 @@ def refused(imap, box, password):
     imap.shutdown()
 
 
-# auth_request
+# In front of a web application
 
-def test_a_web_application_learns_whose_a_request_is(site):
+@pytest.fixture(params=["nginx", "caddy"])
+def web(request, site):
+    """Sends a request to the application through one of the proxies."""
+    return functools.partial(
+        site.web, site.nginx.web if request.param == "nginx" else site.caddy.port)
+
+
+def test_a_web_application_learns_whose_a_request_is(site, web):
     box = site.boxes.mailbox()
     for credential in (f"Bearer {box.token}", basic(box.address, PASSWORD)):
-        answer, body = site.web(credential, body=b"a body", **{
+        answer, body = web(credential, body=b"a body", **{
             "X-Auth-User": "forged@mail.test", "X-Account-Id": "forged",
             "X-Auth-Subject": "forged", "X-Store-Authorization": "forged"})
         assert answer.status == 200, body
@@ -197,17 +226,17 @@ def test_a_web_application_learns_whose_a_request_is(site):
         assert sent["content-length"] == "6"
 
 
-def test_nobody_else_reaches_the_web_application(site):
+def test_nobody_else_reaches_the_web_application(site, web):
     box = site.boxes.mailbox()
     for credential in (None, "Bearer garbage", basic(box.address, "wrong")):
-        answer, body = site.web(credential, source="127.0.0.99")
+        answer, body = web(credential, source="127.0.0.99")
         assert answer.status == 401 and "Basic" in answer.headers["WWW-Authenticate"]
         assert box.address.encode() not in body
     assert [event["client"] for event in site.events() if event["kind"] == "login_failed"
             and event["subject"].endswith(box.address)] == ["127.0.0.99"]
-    answer, _ = site.web(basic(box.address, PASSWORD), **{"X-Services-Secret": "x"})
+    answer, _ = web(basic(box.address, PASSWORD), **{"X-Services-Secret": "x"})
     assert answer.status == 200
     done = run("account", "disable", box.address, *site.data, directory=site.place)
     assert done.returncode == 0, done.stderr
-    assert site.web(basic(box.address, PASSWORD))[0].status == 403
-    assert site.web(f"Bearer {box.token}")[0].status == 401
+    assert web(basic(box.address, PASSWORD))[0].status == 403
+    assert web(f"Bearer {box.token}")[0].status == 401
