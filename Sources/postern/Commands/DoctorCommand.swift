@@ -38,10 +38,10 @@ struct DoctorCommand: AsyncParsableCommand {
         let loaded = try options.load()
         var report = Report()
         let config = loaded.config
-        let warnings = loaded.warnings.map { Finding.warning("configuration", $0.shown) }
+        let warnings = loaded.warnings.map { Finding(.caution, "configuration", $0.shown) }
         report.add(
             warnings.isEmpty
-                ? [.ok("configuration", "accepted, profile \(config.profile)")] : warnings)
+                ? [Finding(.ok, "configuration", "accepted, profile \(config.profile)")] : warnings)
         report.add(FileChecks(config: config).findings())
         let database = DatabaseChecks(config: config, now: SystemClock.now)
         let network = NetworkChecks(config: config)
@@ -58,7 +58,7 @@ struct DoctorCommand: AsyncParsableCommand {
                 await report.add(about: "domains") { try await network.domainFindings(stores) }
                 await stores.close()
             } catch {
-                report.add([.failed("database", "\(error)")])
+                report.add([Finding(.failed, "database", "\(error)")])
             }
         }
         report.add(await network.mailStoreFindings())
@@ -73,7 +73,7 @@ private struct Report {
     mutating func add(_ findings: [Finding]) {
         for finding in findings {
             Output.print(finding.line)
-            if finding.level == .failed { hasFailed = true }
+            if finding.outcome == .failed { hasFailed = true }
         }
     }
 
@@ -84,7 +84,7 @@ private struct Report {
         do {
             add(try await check())
         } catch {
-            add([.failed(subject, "\(error)")])
+            add([Finding(.failed, subject, "\(error)")])
         }
     }
 }

@@ -24,8 +24,8 @@ struct DatabaseChecks {
         guard !database.isInMemory else {
             return Result(
                 findings: [
-                    .warning(
-                        Self.database,
+                    Finding(
+                        .caution, Self.database,
                         "it is in the memory of the server: a command cannot look at it",
                         "name one on the disk with --data")
                 ])
@@ -33,8 +33,8 @@ struct DatabaseChecks {
         guard !database.isMissing else {
             return Result(
                 findings: [
-                    .warning(
-                        Self.database, "there is none at \(database.name)",
+                    Finding(
+                        .caution, Self.database, "there is none at \(database.name)",
                         "`postern serve` makes it; is --data or storage.url right?")
                 ])
         }
@@ -43,7 +43,9 @@ struct DatabaseChecks {
             return result(of: try database.inspect())
         } catch {
             return Result(
-                findings: [.failed(Self.database, "\(error)", database.isRemote ? nil : restore)])
+                findings: [
+                    Finding(.failed, Self.database, "\(error)", database.isRemote ? nil : restore)
+                ])
         }
     }
 
@@ -53,19 +55,20 @@ struct DatabaseChecks {
         var result = Result()
         let name = config.database.name
         for problem in inspection.problems {
-            result.findings.append(.failed(Self.database, "\(name): \(problem)", restore))
+            result.findings.append(Finding(.failed, Self.database, "\(name): \(problem)", restore))
         }
         if inspection.pending > 0 {
             result.findings.append(
-                .warning(
-                    Self.database, "\(inspection.pending) migrations of \(name) are pending",
+                Finding(
+                    .caution, Self.database,
+                    "\(inspection.pending) migrations of \(name) are pending",
                     "the next `postern serve` or `postern migrate` applies them; keys and clock are"
                         + " not looked at before"))
         } else if inspection.problems.isEmpty {
             let version = "schema \(inspection.applied)"
             result.findings.append(
-                .ok(
-                    Self.database,
+                Finding(
+                    .ok, Self.database,
                     inspection.server.map {
                         "\(name) answers, \(version), PostgreSQL \($0.version)"
                     }
@@ -82,29 +85,34 @@ struct DatabaseChecks {
         let text = "it differs from the database server's by \(difference.roundedSeconds) s"
         if difference > TokenAuthority.clockSkew {
             return [
-                .failed(Self.clock, text, "set both by NTP: tokens of other servers are refused")
+                Finding(
+                    .failed, Self.clock, text,
+                    "set both by NTP: tokens of other servers are refused")
             ]
         }
         return difference > Self.noticeable
-            ? [.warning(Self.clock, text, "set both by NTP")] : []
+            ? [Finding(.caution, Self.clock, text, "set both by NTP")] : []
     }
 
     /// Whether every stored key can be decrypted.
     func keyFindings(_ stores: Stores) async throws -> [Finding] {
         let keys = try await stores.signingKeys.keys()
         guard !keys.isEmpty else {
-            return [.ok(Self.keys, "there are none yet; `postern serve` makes them")]
+            return [Finding(.ok, Self.keys, "there are none yet; `postern serve` makes them")]
         }
         // Another finding says why the secret cannot be read.
         guard let secret = try? MasterSecret.find(for: config) else {
-            return [.failed(Self.keys, "\(keys.count) cannot be used without the master secret")]
+            return [
+                Finding(
+                    .failed, Self.keys, "\(keys.count) cannot be used without the master secret")
+            ]
         }
         let unreadable = try KeySealer(secret).unreadable(among: keys)
         guard unreadable.isEmpty else {
             let path = MasterSecret.path(for: config)
             return [
-                .failed(
-                    Self.keys,
+                Finding(
+                    .failed, Self.keys,
                     "\(unreadable.count) of \(keys.count) cannot be decrypted with \(path):"
                         + " \(unreadable.joined(separator: " "))",
                     "put back the master secret that they were sealed with")
@@ -114,13 +122,15 @@ struct DatabaseChecks {
         let more =
             missing.isEmpty
             ? "" : "; a server makes those for \(missing.map(\.rawValue).joined(separator: ", "))"
-        return [.ok(Self.keys, "all \(keys.count) can be decrypted\(more)")]
+        return [Finding(.ok, Self.keys, "all \(keys.count) can be decrypted\(more)")]
     }
 
     /// Whether the clock has been set back, or is that of another server.
     func clockFindings(_ stores: Stores) async throws -> [Finding] {
         guard let newest = try await stores.audit.latestEvents(limit: 1).last?.event.time else {
-            return [.ok(Self.clock, "\(now().rfc3339); there is no event to compare it with")]
+            return [
+                Finding(.ok, Self.clock, "\(now().rfc3339); there is no event to compare it with")
+            ]
         }
         let now = now()
         let ahead = newest.since(now)
@@ -129,13 +139,15 @@ struct DatabaseChecks {
             + " or another server's is wrong"
         if ahead > TokenAuthority.clockSkew {
             return [
-                .failed(
-                    Self.clock, text,
+                Finding(
+                    .failed, Self.clock, text,
                     "set it by NTP; until then tokens that were signed before are refused")
             ]
         }
-        if ahead > Self.noticeable { return [.warning(Self.clock, text, "set it by NTP")] }
-        return [.ok(Self.clock, "\(now.rfc3339), after the newest event (\(newest.rfc3339))")]
+        if ahead > Self.noticeable { return [Finding(.caution, Self.clock, text, "set it by NTP")] }
+        return [
+            Finding(.ok, Self.clock, "\(now.rfc3339), after the newest event (\(newest.rfc3339))")
+        ]
     }
 
     /// Whether the mail store finds the keys that it needs.
@@ -156,18 +168,18 @@ struct DatabaseChecks {
         let missing = directory.missing(of: files)
         var findings: [Finding] =
             missing.isEmpty
-            ? [.ok(subject, "\(path) has the keys that are published now")]
+            ? [Finding(.ok, subject, "\(path) has the keys that are published now")]
             : [
-                .failed(
-                    subject,
+                Finding(
+                    .failed, subject,
                     "\(path) lacks, or has otherwise, \(missing.joined(separator: " "))",
                     "a running server writes them; see its log (task `export keys`)")
             ]
         if config.keys.exportLayout == .cyrus {
             for name in directory.otherKeys(beside: files) {
                 findings.append(
-                    .warning(
-                        subject, "\(path)/\(name) holds a public key, too",
+                    Finding(
+                        .caution, subject, "\(path)/\(name) holds a public key, too",
                         "move it away: Cyrus IMAP accepts the tokens of one RSA key only"))
             }
         }

@@ -18,7 +18,10 @@ struct FileChecks {
     private func directoryFindings() -> [Finding] {
         let path = config.storage.directory
         guard let mode = File.mode(of: path) else {
-            return [.warning(Self.directory, "\(path) does not exist; `postern serve` makes it")]
+            return [
+                Finding(
+                    .caution, Self.directory, "\(path) does not exist; `postern serve` makes it")
+            ]
         }
         return [exposure(of: path, mode, Self.directory, private: "700")]
     }
@@ -37,20 +40,22 @@ struct FileChecks {
         do throws(MasterSecretError) {
             guard try MasterSecret.find(for: config) != nil else {
                 return [
-                    .ok(
-                        Self.master, "there is none yet; `postern serve` makes it with the database"
+                    Finding(
+                        .ok, Self.master,
+                        "there is none yet; `postern serve` makes it with the database"
                     )
                 ]
             }
         } catch {
-            return [.failed(Self.master, "\(error)")]
+            return [Finding(.failed, Self.master, "\(error)")]
         }
         if config.database.isInMemory, MasterSecret.exposure(for: config) == nil { return [] }
         let path = MasterSecret.path(for: config)
         if let exposure = MasterSecret.exposure(for: config) {
-            return [.warning(Self.master, exposure, "give it mode 0400 or 0600")]
+            return [Finding(.caution, Self.master, exposure, "give it mode 0400 or 0600")]
         }
-        return [.ok(Self.master, "\(path) can be read by its owner only")] + owner(of: path)
+        return [Finding(.ok, Self.master, "\(path) can be read by its owner only")]
+            + owner(of: path)
     }
 
     private func servicesFindings() -> [Finding] {
@@ -58,12 +63,12 @@ struct FileChecks {
         do {
             _ = try ServicesAPI.Settings(config.services)
         } catch {
-            return [.failed(Self.services, "\(error)")]
+            return [Finding(.failed, Self.services, "\(error)")]
         }
         if let exposure = ServicesListener.exposure(of: config.services) {
-            return [.warning(Self.services, exposure)]
+            return [Finding(.caution, Self.services, exposure)]
         }
-        return [.ok(Self.services, "\(path) can be read by its owner only")]
+        return [Finding(.ok, Self.services, "\(path) can be read by its owner only")]
     }
 
     private func exposure(
@@ -71,12 +76,14 @@ struct FileChecks {
     ) -> Finding {
         let remedy = "run: chmod \(wanted) \(path)"
         if mode & 0o022 != 0 {
-            return .failed(subject, "others can write to \(path) (mode \(mode.octal))", remedy)
+            return Finding(
+                .failed, subject, "others can write to \(path) (mode \(mode.octal))", remedy)
         }
         if mode & 0o055 != 0 {
-            return .warning(subject, "others can read \(path) (mode \(mode.octal))", remedy)
+            return Finding(
+                .caution, subject, "others can read \(path) (mode \(mode.octal))", remedy)
         }
-        return .ok(subject, "\(path) is its owner's only (mode \(mode.octal))")
+        return Finding(.ok, subject, "\(path) is its owner's only (mode \(mode.octal))")
     }
 
     /// A file that a command made as another user, such as root, cannot be used by the server.
@@ -87,8 +94,8 @@ struct FileChecks {
             file.st_uid != directory.st_uid
         else { return [] }
         return [
-            .warning(
-                "owner",
+            Finding(
+                .caution, "owner",
                 "\(path) belongs to the user \(file.st_uid), \(config.storage.directory) to"
                     + " \(directory.st_uid)", "give both to the user that runs the server")
         ]

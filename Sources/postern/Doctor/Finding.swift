@@ -1,31 +1,27 @@
 /// What one check of `postern doctor` has found.
 struct Finding: Equatable, Sendable {
-    enum Level: String, Sendable {
-        case ok, warning, failed
+    enum Outcome: String, Sendable {
+        case ok, failed
+        /// Shown as a warning; it does not change the exit code.
+        case caution = "warning"
     }
 
-    let level: Level
+    let outcome: Outcome
     let subject: String
     let text: String
-    /// What the operator can do; `nil` where nothing needs to be done.
     let remedy: String?
 
-    static func ok(_ subject: String, _ text: String) -> Finding {
-        Finding(level: .ok, subject: subject, text: text, remedy: nil)
-    }
-
-    /// - Parameter remedy: `nil` where `text` says it already.
-    static func warning(_ subject: String, _ text: String, _ remedy: String? = nil) -> Finding {
-        Finding(level: .warning, subject: subject, text: text, remedy: remedy)
-    }
-
-    static func failed(_ subject: String, _ text: String, _ remedy: String? = nil) -> Finding {
-        Finding(level: .failed, subject: subject, text: text, remedy: remedy)
+    /// - Parameter remedy: `nil` where nothing needs to be done, or `text` says it already.
+    init(_ outcome: Outcome, _ subject: String, _ text: String, _ remedy: String? = nil) {
+        self.outcome = outcome
+        self.subject = subject
+        self.text = text
+        self.remedy = remedy
     }
 
     var line: String {
-        let level = self.level.rawValue
-        return level + String(repeating: " ", count: 9 - level.utf8.count) + "\(subject): \(text)"
+        let word = outcome.rawValue
+        return word + String(repeating: " ", count: 9 - word.utf8.count) + "\(subject): \(text)"
             + (remedy.map { "; \($0)" } ?? "")
     }
 }

@@ -37,12 +37,12 @@ struct NetworkChecks {
                 return await group.reduce(into: []) { $0 += $1 }
             }
             // Without name servers each look-up would take its whole time.
-            if findings.contains(where: { $0.level == .failed }) { break }
+            if findings.contains(where: { $0.outcome == .failed }) { break }
         }
         guard findings.isEmpty else { return findings.sorted { $0.line < $1.line } }
         return [
-            .ok(
-                Self.domains,
+            Finding(
+                .ok, Self.domains,
                 count == 0
                     ? "no user has a verified domain"
                     : "all \(count) verified domains of users have their records")
@@ -63,13 +63,14 @@ struct NetworkChecks {
                     }
                 guard !isThere else { continue }
                 findings.append(
-                    .warning(
-                        Self.domains, "\(domain.name) lacks its \(record.kind.rawValue) record",
+                    Finding(
+                        .caution, Self.domains,
+                        "\(domain.name) lacks its \(record.kind.rawValue) record",
                         "its owner has to publish \(record.value) at \(record.host)"))
             } catch {
                 return [
-                    .failed(
-                        Self.domains, "\(domain.name) cannot be looked up: \(error)",
+                    Finding(
+                        .failed, Self.domains, "\(domain.name) cannot be looked up: \(error)",
                         "check dns.servers or /etc/resolv.conf: users cannot prove domains")
                 ]
             }
@@ -81,40 +82,28 @@ struct NetworkChecks {
     func mailStoreFindings() async -> [Finding] {
         guard let base = config.mail.jmapURL?.text else { return [] }
         let url = base + config.mail.jmapAPIPath
-        do throws(OutboundError) {
-            let status = try await send(url)
-            switch status {
-            case 404:
-                return [
-                    .warning(
-                        Self.mailStore, "\(url) answers 404",
-                        "check mail.jmap_url and mail.jmap_api_path")
-                ]
-            case 500...:
-                return [
-                    .failed(
-                        Self.mailStore, "\(url) answers \(status)", "look at the mail store's log")
-                ]
-            default: return [.ok(Self.mailStore, "\(url) answers \(status)")]
-            }
-        } catch .tooLarge {
-            return [.ok(Self.mailStore, "\(url) answers")]
+        do {
+            let request = OutboundRequest(.get, url, timeout: .seconds(5))
+            return [finding(try await Fetcher().send(request).status, from: url)]
+        } catch OutboundError.tooLarge {
+            return [Finding(.ok, Self.mailStore, "\(url) answers")]
         } catch {
             return [
-                .failed(
-                    Self.mailStore, "\(url): \(error)",
+                Finding(
+                    .failed, Self.mailStore, "\(url): \(error)",
                     "check mail.jmap_url, and whether the mail store runs")
             ]
         }
     }
 
-    private func send(_ url: String) async throws(OutboundError) -> Int {
-        do {
-            return try await Fetcher().send(OutboundRequest(.get, url, timeout: .seconds(5))).status
-        } catch let error as OutboundError {
-            throw error
-        } catch {
-            throw .failed(code: 0)
+    private func finding(_ status: Int, from url: String) -> Finding {
+        let text = "\(url) answers \(status)"
+        return switch status {
+        case 404:
+            Finding(
+                .caution, Self.mailStore, text, "check mail.jmap_url and mail.jmap_api_path")
+        case 500...: Finding(.failed, Self.mailStore, text, "look at the mail store's log")
+        default: Finding(.ok, Self.mailStore, text)
         }
     }
 }
