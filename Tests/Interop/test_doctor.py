@@ -9,6 +9,7 @@ import sqlite3
 import threading
 
 import pytest
+import requests
 
 from agent import Agent
 from postgres import TestDatabase
@@ -19,10 +20,10 @@ from program import run
 def data(start, tmp_path):
     """The directory of a server that runs and has an account."""
     server = start("--data", str(tmp_path / "data"))
-    agent = Agent(server.url)
-    assert agent.session(username="patient").status_code == 201
-    # Waits for the key that signs them, which is generated in the background.
-    assert agent.http.get(f"{server.url}/.well-known/jwks.json").json()["keys"]
+    assert Agent(server.url).session(username="patient").status_code == 201
+    # Answered when the first keys have been made.
+    for name in ["jwks.json", "login-jwks.json"]:
+        assert requests.get(f"{server.url}/.well-known/{name}", timeout=60).status_code == 200
     server.directory = tmp_path / "data"
     return server
 
