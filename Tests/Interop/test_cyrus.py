@@ -61,6 +61,8 @@ def place(tmp_path_factory, authority):
 
 def export_keys(place, directory):
     """The one key that signs now, where Cyrus reads it."""
+    # Answered when the first key has been made.
+    assert requests.get(f"{place.direct.url}/.well-known/jwks.json", timeout=60).status_code == 200
     exported = run("key", "export", "--use", "capability", "--layout", "cyrus", "--directory",
                    str(directory), *place.data, directory=place.directory)
     assert exported.returncode == 0, exported.stderr

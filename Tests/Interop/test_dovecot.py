@@ -9,6 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import jwt
 import pytest
+import requests
 
 from agent import Agent, bearer
 from mailboxes import PASSWORD, Mailboxes
@@ -232,6 +233,9 @@ def test_without_postern_a_login_may_be_tried_again(store):
 
 def write_keys(store, keys):
     """The public keys, in the directory that Dovecot reads them from."""
+    # Answered when the first key has been made.
+    answer = requests.get(f"{store.postern.url}/.well-known/jwks.json", timeout=60)
+    assert answer.status_code == 200
     store.run("key", "export", "--use", "capability", "--directory", str(keys), "--layout", "dovecot")
 
 
