@@ -185,6 +185,7 @@ private struct JSONOutput {
         var value = value
         bytes.append(UInt8(ascii: "\""))
         value.withUTF8 { text in
+            guard Self.needsEscapes(text) else { return bytes.append(contentsOf: text) }
             var plain = 0
             for index in text.indices where Self.mustBeEscaped(text[index]) {
                 bytes.append(contentsOf: text[plain..<index])
@@ -194,6 +195,19 @@ private struct JSONOutput {
             bytes.append(contentsOf: text[plain...])
         }
         bytes.append(UInt8(ascii: "\""))
+    }
+
+    /// Looks at many bytes at once, for it has no branch that depends on one: most texts need none
+    /// escaped.
+    private static func needsEscapes(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
+        var found: UInt8 = 0
+        for byte in text {
+            let isControl: UInt8 = byte < 0x20 ? 1 : 0
+            let isQuote: UInt8 = byte == UInt8(ascii: "\"") ? 1 : 0
+            let isBackslash: UInt8 = byte == UInt8(ascii: "\\") ? 1 : 0
+            found |= isControl | isQuote | isBackslash
+        }
+        return found != 0
     }
 
     /// RFC 8259 §7: only these must be escaped.
