@@ -10,6 +10,19 @@ from mailboxes import Mailboxes
 from nameserver import NameServer
 from program import Postern
 
+# The slowest files begin first, so that no worker is left with one of them at the end.
+SLOWEST = [
+    f"test_{name}.py" for name in [
+        "fairness", "nodes", "provisioning", "postgres", "accounts_races", "docs_fixtures",
+        "openapi", "hash_login_pages", "dovecot", "key_export", "doctor", "cyrus", "slow_clients",
+        "durability", "limits"]]
+
+
+def pytest_collection_modifyitems(items):
+    items.sort(key=lambda item: (
+        SLOWEST.index(item.path.name) if item.path.name in SLOWEST else len(SLOWEST)))
+
+
 _names = itertools.count(1)
 
 
