@@ -23,6 +23,11 @@ extension ContinuousClock.Instant {
         self = Self.origin.advanced(by: .milliseconds(milliseconds))
     }
 
-    /// Saturates at the ends of the range.
-    var milliseconds: Int64 { Self.origin.duration(to: self).wholeMilliseconds }
+    /// Rounded down, also for moments before the origin, so that two that are a number of
+    /// milliseconds apart stay so. Saturates at the ends of the range.
+    var milliseconds: Int64 {
+        let duration = Self.origin.duration(to: self)
+        let rounded = duration.wholeMilliseconds
+        return duration < .milliseconds(rounded) && rounded > .min ? rounded - 1 : rounded
+    }
 }

@@ -1,7 +1,16 @@
-import AuthCore
 import Testing
 
+@testable import AuthCore
+
 struct InstantTests {
+    @Test(arguments: [-8_000, -2, -1, 0, 1, 8_000] as [Int64])
+    func momentsOfTheMonotonicClockAreRoundedDown(milliseconds: Int64) {
+        let moment = ContinuousClock.Instant(milliseconds: milliseconds)
+        #expect(moment.milliseconds == milliseconds)
+        #expect(moment.advanced(by: .nanoseconds(999_999)).milliseconds == milliseconds)
+        #expect(moment.advanced(by: .nanoseconds(-1)).milliseconds == milliseconds - 1)
+    }
+
     @Test(arguments: [
         (Int64(0), "1970-01-01T00:00:00Z"),
         (951_782_400, "2000-02-29T00:00:00Z"),
