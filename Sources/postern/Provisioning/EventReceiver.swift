@@ -1,7 +1,6 @@
 internal import AuthCore
 internal import Cryptography
 internal import Fetching
-internal import Glibc
 
 /// The operator's program that is told of every change of an account: `provisioning.url`.
 struct EventReceiver: Sendable {
@@ -42,16 +41,12 @@ struct EventReceiver: Sendable {
 
     private static func signer(from path: String) throws(ProvisioningError) -> WebhookSigner {
         var content: [UInt8]
-        do throws(FileError) {
-            content = try File.bytes(at: path, atMost: 4096)
+        do throws(SecretFileError) {
+            content = try SecretFile.content(at: path)
         } catch {
-            throw .secret(path: path, "cannot be read: \(error)")
+            throw .secret(path: path, "\(error)")
         }
         defer { content.wipe() }
-        var status = stat()
-        guard stat(path, &status) == 0, status.st_mode & 0o022 == 0 else {
-            throw .secret(path: path, "can be replaced by others; run: chmod go-w \(path)")
-        }
         guard let signer = WebhookSigner(file: content) else {
             throw .secret(path: path, "must be \(WebhookSigner.accepted)")
         }

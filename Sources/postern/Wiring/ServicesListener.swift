@@ -53,16 +53,12 @@ extension ServicesAPI.Settings {
 
     private static func secret(at path: String) throws(ServicesListenerError) -> SecretBytes {
         var content: [UInt8]
-        do throws(FileError) {
-            content = try File.bytes(at: path, atMost: 4096)
+        do throws(SecretFileError) {
+            content = try SecretFile.content(at: path)
         } catch {
-            throw .secret(path: path, "cannot be read: \(error)")
+            throw .secret(path: path, "\(error)")
         }
         defer { content.wipe() }
-        var status = stat()
-        guard stat(path, &status) == 0, status.st_mode & 0o022 == 0 else {
-            throw .secret(path: path, "can be replaced by others; run: chmod go-w \(path)")
-        }
         while let last = content.last, last == 0x0a || last == 0x0d { content.removeLast() }
         guard (16...1024).contains(content.count),
             content.allSatisfy({ (0x21...0x7e).contains($0) })

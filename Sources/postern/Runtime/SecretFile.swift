@@ -1,0 +1,32 @@
+internal import Cryptography
+
+/// Reads files with a secret that the operator chose.
+enum SecretFile {
+    /// - Returns: at most 4,096 bytes, which the caller wipes.
+    static func content(at path: String) throws(SecretFileError) -> [UInt8] {
+        var content: [UInt8]
+        do throws(FileError) {
+            content = try File.bytes(at: path, atMost: 4096)
+        } catch {
+            throw .unreadable(error)
+        }
+        guard let mode = File.mode(of: path), mode & 0o022 == 0 else {
+            content.wipe()
+            throw .replaceable(path: path)
+        }
+        return content
+    }
+}
+
+/// Why a secret is not used.
+enum SecretFileError: Error, CustomStringConvertible {
+    case unreadable(FileError)
+    case replaceable(path: String)
+
+    var description: String {
+        switch self {
+        case .unreadable(let error): "cannot be read: \(error)"
+        case .replaceable(let path): "can be replaced by others; run: chmod go-w \(path)"
+        }
+    }
+}
