@@ -66,6 +66,15 @@ def serve(tmp_path_factory):
 
 
 @pytest.fixture
+def report(capsys):
+    """Prints a figure that depends on the machine, so that no test asserts it."""
+    def report(text):
+        with capsys.disabled():
+            print(f"\n{text}")
+    return report
+
+
+@pytest.fixture
 def start(tmp_path):
     """Starts servers for one test; those still running at its end are stopped."""
     started = []

@@ -41,7 +41,8 @@ class Receiver:
                 pass
 
         class Server(http.server.ThreadingHTTPServer):
-            daemon_threads = True
+            # Closing waits for them, so that nothing is accepted after `stop`.
+            daemon_threads = False
 
             def handle_error(self, *_):
                 """A server that was killed."""

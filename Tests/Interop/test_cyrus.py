@@ -163,16 +163,15 @@ def server(request, place):
     return getattr(place, request.param)
 
 
-def test_an_agent_signs_up_and_reads_its_first_mail(place, server, name, capsys):
+def test_an_agent_signs_up_and_reads_its_first_mail(place, server, name, report):
     url = place.url if server is place.gateway else server.url
     client = Client(place, name(), url)
     place.cyrus.deliver(client.address, "Hello", "How are you?")
     jmap = client.discover()
     [mail] = client.emails()
     taken = time.monotonic() - client.begun
-    with capsys.disabled():
-        how = "behind nginx" if server is place.gateway else "directly"
-        print(f"\n{taken:.3f} s from POST /api/v1/session to the first mail over JMAP, {how}")
+    how = "behind nginx" if server is place.gateway else "directly"
+    report(f"{taken:.3f} s from POST /api/v1/session to the first mail over JMAP, {how}")
     assert (mail["subject"], mail["preview"].strip()) == ("Hello", "How are you?")
     assert mail["from"] == [{"name": "Ada", "email": "ada@example.com"}]
     store = place.url if server is place.gateway else place.store

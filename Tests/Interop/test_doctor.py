@@ -80,15 +80,21 @@ def test_files_that_others_can_use_are_named_with_the_remedy(data, name, mode, l
     assert f"mode 0{mode:o}" in found[subject][0][1]
 
 
-def test_a_services_secret_is_looked_at(data):
+@pytest.mark.parametrize("section, other, content", [
+    ("services", ("LISTEN", "127.0.0.1:81"), "0123456789abcdef"),
+    ("provisioning", ("URL", "http://127.0.0.1:81/"), "whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD")])
+def test_secrets_that_the_operator_chose_are_looked_at(data, section, other, content):
     secret = data.directory.parent / "secret"
-    settings = {"POSTERN_SERVICES_LISTEN": "127.0.0.1:81",
-                "POSTERN_SERVICES_SECRET_FILE": str(secret)}
-    secret.write_text("0123456789abcdef\n")
+    settings = {f"POSTERN_{section.upper()}_{other[0]}": other[1],
+                f"POSTERN_{section.upper()}_SECRET_FILE": str(secret)}
+    secret.write_text(f"{content}\n")
     for mode, level in [(0o600, "ok"), (0o644, "warning"), (0o622, "failed")]:
         secret.chmod(mode)
         found = doctor(data.directory, code=int(level == "failed"), **settings)
-        assert found["services secret"][0][0] == level
+        assert found[f"{section} secret"][0][0] == level
+    secret.write_text("short\n")
+    secret.chmod(0o600)
+    assert doctor(data.directory, code=1, **settings)[f"{section} secret"][0][0] == "failed"
 
 
 def test_another_master_secret_is_found(data):

@@ -6,13 +6,18 @@ internal import Glibc
 struct FileChecks {
     private static let directory = "data directory"
     private static let master = "master secret"
-    private static let services = "services secret"
 
     let config: Config
 
     func findings() -> [Finding] {
         (config.database.isInMemory ? [] : directoryFindings() + databaseFindings())
-            + masterFindings() + servicesFindings()
+            + masterFindings()
+            + secretFindings(
+                "services secret", "services.secret_file", config.services.secretFile
+            ) { _ = try ServicesAPI.Settings(config.services) }
+            + secretFindings(
+                "provisioning secret", "provisioning.secret_file", config.provisioning.secretFile
+            ) { _ = try EventReceiver(config) }
     }
 
     private func directoryFindings() -> [Finding] {
@@ -58,17 +63,22 @@ struct FileChecks {
             + owner(of: path)
     }
 
-    private func servicesFindings() -> [Finding] {
-        guard let path = config.services.secretFile else { return [] }
+    /// - Parameters:
+    ///   - setting: the one that names the file.
+    ///   - use: throws when no server would start with it.
+    private func secretFindings(
+        _ subject: String, _ setting: String, _ path: String?, use: () throws -> Void
+    ) -> [Finding] {
+        guard let path else { return [] }
         do {
-            _ = try ServicesAPI.Settings(config.services)
+            try use()
         } catch {
-            return [Finding(.failed, Self.services, "\(error)")]
+            return [Finding(.failed, subject, "\(error)")]
         }
-        if let exposure = ServicesListener.exposure(of: config.services) {
-            return [Finding(.caution, Self.services, exposure)]
+        if let exposure = SecretFile.exposure(setting, path) {
+            return [Finding(.caution, subject, exposure)]
         }
-        return [Finding(.ok, Self.services, "\(path) can be read by its owner only")]
+        return [Finding(.ok, subject, "\(path) can be read by its owner only")]
     }
 
     private func exposure(

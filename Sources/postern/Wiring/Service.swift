@@ -212,7 +212,7 @@ extension LoadedConfig {
     /// What an operator should know before a start: `serve` logs it, `check-config` prints it.
     var startWarnings: [String] {
         warnings.map(\.shown)
-            + [MasterSecret.exposure(for: config), ServicesListener.exposure(of: config.services)]
-            .compactMap { $0 }
+            + [MasterSecret.exposure(for: config)].compactMap { $0 }
+            + SecretFile.exposures(of: config)
     }
 }

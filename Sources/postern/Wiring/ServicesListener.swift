@@ -16,14 +16,6 @@ enum ServicesListener {
         return HTTPService(router: router, proxies: proxies, limitsConnections: false)
     }
 
-    /// What the operator should know about the file of a secret that can be used; `nil` if nothing.
-    static func exposure(of services: ServicesSection) -> String? {
-        guard let path = services.secretFile, let mode = File.mode(of: path), mode & 0o044 != 0
-        else { return nil }
-        return "services.secret_file: \(path) can be read by others (mode \(mode.octal)); run:"
-            + " chmod go-rwx \(path)"
-    }
-
     /// Where to listen for `address`, with the mode and the owner of a unix socket.
     static func listenAddress(
         _ address: ServicesAddress, _ services: ServicesSection

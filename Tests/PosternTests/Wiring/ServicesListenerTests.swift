@@ -43,16 +43,6 @@ import Testing
         #expect(try ServicesAPI.Settings(services).secret == nil)
     }
 
-    @Test(arguments: [(UInt32(0o600), false), (0o400, false), (0o640, true), (0o644, true)])
-    func aSecretThatOthersMayReadIsAWarning(mode: UInt32, isWarned: Bool) {
-        var services = ServicesSection()
-        #expect(ServicesListener.exposure(of: services) == nil)
-        services.secretFile = scratch.write("secret", Array("0123456789abcdef".utf8), mode: mode)
-        let warning = ServicesListener.exposure(of: services)
-        #expect((warning != nil) == isWarned)
-        if let warning { #expect(warning.contains("/secret can be read by others")) }
-    }
-
     @Test func namesOfUsersAndGroupsBecomeNumbers() throws {
         var config = Config()
         config.services.socketMode = 0o640
