@@ -17,14 +17,6 @@ enum SecretFile {
         return content
     }
 
-    /// What the operator should know about the files that can be used.
-    static func exposures(of config: Config) -> [String] {
-        [
-            exposure("services.secret_file", config.services.secretFile),
-            exposure("provisioning.secret_file", config.provisioning.secretFile),
-        ].compactMap { $0 }
-    }
-
     /// What the operator should know about the file that `setting` names; `nil` if nothing.
     static func exposure(_ setting: String, _ path: String?) -> String? {
         guard let path, let mode = File.mode(of: path), mode & 0o044 != 0 else { return nil }

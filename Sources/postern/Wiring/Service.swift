@@ -211,8 +211,11 @@ struct Service: Sendable {
 extension LoadedConfig {
     /// What an operator should know before a start: `serve` logs it, `check-config` prints it.
     var startWarnings: [String] {
-        warnings.map(\.shown)
-            + [MasterSecret.exposure(for: config)].compactMap { $0 }
-            + SecretFile.exposures(of: config)
+        let exposures = [
+            MasterSecret.exposure(for: config),
+            SecretFile.exposure("services.secret_file", config.services.secretFile),
+            SecretFile.exposure("provisioning.secret_file", config.provisioning.secretFile),
+        ]
+        return warnings.map(\.shown) + exposures.compactMap { $0 }
     }
 }
