@@ -1,5 +1,5 @@
 /// When the keys of one use sign. It follows from the stored keys alone, so every server on a
-/// database, and every command, comes to the same result.
+/// database, and every command, computes the same schedule.
 public struct KeySchedule: Sendable {
     /// What a key is used for at one moment.
     public enum State: Equatable, Sendable {

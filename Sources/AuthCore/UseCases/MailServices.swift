@@ -100,7 +100,7 @@ public struct MailServices: UseCases {
     /// issued.
     ///
     /// An unknown address, a wrong password and a wrong API key take the same time and give the
-    /// same error. That an account is disabled is told only to those who know its password.
+    /// same error. Only callers who know the password learn that an account is disabled.
     /// - Parameters:
     ///   - user: an address or, where these are the names at the mail store, a local part.
     ///   - caller: the end user as the service reports it, by whose address failures are counted.

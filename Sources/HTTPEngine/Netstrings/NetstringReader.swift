@@ -15,7 +15,7 @@ struct NetstringReader {
 
     private enum State: Equatable {
         case length
-        /// Of a netstring that is too long, so many bytes before its comma have not arrived.
+        /// The netstring is too long; this many bytes before its comma have not arrived.
         case dropping(Int)
         case invalid
     }

@@ -1,7 +1,7 @@
 internal import Fetching
 internal import Networking
 
-/// `[provisioning]`: the program that is told of every change of an account.
+/// `[provisioning]`: the program that receives an event for every change of an account.
 struct ProvisioningSection: Sendable {
     /// Where events are sent. Without one they are only kept for `postern audit follow`.
     var url: ReceiverURL?

@@ -2,7 +2,8 @@ internal import AuthCore
 internal import Cryptography
 internal import Fetching
 
-/// The operator's program that is told of every change of an account: `provisioning.url`.
+/// The operator's program that receives an event for each change of an account:
+/// `provisioning.url`.
 struct EventReceiver: Sendable {
     /// What became of one attempt.
     enum Answer: Equatable, Sendable {
