@@ -4,22 +4,19 @@ Rate limits are off (limits.enabled = false), because one client makes all the l
 are solved before the measurement.
 """
 
+import itertools
 import os
-import pathlib
 import statistics
-import subprocess
 
-from mailboxes import KEY, Boxes, at_once, seed, seeded_address, seeded_id
-from processes import Postern, load
+from mailboxes import KEY, Boxes, at_once, seed, seeded_address, seeded_id, seeded_requests
+from processes import Nginx
 from table import Row
 
-HERE = pathlib.Path(__file__).parent
 SETTINGS = {
-    "POSTERN_LIMITS_ENABLED": "false", "POSTERN_POW_ACCOUNTS_DIFFICULTY": "1",
-    "POSTERN_USERS_REGISTRATION": "open",
+    "LIMITS_ENABLED": "false", "POW_ACCOUNTS_DIFFICULTY": "1", "USERS_REGISTRATION": "open",
 }
 # Settings with which hashing takes almost no time, so that everything but hashing is measured.
-CHEAP = {"POSTERN_PASSWORDS_MEMORY_KIB": "8", "POSTERN_PASSWORDS_ITERATIONS": "1"}
+CHEAP = {"PASSWORDS_MEMORY_KIB": "8", "PASSWORDS_ITERATIONS": "1"}
 # The hashes that the server computes: one for an auth_key, and for a password first its auth_key.
 OVER_KEY, DERIVATION = "19456,2", "16384,3"
 SECRETS = {
@@ -29,127 +26,107 @@ SECRETS = {
 
 
 class Accounts:
-    def __init__(self, binary, fresh, script, rounds, seconds, quick):
-        self.binary, self.fresh, self.script = binary, fresh, script
-        self.rounds, self.seconds = rounds, seconds
-        self.posts = 80 if quick else 300
-        self.creations = 1500 if quick else 3000
-        self.sizes = [1_000, 100_000] if quick else [1_000, 100_000, 1_000_000]
-        self.connections = 4 * os.cpu_count()
-        self.numbers = iter(range(10**9))
-
-    def postern(self, data=None, **settings):
-        return Postern(self.binary, data or self.fresh(), environment={**SETTINGS, **settings})
-
-    def address(self):
-        return f"made-{next(self.numbers)}@mail.test"
+    def __init__(self, run):
+        self.run = run
+        self.creations = 500 if run.quick else 1500
+        self.numbers = itertools.count()
 
     def rows(self):
         yield from self.hashing()
         yield from self.table()
 
+    def address(self):
+        return f"made-{next(self.numbers)}@mail.test"
+
     def hashing(self):
         """Logins and creations per second, each beside the bare hashes that it needs."""
-        limit = self.limit()
-        with self.postern() as server:
+        with self.run.postern(**SETTINGS) as server:
             boxes = Boxes(server.port)
             for name, (secret, hashes) in SECRETS.items():
                 made = {"address": self.address(), **secret}
                 boxes.call("POST", "/api/accounts", {**made, "pow": boxes.proof()})
-                yield from self.beside(
-                    server, limit, hashes, "/api/token", f"POST /api/token, {name}",
-                    [made] * self.posts)
-                bodies = [
-                    {"address": self.address(), **secret, "pow": boxes.proof()}
-                    for _ in range(self.posts)
-                ]
-                yield from self.beside(
-                    server, limit, hashes, "/api/accounts", f"POST /api/accounts, {name}", bodies)
-
-    def limit(self):
-        """A program that computes bare hashes."""
-        program = self.fresh() / "argon2_limit"
-        source = HERE / "argon2_limit.c"
-        subprocess.run(["cc", "-O2", "-o", program, source, "-largon2", "-lpthread"], check=True)
-        return program
-
-    def beside(self, server, limit, hashes, path, what, bodies):
-        """Measures both sides in short turns, so that other load on the machine affects both."""
-        bare, taken, elapsed, spent = [], [], 0, server.cpu_seconds()
-        turns = max(2, round(self.seconds))
-        for turn in range(turns):
-            said = subprocess.run(
-                [limit, "1", *hashes], text=True, capture_output=True, check=True)
-            bare.append(tuple(map(float, said.stdout.split())))
-            part, seconds = at_once(server.port, bodies[turn::turns], path, self.connections)
-            taken, elapsed = taken + part, elapsed + seconds
-        spent = (server.cpu_seconds() - spent) / len(bodies)
-        rate, cpu = map(statistics.mean, zip(*bare))
-        beside = "libargon2 " + " and ".join(hashes) + ", all cores"
-        yield Row(what, "/s", len(bodies) / elapsed, 0.9, rate, beside, more_is_better=True,
-                  goal_is_ratio=True)
-        yield Row("  its CPU", "ms", spent * 1e3, 1.11, cpu * 1e3, "the same hashes' CPU",
-                  goal_is_ratio=True)
-        if path == "/api/accounts":
-            p99 = statistics.quantiles(taken, n=100)[98]
-            yield Row(f"  its p99 at {self.connections} connections", "ms", p99 * 1e3, None,
-                      self.connections / rate * 1e3, "connections ÷ libargon2's rate")
+                yield from beside_hashes(
+                    self.run, server, hashes, "/api/token", f"POST /api/token, {name}",
+                    lambda: made)
+                yield from beside_hashes(
+                    self.run, server, hashes, "/api/accounts", f"POST /api/accounts, {name}",
+                    lambda: {"address": self.address(), **secret, "pow": boxes.proof()},
+                    shows_p99=True)
 
     def table(self):
         """CPU time of a request by the number of accounts, without hashing."""
-        servers = {size: self.seeded(size) for size in self.sizes}
-        figures = {size: [] for size in self.sizes}
+        sizes = [1_000, 100_000 if self.run.quick else 1_000_000]
+        servers = {size: self.seeded(size) for size in sizes}
+        requests = {
+            "GET account by API token, CPU": (self.asking("get"), 8),
+            "login but its hash, CPU": (self.asking("login"), None),
+            "creation but its hash, CPU": (self.creating, None),
+        }
         try:
-            # In turns, so that other load on the machine affects all sizes.
-            for _ in range(self.rounds):
-                for size, (server, token) in servers.items():
-                    figures[size].append(
-                        (self.asking(server, "get", size, token),
-                         self.asking(server, "login", size, token), self.creating(server)))
+            with Nginx(self.run.fresh()) as nginx:
+                bare, *figures = self.run.turns(
+                    lambda: self.run.cpu_micros(nginx, "/healthz"),
+                    *(lambda measure=measure, size=size: measure(size, *servers[size])
+                      for measure, _ in requests.values() for size in sizes))
         finally:
             for server, _ in servers.values():
                 server.__exit__()
-        medians = {
-            size: [statistics.median(column) for column in zip(*rounds)]
-            for size, rounds in figures.items()
-        }
-        least = self.sizes[0]
-        for number, what in enumerate(["GET account by API token, CPU", "login but its hash, CPU",
-                                       "creation but its hash, CPU"]):
-            yield Row(f"{what}, {least:,} accounts", "µs", medians[least][number])
-            for size in self.sizes[1:]:
-                yield Row(f"  {size:,} accounts", "µs", medians[size][number], 1.25,
-                          medians[least][number], f"{least:,} accounts", goal_is_ratio=True)
+        few, many = sizes
+        for (what, (_, goal)), at_few, at_many in zip(
+                requests.items(), figures[::2], figures[1::2]):
+            yield Row(f"{what}, {few:,} accounts", "µs", at_few, bare,
+                      "nginx return 200, no access log", goal)
+            yield Row(f"  {many:,} accounts", "µs", at_many, at_few, f"{few:,} accounts", 1.25)
 
     def seeded(self, size):
-        """A server with that many accounts in its database, and the token of their owner."""
-        data = self.fresh()
-        with self.postern(data, **CHEAP) as server:
+        """A server with that many accounts in its database, and the API token of their owner."""
+        data = self.run.fresh()
+        with self.run.postern(data, **SETTINGS, **CHEAP) as server:
             boxes = Boxes(server.port)
             token, owner = boxes.register("bench@example.com")
             boxes.call("POST", "/api/accounts", {
                 "address": self.address(), "auth_key": KEY, "pow": boxes.proof()})
         seed(data, size, owner)
-        server = self.postern(data, **CHEAP)
+        server = self.run.postern(data, **SETTINGS, **CHEAP)
         boxes = Boxes(server.port)
         boxes.call("GET", f"/api/accounts/{seeded_id(size - 1)}", token=token)
         boxes.call("POST", "/api/token", {"address": seeded_address(size - 1), "auth_key": KEY})
         return server, token
 
-    def asking(self, server, mode, size, token):
-        """CPU time per request for a random account, in microseconds."""
-        lua = f'MODE, COUNT, TOKEN = "{mode}", {size}, "{token}"\n'
-        before = server.cpu_seconds()
-        requests = load(server.port, "/", self.seconds, connections=16, script=self.script,
-                        lua=lua + (HERE / "seeded.lua").read_text())
-        return (server.cpu_seconds() - before) / requests * 1e6
+    def asking(self, mode):
+        return lambda size, server, token: self.run.cpu_micros(
+            server, "/", connections=16, lua=seeded_requests(mode, size, token))
 
-    def creating(self, server):
+    def creating(self, size, server, token):
         boxes = Boxes(server.port)
         bodies = [
             {"address": self.address(), "auth_key": KEY, "pow": boxes.proof()}
             for _ in range(self.creations)
         ]
         before = server.cpu_seconds()
-        at_once(server.port, bodies, "/api/accounts", self.connections)
+        at_once(server.port, bodies, "/api/accounts", self.run.connections)
         return (server.cpu_seconds() - before) / self.creations * 1e6
+
+
+def beside_hashes(run, server, hashes, path, what, make_body, shows_p99=False):
+    """Requests per second and their CPU time, beside the bare hashes that each needs."""
+    limit = run.limit("argon2_limit", "-largon2")
+    count = 40 if run.quick else 75
+
+    def ask():
+        bodies = [make_body() for _ in range(count)]
+        before = server.cpu_seconds()
+        taken, elapsed = at_once(server.port, bodies, path, run.connections)
+        cpu = server.cpu_seconds() - before
+        p99 = statistics.quantiles(taken, n=100, method="inclusive")[98]
+        return count / elapsed, cpu / count * 1e3, p99 * 1e3
+
+    mine, bare = run.turns(ask, lambda: limit(1, *hashes))
+    (rate, cpu, p99), (bare_rate, bare_cpu) = zip(*mine), zip(*bare)
+    beside = "libargon2 " + " and ".join(hashes) + ", all cores"
+    yield Row(what, "/s", rate, bare_rate, beside, 0.9, more_is_better=True)
+    yield Row("  its CPU", "ms", cpu, bare_cpu, "the same hashes' CPU", 1.11)
+    if shows_p99:
+        yield Row(f"  its p99 at {run.connections} connections", "ms", p99,
+                  [run.connections / each * 1e3 for each in bare_rate],
+                  "connections ÷ libargon2's rate")

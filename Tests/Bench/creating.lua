@@ -1,5 +1,5 @@
 -- Creations by many owners in turn. PREFIX and OWNERS are set before this text; the token of an
--- owner is computed as in postgres.py.
+-- owner is computed as in mailboxes.py and postgres.py.
 local json = '{"address":"%s-%d-%d@mail.test","auth_key":"' .. string.rep("ab", 32) .. '"}'
 local threads, count = 0, 0
 

@@ -15,13 +15,12 @@ import time
 
 from client import Client
 from mailboxes import KEY, Boxes
-from processes import Postern
 from table import Row
 
 SETTINGS = {
-    "POSTERN_SERVER_TRUSTED_PROXIES": "127.0.0.1", "POSTERN_LIMITS_CREATION_INTERVAL": "1ms",
-    "POSTERN_POW_AGENT_DIFFICULTY": "1", "POSTERN_POW_AGENT_MAX_DIFFICULTY": "1",
-    "POSTERN_POW_ACCOUNTS_DIFFICULTY": "1",
+    "SERVER_TRUSTED_PROXIES": "127.0.0.1", "LIMITS_CREATION_INTERVAL": "1ms",
+    "POW_AGENT_DIFFICULTY": "1", "POW_AGENT_MAX_DIFFICULTY": "1",
+    "POW_ACCOUNTS_DIFFICULTY": "1",
 }
 QUIET = "2001:db8:ffff::1"
 FLOODS = (1, 14)
@@ -95,30 +94,29 @@ def flooding(port, addresses):
 
 
 class Fairness:
-    def __init__(self, binary, fresh, quick):
-        self.binary, self.fresh = binary, fresh
-        self.requests = 30 if quick else 100
+    def __init__(self, run):
+        self.run = run
+        # Of each kind in each turn.
+        self.requests = 8 if run.quick else 14
 
     def rows(self):
-        with Postern(self.binary, self.fresh(), "development", SETTINGS) as server:
+        with self.run.postern(profile="development", **SETTINGS) as server:
             self.port = server.port
-            addresses = [self.mailbox(number) for number in range(max(FLOODS))]
-            agent = named(Client(self.port), QUIET)
-            _, made = agent.sign_up("bench-fairness")
-            figures = {
-                count: (self.logins(addresses[:count]),
-                        self.sessions(addresses[:count], made["apiKey"]))
-                for count in (0, *FLOODS)
-            }
+            self.addresses = [self.mailbox(number) for number in range(max(FLOODS))]
+            self.boxes, self.agent = named(Boxes(self.port), QUIET), named(Client(self.port), QUIET)
+            _, made = self.agent.sign_up("bench-fairness")
+            self.key = made["apiKey"]
+            alone, *flooded = self.run.turns(
+                *(lambda count=count: self.latencies(count) for count in (0, *FLOODS)))
         for kind, path in enumerate(["/api/token", "/api/v1/session"]):
-            for count in FLOODS:
-                beside = f"beside {count} flooding client{'s' * (count > 1)}"
-                for name, mine, alone in zip(
-                        ("p50", "p99"), figures[count][kind], figures[0][kind]):
+            for count, figures in zip(FLOODS, flooded):
+                for name, percent in {"p50": 50, "p95": 95}.items():
                     # A few hashes, beside one. Fourteen also use the cores to send.
-                    yield Row(f"POST {path}, {name}, {beside}", "ms", mine * 1e3,
-                              4 if count == 1 else None, alone * 1e3, "alone",
-                              goal_is_ratio=True)
+                    yield Row(
+                        f"POST {path}, {name}, {count} flooding client{'s' * (count > 1)}", "ms",
+                        [percentile(turn[kind], percent) for turn in figures],
+                        [percentile(turn[kind], percent) for turn in alone],
+                        "without them", 4 if count == 1 else None)
 
     def mailbox(self, number):
         boxes = named(Boxes(self.port), f"2001:db8:{number + 1:x}::1")
@@ -127,14 +125,9 @@ class Fairness:
             "address": address, "auth_key": KEY, "pow": boxes.proof()})
         return address
 
-    def logins(self, floods):
-        boxes = named(Boxes(self.port), QUIET)
+    def latencies(self, floods):
+        """The milliseconds of logins and of sessions, beside so many flooding clients."""
         body = {"address": "bench-0@mail.test", "auth_key": KEY}
-        with flooding(self.port, floods):
-            return self.latencies(LOGINS, lambda: boxes.call("POST", "/api/token", body))
-
-    def sessions(self, floods, key):
-        agent = named(Client(self.port), QUIET)
         # For other clients, because the challenges of one client are limited.
         proven = iter([
             named(Client(self.port), f"2001:db8:fffe:{number:x}::1").proven_challenge()
@@ -142,20 +135,23 @@ class Fairness:
         ])
 
         def log_in():
-            token, body = next(proven)
-            agent.post("/api/v1/session", token, {**body, "apiKey": key})
+            token, solution = next(proven)
+            self.agent.post("/api/v1/session", token, {**solution, "apiKey": self.key})
 
-        with flooding(self.port, floods):
-            return self.latencies(SESSIONS, log_in)
+        with flooding(self.port, self.addresses[:floods]):
+            return (self.at_rate(LOGINS, lambda: self.boxes.call("POST", "/api/token", body)),
+                    self.at_rate(SESSIONS, log_in))
 
-    def latencies(self, rate, ask):
-        """The median and the 99th percentile of requests that are sent at this rate."""
+    def at_rate(self, rate, ask):
         taken, following = [], time.monotonic()
         for _ in range(self.requests):
             start = time.monotonic()
             ask()
-            taken.append(time.monotonic() - start)
+            taken.append((time.monotonic() - start) * 1e3)
             following += 1 / rate
             time.sleep(max(0, following - time.monotonic()))
-        cuts = statistics.quantiles(taken, n=100, method="inclusive")
-        return cuts[49], cuts[98]
+        return taken
+
+
+def percentile(figures, percent):
+    return statistics.quantiles(figures, n=100, method="inclusive")[percent - 1]

@@ -10,6 +10,8 @@ import sqlite3
 import time
 
 KEY = "ab" * 32
+# Users who each have an API token, as creating.lua computes it.
+OWNERS = 1000
 
 
 def seeded_id(number):
@@ -19,6 +21,20 @@ def seeded_id(number):
 
 def seeded_address(number):
     return f"seeded-{number}@mail.test"
+
+
+def seeded_requests(mode, count, token=""):
+    """For wrk: requests for random ones of `count` seeded accounts. `mode` is "get" or "login"."""
+    return f'MODE, COUNT, TOKEN = "{mode}", {count}, "{token}"\n' + script("seeded.lua")
+
+
+def owners_requests(prefix):
+    """For wrk: creations by the seeded owners in turn, at addresses that begin with `prefix`."""
+    return f'PREFIX, OWNERS = "{prefix}", {OWNERS}\n' + script("creating.lua")
+
+
+def script(name):
+    return (pathlib.Path(__file__).parent / name).read_text()
 
 
 class Boxes:
@@ -81,4 +97,21 @@ def seed(data, count, owner):
             " owner) VALUES (?, ?, 'active', 1, ?, ?, ?)",
             ((seeded_id(number), seeded_address(number), 1767225600000 + number, encoded, owner)
              for number in range(count)))
+    database.close()
+
+
+def seed_owners(data):
+    """Fills a stopped server's database with owners: ids as `seeded_id`, tokens as creating.lua."""
+    with sqlite3.connect(pathlib.Path(data) / "postern.db") as database:
+        for number in range(OWNERS):
+            id = seeded_id(number)
+            database.execute(
+                "INSERT INTO user (id, email, state, password_hash, credential_version, created)"
+                " VALUES (?, ?, 'active', '', 1, 0)", (id, f"owner-{number}@example.com"))
+            # Used a day from now: the servers write down when a token was used, but not again.
+            database.execute(
+                "INSERT INTO api_token (id, owner, name, digest, created, last_used)"
+                " VALUES (?, ?, 'bench', ?, 0, ?)",
+                (id, id, hashlib.sha256(f"tm_pro_bench-{number}".encode()).digest(),
+                 int((time.time() + 86400) * 1000)))
     database.close()

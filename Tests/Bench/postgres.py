@@ -10,19 +10,16 @@ import itertools
 import os
 import pathlib
 import re
-import statistics
 import subprocess
 import time
 
 from accounts import CHEAP, SETTINGS
-from mailboxes import KEY, Boxes, seed, seeded_id
-from processes import Postern, load, measured, process_cpu_seconds, with_children
+from mailboxes import KEY, OWNERS, Boxes, owners_requests, seed, seeded_id, seeded_requests
+from processes import ended_children_seconds, process_cpu_seconds, with_children
 from table import Row
 
-HERE = pathlib.Path(__file__).parent
 # As seeded_id of mailboxes.py.
 ID = "(lpad(to_hex(n * 2654435761 % 4294967296), 8, '0') || '-0000-4000-8000-000000000000')::uuid"
-OWNERS = 1000
 SEED_OWNERS = f"""
     INSERT INTO pro_user (id, email, state, password_hash, credential_version, created)
     SELECT {ID}, 'owner-' || n || '@example.com', 'active', '', 1, now()
@@ -55,6 +52,15 @@ VALUES ('account_created', now(), 'user:00000000-0000-4000-8000-000000000000',
         'pgbench-' || :number::text || '@mail.test', '127.0.0.1',
         '00000000000000000000000000000000', '127.0.0.1',
         lpad(to_hex(:number::bigint), 32, '0')::uuid);
+"""
+
+
+# What GET account reads for an API token.
+TWO_LOOK_UPS = f"""
+\\set n random(0, {{last}})
+SELECT * FROM api_token JOIN pro_user ON pro_user.id = api_token.owner
+WHERE digest = sha256('{{token}}');
+SELECT * FROM account WHERE id = {ID.replace("n * ", ":n::bigint * ")};
 """
 
 
@@ -113,19 +119,17 @@ def on_core(core):
 
 
 class Postgres:
-    def __init__(self, binary, fresh, script, rounds, seconds, quick):
-        self.binary, self.fresh, self.script = binary, fresh, script
-        self.rounds, self.seconds = rounds, seconds
-        self.accounts = 1_000 if quick else 100_000
-        self.starts = 3 if quick else 9
+    def __init__(self, run):
+        self.run = run
+        self.accounts = 1_000 if run.quick else 100_000
         self.connections = 16
         self.cluster = Cluster()
+        self.numbers = itertools.count()
 
     def postern(self, url=None, data=None, **settings):
-        where = {"POSTERN_STORAGE_URL": url} if url else {}
-        return Postern(
-            self.binary, data or self.fresh(),
-            environment={**SETTINGS, "POSTERN_USERS_MAX_ACCOUNTS": "1000000", **where, **settings})
+        where = {"STORAGE_URL": url} if url else {}
+        return self.run.postern(
+            data, **SETTINGS, USERS_MAX_ACCOUNTS="1000000", **where, **settings)
 
     def rows(self):
         yield from self.reading()
@@ -147,7 +151,7 @@ class Postgres:
 
     def seeded(self, url=None, **settings):
         """Fills a new database. Returns the directory, and an API token of the accounts' owner."""
-        data = self.fresh()
+        data = self.run.fresh()
         with self.postern(url, data, **settings) as server:
             boxes = Boxes(server.port)
             token, owner = boxes.register("bench@example.com")
@@ -160,47 +164,49 @@ class Postgres:
         return data, token
 
     def reading(self):
-        """GET account by API token, on either engine in turns."""
+        """GET account by API token, on either engine."""
         url = self.cluster.database()
-        engines = {"postgres": url, "sqlite": None}
         with contextlib.ExitStack() as servers:
-            started = {}
-            for name, where in engines.items():
+            started = []
+            for where in (url, None):
                 data, token = self.seeded(where, **CHEAP)
                 server = servers.enter_context(self.postern(where, data))
                 Boxes(server.port).call("GET", f"/api/accounts/{seeded_id(0)}", token=token)
-                started[name] = server, token
+                started.append((server, token))
             for connections in (1, self.connections):
-                figures = {name: [] for name in engines}
-                for _ in range(self.rounds):
-                    for name, (server, token) in started.items():
-                        figures[name].append(self.asking(server, token, connections))
-                mine, beside = (
-                    [statistics.median(column) for column in zip(*figures[name])]
-                    for name in engines)
+                *engines, bare = self.run.turns(
+                    *(lambda server=server, token=token: self.asking(server, token, connections)
+                      for server, token in started),
+                    lambda: self.bare_look_ups(url, started[0][1], connections))
+                mine, beside = (list(zip(*figures)) for figures in engines)
                 what = "GET account on PostgreSQL"
                 at = f"{connections} connection" + "s" * (connections > 1)
                 for kind, unit, goal, one, other in zip(
                         ("p50", "p99", "CPU of the node"), ("ms", "ms", "µs"), (3, None, None),
                         mine, beside):
-                    yield Row(f"{what}, {at}, {kind}", unit, one, goal, other, "on SQLite",
-                              goal_is_ratio=True)
-                yield Row("  CPU of the database", "µs", mine[3])
+                    yield Row(f"{what}, {at}, {kind}", unit, one, other, "on SQLite", goal)
+                yield Row("  CPU of the database", "µs", mine[3], bare,
+                          "pgbench, the same two look-ups")
 
     def asking(self, server, token, connections):
         """Milliseconds of p50 and p99, and microseconds of CPU of the server and the cluster."""
-        lua = f'MODE, COUNT, TOKEN = "get", {self.accounts}, "{token}"\n'
         before = server.cpu_seconds(), self.cluster.cpu_seconds()
-        count, p50, p99 = measured(
-            server.port, "/", self.seconds, connections=connections, script=self.script,
-            lua=lua + (HERE / "seeded.lua").read_text())
+        load = self.run.load(
+            server, "/", connections=connections,
+            lua=seeded_requests("get", self.accounts, token))
         after = server.cpu_seconds(), self.cluster.cpu_seconds()
-        return p50, p99, *((end - start) / count * 1e6 for start, end in zip(before, after))
+        return load.p50, load.p99, *micros_each(before, after, load.count)
+
+    def bare_look_ups(self, url, token, connections):
+        """Microseconds of CPU of the cluster."""
+        script = TWO_LOOK_UPS.format(last=self.accounts - 1, token=token)
+        before = self.cluster.cpu_seconds()
+        count, _ = self.cluster.pgbench(url, script, self.run.seconds, connections)
+        return (self.cluster.cpu_seconds() - before) / count * 1e6
 
     def creating(self):
         """Creations by many owners, because those of one owner wait for each other."""
         url = self.cluster.database()
-        turns = []
         with self.postern(url, **CHEAP) as server:
             boxes = Boxes(server.port)
             boxes.call("POST", "/api/accounts", {
@@ -210,81 +216,79 @@ class Postgres:
             both = insert.replace("INSERT INTO account", "BEGIN;\nINSERT INTO account")
             self.cluster.query(SEED_OWNERS, url)
             # Opens the connections and prepares the statements.
-            self.create(server, "first")
-            for turn in range(self.rounds):
-                turns.append([
-                    *self.spent(server, lambda: self.create(server, turn)),
-                    *self.spent(server, lambda: self.cluster.pgbench(
-                        url, insert, self.seconds, self.connections)),
-                    *self.spent(server, lambda: self.cluster.pgbench(
-                        url, both + ITS_EVENT + "END;\n", self.seconds, self.connections)),
-                ])
-        columns = [statistics.median(column) for column in zip(*turns)]
-        (rate, node, mine), (one, _, bare), (two, _, with_event) = (
-            columns[start:start + 3] for start in (0, 3, 6))
-        yield Row("creations on PostgreSQL, many owners", "/s", rate, 0.8, one,
-                  "pgbench, one insert per transaction", more_is_better=True, goal_is_ratio=True)
-        yield Row("", "/s", rate, None, two, "pgbench, account and event", more_is_better=True)
-        yield Row("  CPU of the database", "µs", mine, 1.5, bare,
-                  "pgbench, one insert per transaction", goal_is_ratio=True)
-        yield Row("", "µs", mine, 1.5, with_event, "pgbench, account and event",
-                  goal_is_ratio=True)
-        yield Row("  CPU of the node", "µs", node)
+            self.create(server)
+            mine, *bare = self.run.turns(
+                lambda: self.create(server), lambda: self.insert(url, insert),
+                lambda: self.insert(url, both + ITS_EVENT + "END;\n"))
+        rate, node, database = zip(*mine)
+        names = "pgbench, one insert per transaction", "pgbench, account and event"
+        (one, one_client, one_database), (two, _, two_database) = (zip(*each) for each in bare)
+        yield Row("creations on PostgreSQL, many owners", "/s", rate, one, names[0], 0.8,
+                  more_is_better=True)
+        yield Row("", "/s", rate, two, names[1], more_is_better=True)
+        yield Row("  CPU of the database", "µs", database, one_database, names[0], 1.5)
+        yield Row("", "µs", database, two_database, names[1], 1.5)
+        yield Row("  CPU of the node", "µs", node, one_client, "pgbench itself, one insert")
 
-    def spent(self, server, work):
-        """Requests a second, and microseconds of CPU of the server and of the cluster for each."""
-        before = server.cpu_seconds(), self.cluster.cpu_seconds()
-        count, rate = work()
+    def create(self, server):
+        """Creations a second, and microseconds of CPU of the server and of the cluster for each."""
+        before, start = (server.cpu_seconds(), self.cluster.cpu_seconds()), time.monotonic()
+        count = self.run.load(
+            server, "/", connections=self.connections,
+            lua=owners_requests(f"made-{next(self.numbers)}")).count
+        elapsed = time.monotonic() - start
         after = server.cpu_seconds(), self.cluster.cpu_seconds()
-        return rate, *((end - start) / count * 1e6 for start, end in zip(before, after))
+        return count / elapsed, *micros_each(before, after, count)
 
-    def create(self, server, turn):
-        lua = f'PREFIX, OWNERS = "made-{turn}", {OWNERS}\n'
-        start = time.monotonic()
-        count = load(
-            server.port, "/", self.seconds, connections=self.connections, script=self.script,
-            lua=lua + (HERE / "creating.lua").read_text())
-        return count, count / (time.monotonic() - start)
+    def insert(self, url, script):
+        """As `create`, by pgbench."""
+        before = ended_children_seconds(), self.cluster.cpu_seconds()
+        count, rate = self.cluster.pgbench(url, script, self.run.seconds, self.connections)
+        after = ended_children_seconds(), self.cluster.cpu_seconds()
+        return rate, *micros_each(before, after, count)
 
     def two_nodes(self):
         """Logins with the default password hash. Each node has one core, which hashing fills."""
         url = self.cluster.database()
-        secret = self.fresh() / "master.secret"
+        secret = self.run.fresh() / "master.secret"
         secret.write_bytes(bytes(range(32)))
         secret.chmod(0o600)
-        shared = {"POSTERN_MASTER_SECRET_FILE": str(secret)}
+        shared = {"MASTER_SECRET_FILE": str(secret)}
         self.seeded(url, **shared)
         with contextlib.ExitStack() as servers:
             nodes = []
             for core in sorted(os.sched_getaffinity(0))[:2]:
                 with on_core(core):
                     nodes.append(servers.enter_context(self.postern(url, **shared)))
-            turns = [(self.logins(nodes), self.logins(nodes[:1])) for _ in range(self.rounds)]
-        two, one = (statistics.median(column) for column in zip(*turns))
-        yield Row(f"logins on {len(nodes)} nodes of one core each", "/s", two, None, one,
+            two, one = self.run.turns(
+                lambda: self.logins(nodes), lambda: self.logins(nodes[:1]))
+        yield Row(f"logins on {len(nodes)} nodes of one core each", "/s", two, one,
                   "one node of one core", more_is_better=True)
 
     def logins(self, nodes):
         """Logins a second on all of these nodes at once."""
-        lua = f'MODE, COUNT, TOKEN = "login", {self.accounts}, ""\n'
-        lua += (HERE / "seeded.lua").read_text()
         with concurrent.futures.ThreadPoolExecutor(len(nodes)) as pool:
-            counts = pool.map(lambda node: load(
-                node.port, "/", self.seconds, connections=4,
-                script=self.script.with_name(f"{node.port}.lua"), lua=lua), nodes)
-            return sum(counts) / self.seconds
+            loads = pool.map(lambda node: self.run.load(
+                node, "/", connections=4, lua=seeded_requests("login", self.accounts)), nodes)
+            return sum(load.count for load in loads) / self.run.seconds
 
     def start(self):
         """The time to the first 200 with a database that has its tables, on either engine."""
-        figures = []
-        url, data, alone = self.cluster.database(), self.fresh(), self.fresh()
-        for _ in range(self.starts + 1):
-            figures.append((self.started(url, data), self.started(None, alone)))
-        mine, beside = (statistics.median(column) for column in zip(*figures[1:]))
-        yield Row("start to first answer, existing tables", "ms", mine, 50, beside, "on SQLite")
+        url, data, alone = self.cluster.database(), self.run.fresh(), self.run.fresh()
+        self.started(url, data), self.started(None, alone)
+        mine, beside = self.run.turns(
+            lambda: self.started(url, data), lambda: self.started(None, alone))
+        what = "start to first answer, existing tables"
+        yield Row.within(what, "ms", mine, 50)
+        yield Row("", "ms", mine, beside, "on SQLite")
 
     def started(self, url, data):
         start = time.monotonic()
         with self.postern(url, data) as server:
             server.ask_health()
             return (time.monotonic() - start) * 1e3
+
+
+def micros_each(before, after, count):
+    """Microseconds for each of `count` requests, of several counters of CPU seconds."""
+    return [(end - start) / count * 1e6 for start, end in zip(before, after)]

@@ -1,9 +1,12 @@
 """Starts the measured processes, reads their CPU time and memory from /proc, and ends them by id."""
 
+import contextlib
+import dataclasses
 import http.client
 import os
 import pathlib
 import re
+import resource
 import select
 import signal
 import socket
@@ -16,19 +19,23 @@ worker_processes auto;
 daemon off;
 pid {directory}/pid;
 error_log stderr crit;
-events {{ worker_connections 1024; }}
+events {{ worker_connections 8192; }}
 http {{
     client_body_temp_path {directory}/body; proxy_temp_path {directory}/proxy;
     fastcgi_temp_path {directory}/fastcgi; uwsgi_temp_path {directory}/uwsgi;
     scgi_temp_path {directory}/scgi;
+    access_log off;
     keepalive_requests 1000000000;
+    {servers}
+}}
+"""
+CONSTANT = """
     default_type application/json;
     server {{
         listen 127.0.0.1:{port};
-        location = /healthz {{ access_log off; return 200 '{{"status":"ok"}}'; }}
+        location = /healthz {{ return 200 '{{"status":"ok"}}'; }}
         location = /logged {{ access_log /dev/null; return 200 '{{"status":"ok"}}'; }}
     }}
-}}
 """
 
 # wrk counts microseconds.
@@ -49,6 +56,12 @@ def process_cpu_seconds(pid, ended_children=False):
     without."""
     fields = pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     return sum(map(int, fields[11:15 if ended_children else 13])) / TICKS
+
+
+def ended_children_seconds():
+    """User and system time of the processes that this one has started and waited for."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 class Served:
@@ -77,6 +90,12 @@ class Served:
         """User and system time of all its processes until now."""
         return sum(map(process_cpu_seconds, self.processes()))
 
+    def memory_mib(self):
+        """Of all its processes. What they share is counted once."""
+        return sum(
+            int(re.search(r"^Pss:\s+(\d+) kB", path.read_text(), re.M)[1]) / 1024
+            for path in (pathlib.Path(f"/proc/{pid}/smaps_rollup") for pid in self.processes()))
+
     def resident_mib(self):
         status = pathlib.Path(f"/proc/{self.process.pid}/status").read_text()
         return int(re.search(r"VmRSS:\s+(\d+) kB", status)[1]) / 1024
@@ -103,34 +122,45 @@ class Postern(Served):
 
 
 class Nginx(Served):
-    def __init__(self, directory):
-        with socket.create_server(("127.0.0.1", 0)) as free:
-            self.port = free.getsockname()[1]
-        config = pathlib.Path(directory) / "nginx.conf"
-        config.write_text(NGINX.format(directory=directory, port=self.port))
-        super().__init__(
-            ["/usr/sbin/nginx", "-p", str(directory), "-e", "stderr", "-c", str(config)])
-        self._await_ready()
+    """nginx with one worker per core."""
 
-    def _await_ready(self):
-        for _ in range(100):
-            try:
-                socket.create_connection(("127.0.0.1", self.port), 1).close()
-                return
-            except OSError:
-                time.sleep(0.05)
+    def __init__(self, directory, servers=None, address="127.0.0.1", port=None):
+        """Without `servers` it answers a constant at /healthz, and with an access log at /logged.
+        """
+        self.port = port or free_port(address)
+        config = directory / "nginx.conf"
+        config.write_text(NGINX.format(
+            directory=directory, servers=servers or CONSTANT.format(port=self.port)))
+        # Workers that root starts run as another user, who cannot read the directory.
+        user = ["-g", "user root;"] if os.getuid() == 0 else []
+        super().__init__(["/usr/sbin/nginx", "-p", directory, "-e", "stderr", "-c", config, *user])
+        self.await_ready(address)
+
+    def await_ready(self, address):
+        for _ in range(200):
+            with contextlib.suppress(OSError):
+                return socket.create_connection((address, self.port), 1).close()
+            time.sleep(0.05)
         self.__exit__()
         raise SystemExit("nginx did not start")
 
 
-def load(port, path, seconds, **options):
-    """Runs wrk once. Returns the number of responses."""
-    return measured(port, path, seconds, **options)[0]
+def free_port(address="127.0.0.1"):
+    with socket.create_server((address, 0)) as free:
+        return free.getsockname()[1]
 
 
-def measured(port, path, seconds, method="GET", headers=None, connections=64, script=None, lua=""):
-    """Runs wrk once. Returns the number of responses, and p50 and p99 of their times in
-    milliseconds. Any status but 2xx ends the run.
+@dataclasses.dataclass
+class Load:
+    """The responses to one run of wrk, and p50 and p99 of their times in milliseconds."""
+
+    count: int
+    p50: float
+    p99: float
+
+
+def load(port, path, seconds, script, method="GET", headers=None, connections=64, lua=""):
+    """Runs wrk once. Any status but 2xx ends the run.
 
     `lua` may define how each request is made.
     """
@@ -147,4 +177,4 @@ def measured(port, path, seconds, method="GET", headers=None, connections=64, sc
         raise SystemExit(f"{method} {path}: {result.stdout}")
     p50, p99 = re.search(r"percentiles (\d+) (\d+)", result.stdout).groups()
     count = int(re.search(r"(\d+) requests in", result.stdout)[1])
-    return count, int(p50) / 1e3, int(p99) / 1e3
+    return Load(count, int(p50) / 1e3, int(p99) / 1e3)
