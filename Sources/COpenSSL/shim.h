@@ -1,4 +1,4 @@
-// OpenSSL 3: digests, HMAC, RSA, AES-GCM and TLS. Inline functions only where OpenSSL has macros.
+// OpenSSL 3: digests, HMAC, signatures, AES-GCM and TLS. Inline functions only where OpenSSL has macros.
 #pragma once
 #include <malloc.h>
 #include <stdlib.h>
@@ -6,6 +6,7 @@
 #include <openssl/bio.h>
 #include <openssl/core_names.h>
 #include <openssl/crypto.h>
+#include <openssl/ec.h>
 #include <openssl/err.h>
 #include <openssl/evp.h>
 #include <openssl/param_build.h>

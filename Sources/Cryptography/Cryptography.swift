@@ -1,5 +1,5 @@
-// Cryptography: digests, HMAC, RSA, AES-GCM, scrypt and Argon2 of the C libraries, and small pure
-// functions: base64url, hexadecimal, random bytes, constant-time comparison.
+// Cryptography: digests, HMAC, signatures, AES-GCM, scrypt and Argon2 of the C libraries, and small
+// pure functions: base64url, hexadecimal, random bytes, constant-time comparison.
 //
 // Owns: every call to OpenSSL, libargon2 and libscrypt, and the memory of their keys. Functions
 // take bytes and return bytes. Never knows what a token, a challenge or an account is, never reads

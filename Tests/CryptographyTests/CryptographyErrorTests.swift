@@ -6,20 +6,25 @@ import Testing
 @Suite struct CryptographyErrorTests {
     @Test func failuresLeaveNothingInTheThreadsErrorQueue() throws {
         let foreign = try VectorFile.records("refused-keys.txt")[1].bytes("pkcs8")
-        let key = try RSAPrivateKey.generate().publicKey
+        let key = try PrivateKey.generate(.rs256).publicKey
+        let es256 = try PrivateKey.generate(.es256).publicKey
         let cipher = try AES256GCM(key: [UInt8](repeating: 0, count: 32))
         ERR_clear_error()
 
-        _ = try? RSAPublicKey(pem: "x")
+        _ = try? PublicKey(pem: "x")
         #expect(ERR_peek_error() == 0)
-        _ = try? RSAPrivateKey(pkcs8DER: [0x30])
+        _ = try? PrivateKey(pkcs8DER: [0x30])
         #expect(ERR_peek_error() == 0)
-        _ = try? RSAPrivateKey(pkcs8DER: foreign)
+        _ = try? PrivateKey(pkcs8DER: foreign)
         #expect(ERR_peek_error() == 0)
-        _ = try? RSAPublicKey(modulus: [1], exponent: [3])
+        _ = try? PublicKey(modulus: [1], exponent: [3])
         #expect(ERR_peek_error() == 0)
         _ = key.isValid([UInt8](repeating: 0xFF, count: 256), for: [])
         #expect(ERR_peek_error() == 0)
+        for count in [0, 64] {
+            _ = es256.isValid([UInt8](repeating: 0xFF, count: count), for: [])
+            #expect(ERR_peek_error() == 0)
+        }
         _ = try? cipher.open([UInt8](repeating: 0, count: 40), binding: [])
         #expect(ERR_peek_error() == 0)
     }

@@ -44,8 +44,8 @@ class Store:
             POSTERN_SERVER_PUBLIC_URL=ISSUER, POSTERN_SERVICES_LISTEN=f"127.0.0.1:{self.services}",
             POSTERN_SERVICES_SECRET_FILE=str(self.place / "secret"))
 
-    def run(self, *arguments):
-        done = run(*arguments, *self.data, directory=self.place)
+    def run(self, *arguments, **settings):
+        done = run(*arguments, *self.data, directory=self.place, **settings)
         assert done.returncode == 0, done.stderr
         return done.stdout
 
@@ -258,16 +258,24 @@ def test_dovecot_verifies_capabilities_itself(store, authority):
         store.run("account", "disable", box.address)
         closed(log_in(box, token))
         # A new key has to be written first; the old one is accepted until its file is removed and
-        # Dovecot has been told.
-        store.run("key", "rotate", "--use", "capability", "--leaked")
+        # Dovecot has been told. The new one is of another algorithm.
         new = store.boxes.mailbox()
-        signed = rotated(store, new, token)
+        signed = rotated(store, new, token, "ES256")
         assert REFUSED in log_in(new, signed)
         write_keys(store, keys)
         closed(log_in(new, signed))
         assert dovecot.administrate("reload").returncode == 0
         wait_until(lambda: refuses(log_in(box, token)))
         closed(log_in(new, signed))
+        # Dovecot verifies no EdDSA, whatever the name of the key's file is.
+        signed = rotated(store, new, signed, "EdDSA")
+        store.run("key", "export", "--use", "capability", "--directory", str(store.place / "pem"))
+        kid = jwt.get_unverified_header(signed)["kid"]
+        for name in ["EdDSA", "EDDSA"]:
+            (keys / "default" / name).mkdir()
+            shutil.copy(store.place / "pem" / f"{kid}.pem", keys / "default" / name / kid)
+        assert REFUSED in log_in(new, signed)
+        rotated(store, new, signed, "RS256")
     finally:
         dovecot.stop()
 
@@ -279,8 +287,10 @@ def refuses(answer):
     return False
 
 
-def rotated(store, box, old):
-    """A capability that another key has signed than the old one."""
+def rotated(store, box, old, algorithm):
+    """A capability of another key than the old one, which is rejected from now on."""
+    store.run("key", "rotate", "--use", "capability", "--leaked",
+              POSTERN_TOKENS_CAPABILITY_ALGORITHM=algorithm)
     kid = jwt.get_unverified_header(old)["kid"]
     found = []
 
@@ -289,6 +299,7 @@ def rotated(store, box, old):
         return jwt.get_unverified_header(found[-1])["kid"] != kid
 
     wait_until(is_signed_by_another)
+    assert jwt.get_unverified_header(found[-1])["alg"] == algorithm
     return found[-1]
 
 

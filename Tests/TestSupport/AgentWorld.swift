@@ -59,7 +59,8 @@ public final class AgentWorld: Sendable {
     public init(
         difficulty: Int = 2, stores: Stores? = nil, hashing: WorkerPool = .forTests(),
         accounts: (any AccountStore)? = nil, challenges: (any ChallengeLedger)? = nil,
-        capabilityKeyID: Bool = true, mailSubject: MailSubject = .address, limits: Bool = false,
+        capabilityKeyID: Bool = true, capabilityAlgorithm: SignatureAlgorithm = .rs256,
+        mailSubject: MailSubject = .address, limits: Bool = false,
         wrongProofAllowance: Int? = 10,
         rates: [RateLimiter.Class: RateLimiter.Rate] = [:], registrationIsOpen: Bool = false,
         passwords: PasswordHasher.Settings = .init(memoryKiB: 8, iterations: 1, parallelism: 1),
@@ -79,7 +80,8 @@ public final class AgentWorld: Sendable {
         keys = try KeyRing(
             store: stores.signingKeys,
             sealer: KeySealer(masterSecret: Self.masterSecret, random: random.make),
-            pool: .forTests(), random: random.make, clock: { clock.now })
+            capabilityAlgorithm: capabilityAlgorithm, pool: .forTests(), random: random.make,
+            clock: { clock.now })
         tokens = TokenAuthority(
             realm: Realm(
                 issuer: Self.issuer, loginIssuer: Self.loginIssuer,

@@ -1,4 +1,5 @@
 public import AuthCore
+internal import Cryptography
 public import HTTPEngine
 internal import StrictJSON
 
@@ -82,13 +83,28 @@ public struct DiscoveryAPI: Sendable {
         return document(body, type: "application/jwk-set+json")
     }
 
+    /// A JWK (RFC 7517 §4, RFC 7518 §6, RFC 8037 §2).
     private func write(_ key: PublishedKey, to member: inout JSONWriter) {
-        member.member("kty", "RSA")
+        switch key.parameters {
+        case .rsa: member.member("kty", "RSA")
+        case .p256: member.member("kty", "EC")
+        case .ed25519: member.member("kty", "OKP")
+        }
         member.member("use", "sig")
-        member.member("alg", "RS256")
+        member.member("alg", key.algorithm.rawValue)
         member.member("kid", key.id)
-        member.member("n", key.modulus)
-        member.member("e", key.exponent)
+        switch key.parameters {
+        case .rsa(let modulus, let exponent):
+            member.member("n", Base64URL.encode(modulus))
+            member.member("e", Base64URL.encode(exponent))
+        case .p256(let x, let y):
+            member.member("crv", "P-256")
+            member.member("x", Base64URL.encode(x))
+            member.member("y", Base64URL.encode(y))
+        case .ed25519(let x):
+            member.member("crv", "Ed25519")
+            member.member("x", Base64URL.encode(x))
+        }
     }
 
     private func document(_ body: [UInt8], type: String) -> Response {

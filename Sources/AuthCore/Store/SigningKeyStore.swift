@@ -5,7 +5,7 @@ public enum KeyUse: String, CaseIterable, Sendable {
     case agent
     /// HMAC for the accounts API: challenges, Email JWTs, Pro JWTs.
     case accounts
-    /// RSA for capability tokens, published in `jwks.json`.
+    /// A key pair for capability tokens, published in `jwks.json`.
     case capability
     /// RSA for hash-login tokens, published in `login-jwks.json`.
     case login

@@ -1,6 +1,6 @@
 public import StrictJSON
 
-/// The token with which an agent uses the mail store: an RS256 JWT.
+/// The token with which an agent uses the mail store: a JWT that is signed with a private key.
 ///
 /// A mail store verifies it with the public key and does not ask this server. It therefore cannot
 /// be revoked: after a deletion it stays valid until its expiry.

@@ -1,4 +1,4 @@
-internal import Cryptography
+public import Cryptography
 public import Scheduling
 internal import Synchronization
 
@@ -40,6 +40,7 @@ public final class KeyRing: Sendable {
 
     private let store: any SigningKeyStore
     private let rereadSealer: (@Sendable () throws -> KeySealer)?
+    private let capabilityAlgorithm: SignatureAlgorithm
     private let pool: WorkerPool
     private let random: @Sendable (Int) -> [UInt8]
     private let clock: @Sendable () -> Instant
@@ -48,17 +49,20 @@ public final class KeyRing: Sendable {
     /// - Parameters:
     ///   - rereadSealer: called when `sealer` does not open the stored keys, because the operator
     ///     may have replaced the master secret.
-    ///   - pool: where RSA keys are generated.
+    ///   - capabilityAlgorithm: of the keys for capabilities that are made. Stored keys keep theirs.
+    ///   - pool: where key pairs are generated.
     ///   - random: returns that many random bytes, fit for keys.
     ///   - clock: the wall clock. A parameter because keys are also generated in the background,
     ///     where no caller passes the time.
     public init(
         store: any SigningKeyStore, sealer: KeySealer,
-        rereadSealer: (@Sendable () throws -> KeySealer)? = nil, pool: WorkerPool,
+        rereadSealer: (@Sendable () throws -> KeySealer)? = nil,
+        capabilityAlgorithm: SignatureAlgorithm = .rs256, pool: WorkerPool,
         random: @escaping @Sendable (Int) -> [UInt8], clock: @escaping @Sendable () -> Instant
     ) {
         self.store = store
         self.rereadSealer = rereadSealer
+        self.capabilityAlgorithm = capabilityAlgorithm
         self.pool = pool
         self.random = random
         self.clock = clock
@@ -112,10 +116,7 @@ public final class KeyRing: Sendable {
             // There is nothing to retire: the first key is generated, as at a start.
             return RotatedKey(id: try await keys(for: use).current.id, signsFrom: clock())
         }
-        if schedule.previousSigns(at: clock()) {
-            throw RotationError.pending(id: schedule.current, signsFrom: schedule.signsFrom)
-        }
-        return try await replace(use, replacing: schedule.current, grace: grace, delay: delay)
+        return try await replacePlanned(use, schedule, grace: grace, delay: delay, by: .operator)
     }
 
     /// Rotates `use` if its current key was created `age` ago or earlier. Of several servers on one
@@ -135,6 +136,32 @@ public final class KeyRing: Sendable {
         } catch RotationError.overtaken {
             return nil
         }
+    }
+
+    /// Makes a key of the configured algorithm for capabilities, as a rotation does, if the newest
+    /// key has another one. Of several servers on one database that call it at the same time, one
+    /// makes a key.
+    /// - Returns: the new key; `nil` when the newest key has the algorithm already.
+    /// - Throws: ``RotationError``. While the newest key does not sign yet, another one cannot be
+    ///   made: call again later.
+    public func changeAlgorithm(grace: Duration) async throws -> RotatedKey? {
+        let use = KeyUse.capability
+        try await refresh()
+        let newest = try await keys(for: use)
+        guard newest.current.algorithm != capabilityAlgorithm.rawValue else { return nil }
+        return try await replacePlanned(use, newest.schedule, grace: grace, by: .server)
+    }
+
+    /// Replaces the current key, unless the replacement before it is not complete.
+    private func replacePlanned(
+        _ use: KeyUse, _ schedule: KeySchedule, grace: Duration, delay: Duration = .zero,
+        by actor: AuditEvent.Actor
+    ) async throws -> RotatedKey {
+        if schedule.previousSigns(at: clock()) {
+            throw RotationError.pending(id: schedule.current, signsFrom: schedule.signsFrom)
+        }
+        return try await replace(
+            use, replacing: schedule.current, grace: grace, delay: delay, by: actor)
     }
 
     /// - Parameter id: of the key that is current; `nil` ends every key that there is.
@@ -163,10 +190,10 @@ public final class KeyRing: Sendable {
     /// The public keys that verify tokens of `use` now, the newest first.
     public func published(_ use: KeyUse, at now: Instant) async throws -> [PublishedKey] {
         try await verificationKeys(for: use, at: now).compactMap { key in
-            guard case .rsa(let rsa) = key.material else { return nil }
+            guard case .publicKey(let found) = key.material else { return nil }
             return PublishedKey(
-                id: key.id, modulus: Base64URL.encode(rsa.modulus),
-                exponent: Base64URL.encode(rsa.exponent), pem: rsa.pem)
+                id: key.id, algorithm: found.algorithm, parameters: found.parameters,
+                pem: found.pem)
         }
     }
 
@@ -244,11 +271,14 @@ public final class KeyRing: Sendable {
 
     private func makeKey(_ use: KeyUse) async throws -> SealedKey {
         let random = self.random
+        let algorithm = use == .capability ? capabilityAlgorithm : .rs256
+        let make: @Sendable () throws -> SecretBytes = {
+            try SigningKey.makeSecret(for: use, algorithm: algorithm, random: random)
+        }
         let secret =
             switch use {
-            case .agent, .accounts: try SigningKey.makeSecret(for: use, random: random)
-            case .capability, .login:
-                try await pool.run(for: nil) { try SigningKey.makeSecret(for: use, random: random) }
+            case .agent, .accounts: try make()
+            case .capability, .login: try await pool.run(for: nil, make)
             }
         // Fails when the keys have been sealed under another master secret meanwhile: a key under
         // the old one could not be opened any more.

@@ -37,14 +37,20 @@ public struct KeySealer: Sendable {
     public func unreadable(among keys: [SealedKey]) -> [String] {
         keys.filter { key in
             do {
-                var bytes = try open(key)
-                defer { bytes.wipe() }
-                _ = try SigningKey(id: key.id, use: key.use, bytes: bytes)
+                _ = try algorithm(of: key)
                 return false
             } catch {
                 return true
             }
         }.map(\.id)
+    }
+
+    /// - Returns: `alg` of the tokens that the key signs.
+    /// - Throws: ``UnreadableKey`` when it does not open the key, and an error when it is no key.
+    public func algorithm(of key: SealedKey) throws -> String {
+        var bytes = try open(key)
+        defer { bytes.wipe() }
+        return try SigningKey(id: key.id, use: key.use, bytes: bytes).algorithm
     }
 
     /// Encrypts every stored key under another master secret: all or none.

@@ -1,34 +1,38 @@
-internal import Cryptography
+public import Cryptography
 
 /// A key that signs tokens, decrypted.
 struct SigningKey: Sendable {
     enum Secret: Sendable {
         case hmac(HMACKey)
-        case rsa(RSAPrivateKey)
+        case keyPair(PrivateKey)
     }
 
     let id: String
     let secret: Secret
 
-    /// - Parameter bytes: from ``makeSecret(for:random:)``.
+    /// - Parameter bytes: from ``makeSecret(for:algorithm:random:)``.
+    /// - Throws: also for a key of an algorithm that tokens of this use are not signed with.
     init(id: String, use: KeyUse, bytes: [UInt8]) throws {
         self.id = id
         switch use {
         case .agent, .accounts: secret = .hmac(HMACKey(secret: bytes))
-        case .capability, .login: secret = .rsa(try RSAPrivateKey(pkcs8DER: bytes))
+        case .capability, .login: secret = .keyPair(try PrivateKey(pkcs8DER: bytes))
         }
+        guard use.algorithms.contains(algorithm) else { throw CryptographyError.malformedKey }
     }
 
-    /// Generates a key of this use: 32 random bytes for HMAC, PKCS #8 DER for RSA.
+    /// Generates a key of this use: 32 random bytes for HMAC, otherwise PKCS #8 DER, which names
+    /// the algorithm.
     ///
     /// RSA is slow (0.1 to 1 s), so it runs on a pool only.
+    /// - Parameter algorithm: of a key pair.
     static func makeSecret(
-        for use: KeyUse, random: @Sendable (Int) -> [UInt8]
+        for use: KeyUse, algorithm: SignatureAlgorithm, random: @Sendable (Int) -> [UInt8]
     ) throws -> SecretBytes {
         var bytes =
             switch use {
             case .agent, .accounts: random(32)
-            case .capability, .login: try RSAPrivateKey.generate(bits: 2048).pkcs8DER
+            case .capability, .login: try PrivateKey.generate(algorithm).pkcs8DER
             }
         // Not returned as an array: the pool's thread may hold a reference to its result when the
         // caller overwrites it, and the bytes would stay in memory.
@@ -36,10 +40,33 @@ struct SigningKey: Sendable {
         return SecretBytes(bytes)
     }
 
+    /// `alg` of the tokens that it signs.
+    var algorithm: String {
+        switch secret {
+        case .hmac: KeyUse.hmacAlgorithm
+        case .keyPair(let pair): pair.algorithm.rawValue
+        }
+    }
+
     var verification: VerificationKey.Material {
         switch secret {
         case .hmac(let key): .hmac(key)
-        case .rsa(let key): .rsa(key.publicKey)
+        case .keyPair(let pair): .publicKey(pair.publicKey)
+        }
+    }
+}
+
+extension KeyUse {
+    /// HS256 (RFC 7518 §3.2).
+    static let hmacAlgorithm = "HS256"
+
+    /// What `alg` may be in tokens of this use. Each key has one of these, and which one is decided
+    /// by the key and never by the token.
+    var algorithms: [String] {
+        switch self {
+        case .agent, .accounts: [Self.hmacAlgorithm]
+        case .capability: SignatureAlgorithm.allCases.map(\.rawValue)
+        case .login: [SignatureAlgorithm.rs256.rawValue]
         }
     }
 }
@@ -49,12 +76,20 @@ struct SigningKey: Sendable {
 struct VerificationKey: Sendable {
     enum Material: Sendable {
         case hmac(HMACKey)
-        case rsa(RSAPublicKey)
+        case publicKey(PublicKey)
     }
 
     let id: String
     let material: Material
     let retired: Instant?
+
+    /// `alg` of the tokens that it verifies.
+    var algorithm: String {
+        switch material {
+        case .hmac: KeyUse.hmacAlgorithm
+        case .publicKey(let key): key.algorithm.rawValue
+        }
+    }
 
     func verifies(at now: Instant) -> Bool {
         retired.map { now < $0 } ?? true
@@ -63,18 +98,16 @@ struct VerificationKey: Sendable {
     func isValid(_ signature: [UInt8], for message: [UInt8]) -> Bool {
         switch material {
         case .hmac(let key): key.isValid(signature, for: message)
-        case .rsa(let key): key.isValid(signature, for: message)
+        case .publicKey(let key): key.isValid(signature, for: message)
         }
     }
 }
 
-/// A public key as a mail store reads it from the key set (RFC 7517 §4, RFC 7518 §6.3.1).
+/// A public key as a mail store reads it from the key set (RFC 7517 §4) or from a file.
 public struct PublishedKey: Equatable, Sendable {
     public let id: String
-    /// Base64url of the modulus, without leading zeros.
-    public let modulus: String
-    /// Base64url of the exponent.
-    public let exponent: String
+    public let algorithm: SignatureAlgorithm
+    public let parameters: PublicKey.Parameters
     /// SubjectPublicKeyInfo as PEM (RFC 7468 §13).
     public let pem: String
 }

@@ -12,7 +12,7 @@ public struct TokenAuthority: Sendable {
     private let keys: KeyRing
     private let signers: WorkerPool
 
-    /// - Parameter signers: the pool on which RSA signatures are computed.
+    /// - Parameter signers: the pool on which slow signatures are computed.
     public init(realm: Realm, keys: KeyRing, signers: WorkerPool) {
         self.realm = realm
         self.keys = keys
@@ -34,10 +34,12 @@ public struct TokenAuthority: Sendable {
         let signature: [UInt8]
         switch key.secret {
         case .hmac(let hmac): signature = hmac.authenticate(message)
-        case .rsa(let rsa):
-            signature = try await signers.run(for: caller.address) { [message] in
-                try rsa.sign(message)
-            }
+        case .keyPair(let pair):
+            signature =
+                pair.algorithm.isSlow
+                ? try await signers.run(for: caller.address) { [message] in
+                    try pair.sign(message)
+                } : try pair.sign(message)
         }
         message.append(UInt8(ascii: "."))
         Base64URL.append(signature, to: &message)
@@ -62,9 +64,10 @@ public struct TokenAuthority: Sendable {
         _ text: String, as kind: Kind.Type, at now: Instant
     ) async throws -> VerifiedToken<Kind>? {
         guard let compact = CompactToken(text), compact.header.string("typ") == Kind.type,
-            compact.header.string("alg") == Kind.use.algorithm, compact.header["crit"] == nil
+            let algorithm = compact.header.string("alg"), Kind.use.algorithms.contains(algorithm),
+            compact.header["crit"] == nil
         else { return nil }
-        guard try await isSigned(compact, as: Kind.self, at: now),
+        guard try await isSigned(compact, algorithm, as: Kind.self, at: now),
             let claims = compact.claims,
             let issued = claims.integer("iat").map(Instant.init(seconds:)),
             issued <= now.advanced(by: Self.clockSkew),
@@ -84,7 +87,7 @@ public struct TokenAuthority: Sendable {
     }
 
     private func isSigned<Kind: TokenKind>(
-        _ compact: CompactToken, as kind: Kind.Type, at now: Instant
+        _ compact: CompactToken, _ algorithm: String, as kind: Kind.Type, at now: Instant
     ) async throws -> Bool {
         let use = Kind.use
         let candidates: [VerificationKey]
@@ -99,7 +102,7 @@ public struct TokenAuthority: Sendable {
         default: return false
         }
         return candidates.contains {
-            $0.isValid(compact.signature, for: compact.signedBytes)
+            $0.algorithm == algorithm && $0.isValid(compact.signature, for: compact.signedBytes)
         }
     }
 
@@ -108,7 +111,7 @@ public struct TokenAuthority: Sendable {
         header.reserveCapacity(512)
         Base64URL.append(
             JSONWriter.object { members in
-                members.member("alg", Kind.use.algorithm)
+                members.member("alg", key.algorithm)
                 members.member("typ", Kind.type)
                 if namesKey(kind) { members.member("kid", key.id) }
             }, to: &header)

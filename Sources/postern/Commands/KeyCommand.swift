@@ -15,13 +15,16 @@ struct KeyCommand: AsyncParsableCommand {
 
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "List the keys: use, id, time of creation, and what each is used for now.",
+            abstract:
+                "List the keys: use, id, algorithm, time of creation, and what each is used for now.",
             discussion: """
                 What each is used for:
                   signs: it signs new tokens
                   signs until TIME: likewise, and the key that follows is published already
                   published, signs from TIME: verifiers can fetch it; it signs at that time
                   verifies until TIME: it signs no more; its tokens are valid until then
+
+                The algorithm is "-" while the master secret does not open the key.
 
                 Times are UTC. A key that was made with --in is listed as made \
                 \(KeyUse.capability.publicationLead.withUnit) before it signs (capability, login) \
@@ -34,14 +37,19 @@ struct KeyCommand: AsyncParsableCommand {
         @OptionGroup var options: ConfigOptions
 
         func run() async throws {
-            try await options.withStore { stores, _ in
+            try await options.withStore { stores, config in
+                // What is wrong with a secret that cannot be read is for `postern doctor` to say:
+                // the list does not need it.
+                let secret = try? MasterSecret.find(for: config)
+                let sealer = try secret.map { try KeySealer($0) }
                 let keys = try await stores.signingKeys.keys()
                 let now = SystemClock.now()
                 for key in keys {
                     let state = KeySchedule(of: key.use, in: keys)?.state(of: key, at: now)
                     try Output.deliver(
-                        "\(key.use.rawValue)  \(key.id)  \(key.created.rfc3339)  "
-                            + (state ?? .ended).words)
+                        "\(key.use.rawValue)  \(key.id)  "
+                            + ((try? sealer?.algorithm(of: key)) ?? "-")
+                            + "  \(key.created.rfc3339)  " + (state ?? .ended).words)
                 }
             }
         }
@@ -60,6 +68,9 @@ struct KeyCommand: AsyncParsableCommand {
                 once. With --in a key signs at the time that you choose, for example when you \
                 restart a mail store that reads keys from files. The command prints when the key \
                 signs, and so does `postern key list`.
+
+                A new key of capability is for the algorithm of tokens.capability_algorithm. After a \
+                change of that setting a server makes such a key when it starts.
 
                 The old key is accepted until the last token that it has signed has expired. While \
                 a new key does not sign yet, there is no second rotation of its use.
@@ -123,7 +134,9 @@ struct KeyCommand: AsyncParsableCommand {
                     if let found { found } else {
                         try await MasterSecret.create(for: config, in: stores)
                     }
-                let keys = try KeyRing(stores, secret: secret, pool: Pools().signing)
+                let keys = try KeyRing(
+                    stores, secret: secret,
+                    capabilityAlgorithm: config.tokens.capabilityAlgorithm, pool: Pools().signing)
                 // Stops when the master secret does not fit the stored keys: a key that cannot be
                 // opened must not be replaced.
                 try await keys.refresh()

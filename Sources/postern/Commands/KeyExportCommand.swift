@@ -12,11 +12,14 @@ struct KeyExportCommand: AsyncParsableCommand {
 
             The layouts of a directory:
               pem      <kid>.pem for every published key
-              dovecot  default/RS256/<kid> for every published key, as Dovecot's local validation \
-            looks them up (local_validation_key_dict); tokens without a key id need and get \
-            default/RS256/default, the key that signs now
+              dovecot  default/<alg>/<kid> for every published key, as Dovecot's local validation \
+            looks them up (local_validation_key_dict), alg being RS256 or ES256; tokens without a \
+            key id need and get default/<alg>/default, the key that signs now
               cyrus    one file, capability.pem, with the key that signs now: Cyrus IMAP reads \
             every file in http_jwt_key_dir, and accepts tokens of one RSA key only
+
+            A layout for a mail store that does not verify the algorithm of the key that signs now \
+            (tokens.capability_algorithm) is refused: EdDSA for dovecot, ES256 and EdDSA for cyrus.
 
             Each file is replaced whole, and all users can read it. Files of an earlier call that \
             are not needed any more are removed. Other files are never changed: one that is in the \
@@ -77,16 +80,24 @@ struct KeyExportCommand: AsyncParsableCommand {
                 throw ExitCode.failure
             }
             let keys = try KeyRing(
-                stores, secret: try MasterSecret.reread(for: config), pool: Pools().signing)
+                stores, secret: try MasterSecret.reread(for: config),
+                capabilityAlgorithm: config.tokens.capabilityAlgorithm, pool: Pools().signing)
             try await keys.refresh()
             let now = SystemClock.now()
             guard let signer = try await keys.publishedSigner(use, at: now) else { return }
             let published = try await keys.published(use, at: now)
+            let export = KeyExport(of: use, as: layout, config)
+            for key in export.unusable(among: published, signer: signer.id) {
+                if key.id == signer.id {
+                    throw KeyDirectoryError.unusableKey(id: key.id, key.algorithm, layout)
+                }
+                Output.message(
+                    "warning: \(key.id) is left out: \(layout.refusal(of: key.algorithm).problem)")
+            }
             guard let directory else {
                 let printed = layout == .cyrus ? [signer] : published
                 return try Output.deliver(printed.map(\.pem).joined())
             }
-            let export = KeyExport(of: use, as: layout, config)
             try write(try export.files(of: published, signer: signer.id), to: directory)
         }
     }

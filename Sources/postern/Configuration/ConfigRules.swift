@@ -194,6 +194,11 @@ struct ConfigRules {
                 "keys.rotate_every", "\(every.withUnit) is too short",
                 "use at least \(KeySection.shortestRotation.withUnit), or 0 for no rotation")
         }
+        let (layout, algorithm) = (config.keys.exportLayout, config.tokens.capabilityAlgorithm)
+        if config.keys.exportDirectory != nil, !layout.takes(algorithm) {
+            let (problem, remedy) = layout.refusal(of: algorithm)
+            add("tokens.capability_algorithm", problem, remedy + ", or another keys.export_layout")
+        }
     }
 
     private mutating func checkProvisioning() {

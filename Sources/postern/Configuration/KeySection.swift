@@ -1,3 +1,5 @@
+internal import Cryptography
+
 /// `[keys]`: the signing keys, and the directory in which a mail store finds the public ones.
 struct KeySection: Sendable {
     /// The age at which a signing key is replaced; zero for never.
@@ -23,8 +25,28 @@ enum KeyLayout: String, CaseIterable, Sendable {
     /// One file with the key that signs now: Cyrus IMAP reads every file of its directory, and
     /// accepts the tokens of one RSA key only.
     case cyrus
-    /// `default/RS256/<kid>` for every published key, as Dovecot looks them up.
+    /// `default/<alg>/<kid>` for every published key, as Dovecot looks them up.
     case dovecot
     /// `<kid>.pem` for every published key.
     case pem
+
+    /// Whether the mail store that reads the layout verifies signatures of this algorithm.
+    func takes(_ algorithm: SignatureAlgorithm) -> Bool {
+        switch self {
+        case .cyrus: algorithm == .rs256
+        case .dovecot: algorithm != .edDSA
+        case .pem: true
+        }
+    }
+
+    /// Clauses for an error: what does not take an algorithm, and what to do.
+    func refusal(of algorithm: SignatureAlgorithm) -> (problem: String, remedy: String) {
+        let taken = SignatureAlgorithm.allCases.filter(takes).map { "\"\($0.rawValue)\"" }
+        let store = self == .cyrus ? "Cyrus IMAP" : "Dovecot"
+        return (
+            "\(store), for which the layout \"\(rawValue)\" is, does not verify"
+                + " \(algorithm.rawValue)",
+            "use \(taken.joined(separator: " or "))"
+        )
+    }
 }

@@ -1,4 +1,5 @@
 internal import AuthCore
+internal import Cryptography
 
 // The sections about proof of work and about signed tokens.
 
@@ -44,6 +45,8 @@ struct ProofOfWorkSection: Sendable {
 struct TokenSection: Sendable {
     /// The `aud` of capability tokens, which mail stores check.
     var capabilityAudience = "api-service"
+    /// What capability tokens are signed with. Not every mail store verifies each of them.
+    var capabilityAlgorithm = SignatureAlgorithm.rs256
     /// Whether capability tokens name their key (`kid`). Cyrus IMAP rejects those that do.
     var capabilityKeyID = true
     /// What capability tokens contain. Cyrus IMAP 3.6 accepts minimal ones only.
@@ -57,6 +60,7 @@ struct TokenSection: Sendable {
 
     static let settings = [
         Setting("tokens.capability_audience", \.tokens.capabilityAudience, .visible(1...200)),
+        Setting("tokens.capability_algorithm", \.tokens.capabilityAlgorithm, .oneOf),
         Setting("tokens.capability_key_id", \.tokens.capabilityKeyID, .boolean),
         Setting("tokens.capability_claims", \.tokens.capabilityClaims, .oneOf),
         Setting(

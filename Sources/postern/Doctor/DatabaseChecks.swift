@@ -1,5 +1,6 @@
 internal import AuthCore
 internal import AuthStorage
+internal import Cryptography
 
 /// The database, the signing keys in it, and the clock.
 struct DatabaseChecks {
@@ -107,7 +108,8 @@ struct DatabaseChecks {
                     .failed, Self.keys, "\(keys.count) cannot be used without the master secret")
             ]
         }
-        let unreadable = try KeySealer(secret).unreadable(among: keys)
+        let sealer = try KeySealer(secret)
+        let unreadable = sealer.unreadable(among: keys)
         guard unreadable.isEmpty else {
             let path = MasterSecret.path(for: config)
             return [
@@ -123,6 +125,24 @@ struct DatabaseChecks {
             missing.isEmpty
             ? "" : "; a server makes those for \(missing.map(\.rawValue).joined(separator: ", "))"
         return [Finding(.ok, Self.keys, "all \(keys.count) can be decrypted\(more)")]
+            + (try algorithmFindings(keys, sealer))
+    }
+
+    /// Whether capabilities are signed, or are about to be, by the algorithm of the configuration.
+    private func algorithmFindings(_ keys: [SealedKey], _ sealer: KeySealer) throws -> [Finding] {
+        let wanted = config.tokens.capabilityAlgorithm.rawValue
+        guard let newest = keys.first(where: { $0.use == .capability && $0.retired == nil }) else {
+            return []
+        }
+        let algorithm = try sealer.algorithm(of: newest)
+        guard algorithm != wanted else { return [] }
+        return [
+            Finding(
+                .caution, Self.keys,
+                "the newest capability key \(newest.id) is for \(algorithm), and"
+                    + " tokens.capability_algorithm is \(wanted)",
+                "start a server with this setting, or run `postern key rotate --use capability`")
+        ]
     }
 
     /// Whether the clock has been set back, or is that of another server.
@@ -158,12 +178,15 @@ struct DatabaseChecks {
         guard let secret = try? MasterSecret.find(for: config),
             KeySchedule(of: .capability, in: stored) != nil
         else { return [] }
-        let keys = try KeyRing(stores, secret: secret, pool: Pools().signing)
+        let keys = try KeyRing(
+            stores, secret: secret,
+            capabilityAlgorithm: config.tokens.capabilityAlgorithm, pool: Pools().signing)
         try await keys.refresh()
         let now = now()
         guard let signer = try await keys.publishedSigner(.capability, at: now) else { return [] }
-        let files = try KeyExport(of: .capability, as: config.keys.exportLayout, config)
-            .files(of: try await keys.published(.capability, at: now), signer: signer.id)
+        let export = KeyExport(of: .capability, as: config.keys.exportLayout, config)
+        let published = try await keys.published(.capability, at: now)
+        let files = try export.files(of: published, signer: signer.id)
         let directory = KeyDirectory(path: path, use: .capability)
         let missing = directory.missing(of: files)
         var findings: [Finding] =
@@ -175,6 +198,13 @@ struct DatabaseChecks {
                     "\(path) lacks, or has otherwise, \(missing.joined(separator: " "))",
                     "a running server writes them; see its log (task `export keys`)")
             ]
+        for key in export.unusable(among: published, signer: signer.id) {
+            let problem = config.keys.exportLayout.refusal(of: key.algorithm).problem
+            findings.append(
+                Finding(
+                    .caution, subject, "the key \(key.id) is not in \(path): \(problem)",
+                    "its tokens are refused there until another key signs (`postern key list`)"))
+        }
         if config.keys.exportLayout == .cyrus {
             for name in directory.otherKeys(beside: files) {
                 findings.append(

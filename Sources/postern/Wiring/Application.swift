@@ -52,7 +52,8 @@ struct Application: Sendable {
                     try await MasterSecret.create(for: config, in: stores)
                 }
             let keys = try KeyRing(
-                stores, secret: secret, rereading: reread, pool: pools.signing)
+                stores, secret: secret, rereading: reread,
+                capabilityAlgorithm: config.tokens.capabilityAlgorithm, pool: pools.signing)
             try await keys.start()
             let tokens = TokenAuthority(
                 realm: Realm(config, publicURL: publicURL), keys: keys, signers: pools.signing)
@@ -144,13 +145,15 @@ extension KeyRing {
     /// - Parameter reread: reads the secret again, as the operator may have replaced it.
     convenience init(
         _ stores: Stores, secret: SecretBytes,
-        rereading reread: (@Sendable () throws -> SecretBytes)? = nil, pool: WorkerPool
+        rereading reread: (@Sendable () throws -> SecretBytes)? = nil,
+        capabilityAlgorithm: SignatureAlgorithm, pool: WorkerPool
     ) throws {
         var rereadSealer: (@Sendable () throws -> KeySealer)?
         if let reread { rereadSealer = { try KeySealer(try reread()) } }
         self.init(
             store: stores.signingKeys, sealer: try KeySealer(secret), rereadSealer: rereadSealer,
-            pool: pool, random: RandomBytes.make, clock: SystemClock.now)
+            capabilityAlgorithm: capabilityAlgorithm, pool: pool, random: RandomBytes.make,
+            clock: SystemClock.now)
     }
 }
 

@@ -58,6 +58,10 @@ struct BackgroundTasks: Sendable {
                 await alone("rotate keys", .seconds(60), signingKeys.rotate)
             }
             group.addTask {
+                await untilDone(
+                    "change the algorithm", .seconds(60), signingKeys.changeAlgorithm)
+            }
+            group.addTask {
                 guard signingKeys.exporter != nil else { return }
                 await repeatedly("export keys", Self.keyWatch, signingKeys.export)
             }
@@ -135,13 +139,26 @@ struct BackgroundTasks: Sendable {
         await repeatedly(name, interval) { _ = try await exclusively(name, task) }
     }
 
-    private func repeatedly(
-        _ name: String, _ interval: Duration, _ task: () async throws -> Void
+    /// Begins at once, and tries again after each interval until `task` returns `true`.
+    private func untilDone(
+        _ name: String, _ interval: Duration, _ task: () async throws -> Bool
     ) async {
+        var isDone = false
+        await repeatedly(name, interval, first: .zero, while: { !isDone }) {
+            isDone = try await task()
+        }
+    }
+
+    private func repeatedly(
+        _ name: String, _ interval: Duration, first: Duration? = nil,
+        while isWanted: () -> Bool = { true }, _ task: () async throws -> Void
+    ) async {
+        var pause = first ?? interval
         var logged: (text: String, at: ContinuousClock.Instant)?
-        while !Task.isCancelled {
+        while !Task.isCancelled, isWanted() {
             do {
-                try await Task.sleep(for: interval)
+                try await Task.sleep(for: pause)
+                pause = interval
                 try await task()
             } catch is CancellationError {
                 return

@@ -237,6 +237,8 @@ enum KeyDirectoryError: Error, Equatable, CustomStringConvertible {
     case inUse(String)
     case damagedList(String)
     case unusableID(String)
+    /// The key that signs is one that the reader of the layout cannot verify with.
+    case unusableKey(id: String, SignatureAlgorithm, KeyLayout)
 
     var description: String {
         switch self {
@@ -247,6 +249,9 @@ enum KeyDirectoryError: Error, Equatable, CustomStringConvertible {
         case .damagedList(let path):
             "\(path) is not the list that this program has written; remove it, and the keys beside"
                 + " it that are not needed"
+        case .unusableKey(let id, let algorithm, let layout):
+            "the key \(id) signs now: \(layout.refusal(of: algorithm).problem);"
+                + " \(layout.refusal(of: algorithm).remedy) as tokens.capability_algorithm"
         case .unusableID(let id): "the key id \(id.printable()) cannot be the name of a file"
         }
     }

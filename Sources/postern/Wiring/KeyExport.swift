@@ -1,4 +1,5 @@
 internal import AuthCore
+internal import Cryptography
 internal import Scheduling
 
 /// The public keys of one use as the files of a layout.
@@ -8,6 +9,8 @@ struct KeyExport: Sendable {
     /// Whether tokens of this use name their key. Dovecot looks for the key `default` otherwise.
     let namesKey: Bool
 
+    /// The files of the keys that the mail store can use; it is for the caller to look at
+    /// ``unusable(among:signer:)``.
     /// - Parameters:
     ///   - keys: every key that is published, the newest first.
     ///   - signer: the id of the one that signs.
@@ -18,17 +21,25 @@ struct KeyExport: Sendable {
             throw .unusableID(key.id)
         }
         var files: KeyDirectory.Files = [:]
-        for key in keys {
+        for key in keys where layout.takes(key.algorithm) {
             let pem = Array(key.pem.utf8)
             switch layout {
             case .cyrus: if key.id == signer { files["\(use.rawValue).pem"] = pem }
             case .dovecot:
-                files["default/RS256/\(key.id)"] = pem
-                if !namesKey, key.id == signer { files["default/RS256/default"] = pem }
+                let directory = "default/\(key.algorithm.rawValue)"
+                files["\(directory)/\(key.id)"] = pem
+                if !namesKey, key.id == signer { files["\(directory)/default"] = pem }
             case .pem: files["\(key.id).pem"] = pem
             }
         }
         return files
+    }
+
+    /// The keys that the mail store would need, and whose signatures it does not verify.
+    func unusable(among keys: [PublishedKey], signer: String) -> [PublishedKey] {
+        keys.filter { key in
+            !layout.takes(key.algorithm) && (layout != .cyrus || key.id == signer)
+        }
     }
 }
 
@@ -48,6 +59,9 @@ actor KeyExporter {
     /// What a call has done.
     struct Report: Equatable, Sendable {
         var changes = KeyDirectory.Changes()
+        /// The ids of keys that the mail store cannot use, each with its algorithm; empty when they
+        /// are as they were.
+        var unusable: [String] = []
         /// Files of others that are in the way of Cyrus IMAP; empty when they are as they were.
         var otherKeys: [String] = []
     }
@@ -62,6 +76,7 @@ actor KeyExporter {
     private let executor = QueueExecutor(label: "keys.export")
     private var written: (files: KeyDirectory.Files, at: ContinuousClock.Instant)?
     private var otherKeys: [String] = []
+    private var unusable: [String] = []
 
     nonisolated var unownedExecutor: UnownedSerialExecutor {
         executor.asUnownedSerialExecutor()
@@ -78,13 +93,17 @@ actor KeyExporter {
         guard let signer = try await keys.publishedSigner(export.use, at: now) else {
             return Report()
         }
-        let files = try export.files(
-            of: try await keys.published(export.use, at: now), signer: signer.id)
+        let published = try await keys.published(export.use, at: now)
+        let files = try export.files(of: published, signer: signer.id)
         if let written, written.files == files, monotonic - written.at < Self.checkInterval {
             return Report()
         }
         var report = Report(changes: try directory.write(files))
         written = (files, monotonic)
+        let left = export.unusable(among: published, signer: signer.id)
+            .map { "\($0.id) (\($0.algorithm.rawValue))" }
+        if left != unusable { report.unusable = left }
+        unusable = left
         guard export.layout == .cyrus else { return report }
         let found = directory.otherKeys(beside: files)
         if found != otherKeys { report.otherKeys = found }

@@ -73,12 +73,34 @@ struct SigningKeyTasks: Sendable {
         for use in KeyUse.allCases {
             let new = try await keys.rotate(use, olderThan: rotateEvery, grace: grace(use))
             guard let new else { continue }
-            logger.notice(
-                "a signing key was rotated",
-                metadata: [
-                    "use": "\(use.rawValue)", "key": "\(new.id)",
-                    "signs_from": "\(new.signsFrom.rfc3339)",
-                ])
+            log(new, of: use, "a signing key was rotated")
+        }
+    }
+
+    private func log(_ new: RotatedKey, of use: KeyUse, _ message: Logger.Message) {
+        logger.notice(
+            message,
+            metadata: [
+                "use": "\(use.rawValue)", "key": "\(new.id)",
+                "signs_from": "\(new.signsFrom.rfc3339)",
+            ])
+    }
+
+    /// Makes a capability key of the configured algorithm when the newest one has another, after a
+    /// start with a changed setting.
+    ///
+    /// Once it has returned `true` this server does not do it again: servers whose settings differ
+    /// must not replace each other's keys without end.
+    /// - Returns: `false` while a rotation has to come first; try again later.
+    func changeAlgorithm() async throws -> Bool {
+        do {
+            guard let new = try await keys.changeAlgorithm(grace: grace(.capability)) else {
+                return true
+            }
+            log(new, of: .capability, "a capability key of another algorithm was made")
+            return true
+        } catch is RotationError {
+            return false
         }
     }
 
@@ -93,6 +115,14 @@ struct SigningKeyTasks: Sendable {
                     "written": "\(report.changes.written.joined(separator: " "))",
                     "removed": "\(report.changes.removed.joined(separator: " "))",
                 ])
+        }
+        if !report.unusable.isEmpty {
+            logger.warning(
+                """
+                the mail store for which keys.export_layout is cannot verify with these keys; they \
+                are not exported
+                """,
+                metadata: ["keys": "\(report.unusable.joined(separator: " "))"])
         }
         if !report.otherKeys.isEmpty {
             logger.warning(

@@ -31,11 +31,45 @@ struct DiscoveryAPITests {
         let parts = capability.split(separator: ".").map(String.init)
         let modulus = try #require(key.text("n"))
         let exponent = try #require(key.text("e"))
-        let rsa = try RSAPublicKey(
+        let rsa = try PublicKey(
             modulus: try #require(Base64URL.decode(modulus.utf8)),
             exponent: try #require(Base64URL.decode(exponent.utf8)))
         let signature = try #require(Base64URL.decode(parts[2].utf8))
         #expect(rsa.isValid(signature, for: Array("\(parts[0]).\(parts[1])".utf8)))
+    }
+
+    @Test(arguments: [
+        (SignatureAlgorithm.es256, "EC", "P-256", ["crv", "x", "y"]),
+        (.edDSA, "OKP", "Ed25519", ["crv", "x"]),
+    ])
+    func aKeyOnAnEllipticCurveIsPublishedByItsCoordinates(
+        algorithm: SignatureAlgorithm, type: String, curve: String, names: [String]
+    ) async throws {
+        let api = try APIWorld(AgentWorld(capabilityAlgorithm: algorithm))
+        let response = await api.call(.get, "/.well-known/jwks.json")
+        guard case .object(let key)? = try response.json.list("keys")?.first else {
+            Issue.record("no key")
+            return
+        }
+        #expect(key.names == ["kty", "use", "alg", "kid"] + names)
+        #expect(key.text("kty") == type && key.text("crv") == curve)
+        #expect(key.text("alg") == algorithm.rawValue && key.text("use") == "sig")
+        let published = try #require(
+            try await api.world.keys.published(.capability, at: api.world.clock.now).first)
+        let coordinates = try ["x", "y"].compactMap { key.text($0) }.map { text in
+            try #require(Base64URL.decode(text.utf8))
+        }
+        switch published.parameters {
+        case .p256(let x, let y): #expect(coordinates == [x, y])
+        case .ed25519(let x): #expect(coordinates == [x])
+        case .rsa: Issue.record("an RSA key")
+        }
+        let login = await api.call(.get, "/.well-known/login-jwks.json")
+        guard case .object(let loginKey)? = try login.json.list("keys")?.first else {
+            Issue.record("no login key")
+            return
+        }
+        #expect(loginKey.text("alg") == "RS256")
     }
 
     @Test func aRetiredKeyStaysPublishedWhileItsTokensAreValid() async throws {

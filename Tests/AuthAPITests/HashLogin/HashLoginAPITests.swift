@@ -46,7 +46,7 @@ struct HashLoginAPITests {
             throw NoObject()
         }
         let modulus = try #require(key.text("n"))
-        let rsa = try RSAPublicKey(
+        let rsa = try PublicKey(
             modulus: try #require(Base64URL.decode(modulus.utf8)), exponent: [1, 0, 1])
         let signature = try #require(Base64URL.decode(parts[2].utf8))
         #expect(rsa.isValid(signature, for: Array("\(parts[0]).\(parts[1])".utf8)))

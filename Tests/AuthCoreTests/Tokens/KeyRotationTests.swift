@@ -15,13 +15,16 @@ import Testing
         stores = try Database.openInMemory()
     }
 
-    private func ring(seed: UInt64) throws -> KeyRing {
+    private func ring(
+        seed: UInt64, algorithm: SignatureAlgorithm = .rs256
+    ) throws -> KeyRing {
         let random = SeededBytes(seed: seed)
         let clock = self.clock
         return try KeyRing(
             store: stores.signingKeys,
             sealer: KeySealer(masterSecret: AgentWorld.masterSecret, random: random.make),
-            pool: .forTests(), random: random.make, clock: { clock.now })
+            capabilityAlgorithm: algorithm, pool: .forTests(), random: random.make,
+            clock: { clock.now })
     }
 
     private func signer(_ ring: KeyRing, _ use: KeyUse = .capability) async throws -> String {
@@ -135,6 +138,73 @@ import Testing
         }
         clock.advance(by: .seconds(1))
         #expect(try await rings[1].rotate(.capability, olderThan: age, grace: grace) != nil)
+    }
+
+    @Test func aChangedAlgorithmIsARotationOfCapabilityKeysAlone() async throws {
+        let before = try ring(seed: 1)
+        let old = try await signer(before)
+        let login = try await signer(before, .login)
+        for (seed, algorithm) in [(2, SignatureAlgorithm.es256), (3, .edDSA), (4, .rs256)] {
+            clock.advance(by: .seconds(1))
+            let after = try ring(seed: UInt64(seed), algorithm: algorithm)
+            let old = try await signer(after)
+            let new = try #require(try await after.changeAlgorithm(grace: grace))
+            #expect(new.signsFrom == clock.now.advanced(by: KeyUse.capability.publicationLead))
+            let published = try await after.published(.capability, at: clock.now)
+            #expect(published.prefix(2).map(\.id) == [new.id, old])
+            #expect(published.first?.algorithm == algorithm)
+            #expect(try await signer(after) == old)
+            clock.advance(by: KeyUse.capability.publicationLead)
+            #expect(try await signer(after) == new.id)
+            #expect(try await verifies(old, after))
+            clock.advance(by: grace)
+            #expect(try await !verifies(old, after))
+            #expect(try await after.changeAlgorithm(grace: grace) == nil)
+        }
+        try await before.refresh()
+        #expect(try await !verifies(old, before))
+        #expect(try await signer(before, .login) == login)
+        let events = try await stores.audit.events(after: nil, limit: 9).map(\.event)
+        #expect(events.map(\.kind) == [.keyRotated, .keyRotated, .keyRotated])
+        #expect(events.allSatisfy { $0.actor == .server })
+    }
+
+    @Test func whileANewKeyDoesNotSignTheAlgorithmIsNotChanged() async throws {
+        let before = try ring(seed: 1)
+        _ = try await signer(before)
+        let new = try await before.rotate(.capability, grace: grace)
+        let after = try ring(seed: 2, algorithm: .es256)
+        await #expect(throws: RotationError.pending(id: new.id, signsFrom: new.signsFrom)) {
+            _ = try await after.changeAlgorithm(grace: grace)
+        }
+        clock.advance(by: KeyUse.capability.publicationLead)
+        #expect(try await after.changeAlgorithm(grace: grace) != nil)
+    }
+
+    @Test func ofServersThatChangeTheAlgorithmExactlyOneMakesAKey() async throws {
+        _ = try await signer(try ring(seed: 9))
+        let rings = try (0..<4).map { try ring(seed: UInt64($0 + 1), algorithm: .edDSA) }
+        let made = await withTaskGroup(of: RotatedKey?.self) { group in
+            for ring in rings {
+                group.addTask { try? await ring.changeAlgorithm(grace: grace) }
+            }
+            return await group.reduce(into: [RotatedKey]()) { made, key in
+                if let key { made.append(key) }
+            }
+        }
+        #expect(made.count == 1)
+        #expect(try await stores.signingKeys.keys().count == 2)
+        for ring in rings { #expect(try await ring.changeAlgorithm(grace: grace) == nil) }
+    }
+
+    @Test func theFirstKeyAndEveryRotationHaveTheAlgorithmOfTheConfiguration() async throws {
+        let ring = try ring(seed: 1, algorithm: .es256)
+        _ = try await signer(ring)
+        #expect(try await ring.changeAlgorithm(grace: grace) == nil)
+        _ = try await ring.rotate(.capability, grace: .zero)
+        #expect(
+            try await ring.published(.capability, at: clock.now).map(\.algorithm) == [.es256])
+        #expect(try await ring.published(.login, at: clock.now).map(\.algorithm) == [.rs256])
     }
 
     @Test func theSignersOfAllUsesAreKnown() async throws {

@@ -60,6 +60,73 @@ struct TokenAuthorityTests {
         #expect(header.members.count == 3)
     }
 
+    @Test(arguments: SignatureAlgorithm.allCases)
+    func aCapabilityIsSignedByTheAlgorithmOfItsKey(algorithm: SignatureAlgorithm) async throws {
+        let world = try AgentWorld(capabilityAlgorithm: algorithm)
+        let now = world.clock.now
+        for token in [
+            try await world.tokens.sign(capability, lifetime: .seconds(120), at: now),
+            try await world.tokens.sign(
+                MinimalCapabilityToken(subject: "me"), lifetime: .seconds(120), at: now),
+        ] {
+            let compact = try #require(CompactToken(token))
+            #expect(compact.header.string("alg") == algorithm.rawValue)
+            let key = try PublicKey(
+                pem: try #require(await world.keys.publishedSigner(.capability, at: now)).pem)
+            #expect(key.isValid(compact.signature, for: compact.signedBytes))
+            let isFull = compact.header.string("kid") != nil
+            #expect(
+                try await world.tokens.read(token, as: CapabilityToken.self, at: now)?.token
+                    == (isFull ? capability : nil))
+            #expect(
+                try await world.tokens.read(token, as: MinimalCapabilityToken.self, at: now)?
+                    .token.subject == (isFull ? nil : "me"))
+            // The same bytes under another name of an algorithm, which is that of no key here.
+            for other in SignatureAlgorithm.allCases where other != algorithm {
+                let parts = token.split(separator: ".")
+                let header = try edited(String(parts[0]), algorithm.rawValue, other.rawValue)
+                let forged = "\(header).\(parts[1]).\(parts[2])"
+                #expect(
+                    try await world.tokens.read(forged, as: CapabilityToken.self, at: now) == nil)
+                #expect(
+                    try await world.tokens.read(forged, as: MinimalCapabilityToken.self, at: now)
+                        == nil)
+            }
+        }
+    }
+
+    /// With and without a key id: then both keys are tried.
+    @Test func whileTheAlgorithmChangesTokensOfBothKeysAreValid() async throws {
+        for keyID in [true, false] {
+            let before = try AgentWorld(capabilityKeyID: keyID)
+            let now = before.clock.now
+            let old = try await before.tokens.sign(capability, lifetime: .seconds(9999), at: now)
+            let after = try AgentWorld(
+                stores: before.stores, capabilityKeyID: keyID, capabilityAlgorithm: .es256)
+            _ = try #require(try await after.keys.changeAlgorithm(grace: .seconds(600)))
+            after.clock.advance(by: KeyUse.capability.publicationLead)
+            let later = after.clock.now
+            let new = try await after.tokens.sign(capability, lifetime: .seconds(120), at: later)
+            #expect(CompactToken(new)?.header.string("alg") == "ES256")
+            for token in [old, new] {
+                #expect(
+                    try await after.tokens.verify(token, as: CapabilityToken.self, at: later)?
+                        .token == capability)
+            }
+        }
+    }
+
+    /// A key of another use that its row is moved to, or of a later program.
+    @Test func aLoginKeyIsForRS256Only() throws {
+        for algorithm in SignatureAlgorithm.allCases where algorithm != .rs256 {
+            let bytes = try PrivateKey.generate(algorithm).pkcs8DER
+            #expect(throws: CryptographyError.malformedKey) {
+                try SigningKey(id: "a", use: .login, bytes: bytes)
+            }
+            _ = try SigningKey(id: "a", use: .capability, bytes: bytes)
+        }
+    }
+
     @Test func aCapabilityWithoutKeyIDHasTwoHeaderMembersAndIsValid() async throws {
         let world = try AgentWorld(capabilityKeyID: false)
         let token = try await world.tokens.sign(
@@ -87,16 +154,16 @@ struct TokenAuthorityTests {
         }
     }
 
+    private struct NotRSA: Error {}
+
     @Test func aPublicKeyIsNotAcceptedAsAnHMACSecret() async throws {
         let genuine = try await sign(capability)
         let parts = genuine.split(separator: ".")
         let published = try #require(
             try await world.keys.published(.capability, at: world.clock.now).first)
-        let modulus = try #require(Base64URL.decode(Array(published.modulus.utf8)))
-        let exponent = try #require(Base64URL.decode(Array(published.exponent.utf8)))
-        let key = try RSAPublicKey(modulus: modulus, exponent: exponent)
+        guard case .rsa(let modulus, _) = published.parameters else { throw NotRSA() }
         for algorithm in ["HS256", "RS256"] {
-            for secret in [Array(key.pem.utf8), modulus] {
+            for secret in [Array(published.pem.utf8), modulus] {
                 let header = try edited(String(parts[0]), "RS256", algorithm)
                 let message = "\(header).\(parts[1])"
                 let mac = HMACKey(secret: secret).authenticate(Array(message.utf8))
@@ -297,7 +364,7 @@ struct TokenAuthorityTests {
         let signature =
             switch key.secret {
             case .hmac(let hmac): hmac.authenticate(bytes)
-            case .rsa(let rsa): try rsa.sign(bytes)
+            case .keyPair(let pair): try pair.sign(bytes)
             }
         return message + "." + Base64URL.encode(signature)
     }

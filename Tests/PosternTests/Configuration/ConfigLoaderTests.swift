@@ -103,6 +103,27 @@ func faults(_ loader: ConfigLoader) -> [String] {
         #expect(found.count == 1)
     }
 
+    @Test(arguments: [
+        ("cyrus", "ES256", #"use "RS256""#), ("cyrus", "EdDSA", #"use "RS256""#),
+        ("dovecot", "EdDSA", #"use "RS256" or "ES256""#),
+    ])
+    func anAlgorithmThatTheMailStoreOfTheKeyFilesDoesNotVerifyIsAFault(
+        layout: String, algorithm: String, remedy: String
+    ) throws {
+        var settings = [
+            "POSTERN_TOKENS_CAPABILITY_ALGORITHM": algorithm,
+            "POSTERN_KEYS_EXPORT_LAYOUT": layout, "POSTERN_KEYS_EXPORT_DIRECTORY": "/etc/keys",
+        ]
+        let found = faults(loader(environment: settings))
+        #expect(found.count == 1 && found[0].contains("does not verify \(algorithm)"))
+        #expect(found.first?.contains(remedy) == true)
+        settings["POSTERN_KEYS_EXPORT_DIRECTORY"] = nil
+        #expect(faults(loader(environment: settings)).isEmpty)
+        settings["POSTERN_KEYS_EXPORT_DIRECTORY"] = "/etc/keys"
+        settings["POSTERN_KEYS_EXPORT_LAYOUT"] = "pem"
+        #expect(faults(loader(environment: settings)).isEmpty)
+    }
+
     @Test func theProfileComesFromTheSourceWithTheHighestPriority() throws {
         let loaded = try loader(
             file: "profile = \"production\"", environment: ["POSTERN_PROFILE": "development"],

@@ -13,7 +13,7 @@ import Testing
         .integer(9000), .integer(999_999), .string("test"), .string("::1"),
         .string("https://a.test"), .string("forwarded"), .string("required"), .string("open"),
         .string("local_part"), .string("minimal"), .string("proxy"), .string("cyrus"),
-        .string("-"), .string("/x"),
+        .string("ES256"), .string("-"), .string("/x"),
         .string("/x/{accountId}"),
         .string("/x/{accountId}/{blobId}/{name}/{type}"), .string("/x/{types}/{closeafter}/{ping}"),
         .string("sqlite:other.db"), .string("00112233445566778899"), .string("other.example"),

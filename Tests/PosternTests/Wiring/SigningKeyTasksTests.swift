@@ -38,9 +38,20 @@ import Testing
             pool: Pools(cores: 1).signing, random: RandomBytes.make, clock: { clock.now })
     }
 
+    private func ring(_ algorithm: SignatureAlgorithm) throws -> KeyRing {
+        let clock = self.clock
+        return try KeyRing(
+            store: stores.signingKeys,
+            sealer: KeySealer(
+                masterSecret: [UInt8](repeating: 1, count: 32), random: RandomBytes.make),
+            capabilityAlgorithm: algorithm, pool: Pools(cores: 1).signing,
+            random: RandomBytes.make, clock: { clock.now })
+    }
+
     private func tasks(
-        rotateEvery: Duration = .zero, exporting layout: KeyLayout? = nil
+        rotateEvery: Duration = .zero, exporting layout: KeyLayout? = nil, of keys: KeyRing? = nil
     ) -> SigningKeyTasks {
+        let keys = keys ?? self.keys
         let clock = self.clock
         let exporter = layout.map { layout in
             KeyExporter(
@@ -113,6 +124,33 @@ import Testing
         #expect(
             Set(stored.compactMap(\.retired))
                 == [clock.now.advanced(by: .seconds(360 + 240))])
+    }
+
+    @Test func theAlgorithmIsChangedOnceAndAfterAPendingRotation() async throws {
+        _ = try await signer()
+        let new = try await keys.rotate(.capability, grace: .seconds(240))
+        let changed = tasks(of: try ring(.es256))
+        #expect(try await !changed.changeAlgorithm())
+        clock.advance(by: new.signsFrom.since(clock.now))
+        #expect(try await changed.changeAlgorithm())
+        #expect(try await stores.signingKeys.keys().count == 3)
+        #expect(try await changed.changeAlgorithm())
+        #expect(try await stores.signingKeys.keys().count == 3)
+        // A server with the old setting is started: it waits until the new key signs.
+        #expect(try await !tasks().changeAlgorithm())
+        #expect(try await stores.signingKeys.keys().count == 3)
+    }
+
+    @Test func aKeyThatTheMailStoreCannotUseIsLeftOutAndTheNextOneIsThereInTime() async throws {
+        let before = try ring(.edDSA)
+        _ = try await before.publishedSigner(.capability, at: clock.now)
+        let tasks = tasks(exporting: .dovecot)
+        try await tasks.export()
+        let new = try #require(try await keys.changeAlgorithm(grace: .seconds(240)))
+        let name = "default/RS256/\(new.id)"
+        defer { cleanUp(name, "default/RS256", "default") }
+        try await tasks.export()
+        #expect(exported(name)?.contains("PUBLIC KEY") == true)
     }
 
     @Test func anExportFollowsTheKeyThatSigns() async throws {

@@ -1,14 +1,26 @@
 internal import COpenSSL
 
-/// The public half of an RSA key, which verifies RS256 signatures (RFC 7518 §3.3).
+/// The public half of a key pair, which verifies the signatures of one algorithm.
 ///
-/// Several threads can use one key without a lock, as with `RSAPrivateKey`.
-public final class RSAPublicKey: Sendable {
-    /// Big-endian without leading zeros, as a JWK's `n` and `e` have them (RFC 7518 §6.3.1).
-    public let modulus: [UInt8]
-    public let exponent: [UInt8]
+/// Several threads can use one key without a lock, as with `PrivateKey`.
+public final class PublicKey: Sendable {
+    /// What a JWK says of the key (RFC 7518 §6, RFC 8037 §2), numbers big-endian.
+    public enum Parameters: Equatable, Sendable {
+        /// `n` and `e`, without leading zeros.
+        case rsa(modulus: [UInt8], exponent: [UInt8])
+        /// `x` and `y` of a point on P-256, 32 bytes each.
+        case p256(x: [UInt8], y: [UInt8])
+        /// `x`, 32 bytes.
+        case ed25519(x: [UInt8])
+    }
+
+    public let algorithm: SignatureAlgorithm
+    public let parameters: Parameters
     /// SubjectPublicKeyInfo as PEM, with a line feed at the end.
     public let pem: String
+    /// The most bytes that OpenSSL writes for a signature, which for ES256 is not yet as a JWS has
+    /// it.
+    let greatestSignatureBytes: Int
 
     private let key: ForeignHandle
 
@@ -18,7 +30,7 @@ public final class RSAPublicKey: Sendable {
         try self.init(owning: key)
     }
 
-    /// Makes a key from its two numbers, big-endian.
+    /// Makes an RSA key from its two numbers, big-endian.
     public convenience init(modulus: [UInt8], exponent: [UInt8]) throws(CryptographyError) {
         let bits = modulus.count * 8
         guard bits <= RSAKeySize.accepted.upperBound else {
@@ -33,25 +45,25 @@ public final class RSAPublicKey: Sendable {
     /// Copies the public half of a key pair. The caller still owns the pair.
     convenience init(publicPartOf pair: OpaquePointer) throws(CryptographyError) {
         guard let der = DER.bytes({ i2d_PUBKEY(pair, $0) }) else {
-            throw ErrorQueue.drain(after: "RSA public key export")
+            throw ErrorQueue.drain(after: "public key export")
         }
         let copy = der.withUnsafeBufferPointer { bytes in
             var cursor = bytes.baseAddress
             return d2i_PUBKEY(nil, &cursor, bytes.count)
         }
-        guard let copy else { throw ErrorQueue.drain(after: "RSA public key import") }
+        guard let copy else { throw ErrorQueue.drain(after: "public key import") }
         try self.init(owning: copy)
     }
 
     private init(owning made: OpaquePointer) throws(CryptographyError) {
         key = ForeignHandle(made)
         do throws(CryptographyError) {
-            try RSAKeySize.check(made)
-            guard let modulus = RSAKeySize.number(OSSL_PKEY_PARAM_RSA_N, of: made),
-                let exponent = RSAKeySize.number(OSSL_PKEY_PARAM_RSA_E, of: made),
+            algorithm = try SignatureAlgorithm(of: made)
+            guard let parameters = Parameters(of: made, for: algorithm),
                 let pem = PEM.text(publicKey: made)
-            else { throw ErrorQueue.drain(after: "RSA public key export") }
-            (self.modulus, self.exponent, self.pem) = (modulus, exponent, pem)
+            else { throw ErrorQueue.drain(after: "public key export") }
+            (self.parameters, self.pem) = (parameters, pem)
+            greatestSignatureBytes = Int(EVP_PKEY_get_size(made))
         } catch {
             EVP_PKEY_free(made)
             throw error
@@ -63,11 +75,16 @@ public final class RSAPublicKey: Sendable {
     }
 
     /// False for anything but a signature by this key of exactly this message. Takes any length.
+    /// - Parameter signature: as a JWS has it.
     public func isValid(_ signature: [UInt8], for message: [UInt8]) -> Bool {
+        guard let signature = algorithm == .es256 ? P256.der(signature) : signature else {
+            ErrorQueue.clear()
+            return false
+        }
         let context = EVP_MD_CTX_new()
         defer { EVP_MD_CTX_free(context) }
         let isValid = key.withPointer(keeping: self) { key in
-            EVP_DigestVerifyInit(context, nil, SHA256.algorithm.pointer, nil, key) == 1
+            EVP_DigestVerifyInit(context, nil, algorithm.hash?.pointer, nil, key) == 1
                 && EVP_DigestVerify(
                     context, signature, signature.count, message, message.count) == 1
         }
@@ -105,33 +122,66 @@ public final class RSAPublicKey: Sendable {
     }
 }
 
+extension PublicKey.Parameters {
+    fileprivate init?(of key: OpaquePointer, for algorithm: SignatureAlgorithm) {
+        switch algorithm {
+        case .rs256:
+            guard let modulus = KeyNumber.bytes(OSSL_PKEY_PARAM_RSA_N, of: key),
+                let exponent = KeyNumber.bytes(OSSL_PKEY_PARAM_RSA_E, of: key)
+            else { return nil }
+            self = .rsa(modulus: modulus, exponent: exponent)
+        case .es256:
+            let count = P256.numberBytes
+            guard let x = KeyNumber.bytes(OSSL_PKEY_PARAM_EC_PUB_X, of: key, count: count),
+                let y = KeyNumber.bytes(OSSL_PKEY_PARAM_EC_PUB_Y, of: key, count: count)
+            else { return nil }
+            self = .p256(x: x, y: y)
+        case .edDSA:
+            var count = Self.ed25519Bytes
+            let x = [UInt8](unsafeUninitializedCapacity: count) { target, written in
+                let isDone = EVP_PKEY_get_raw_public_key(key, target.baseAddress, &count) == 1
+                written = isDone ? count : 0
+            }
+            guard x.count == Self.ed25519Bytes else { return nil }
+            self = .ed25519(x: x)
+        }
+    }
+
+    private static let ed25519Bytes = 32
+}
+
 /// Which RSA keys are accepted.
 enum RSAKeySize {
     /// RFC 7518 §3.3 requires at least 2048 bits. The upper bound limits the time to verify.
     static let accepted = 2048...8192
 
-    /// Rejects other algorithms (also RSA-PSS keys, which RS256 does not use), sizes outside
-    /// `accepted`, and exponents that are even or 1, with which anyone can sign.
+    /// Rejects sizes outside `accepted`, and exponents that are even or 1, with which anyone can
+    /// sign.
     static func check(_ key: OpaquePointer) throws(CryptographyError) {
-        guard EVP_PKEY_is_a(key, "RSA") == 1 else { throw .malformedKey }
         let bits = Int(EVP_PKEY_get_bits(key))
         guard accepted.contains(bits) else { throw .unacceptableKeySize(bits: bits) }
-        guard let exponent = number(OSSL_PKEY_PARAM_RSA_E, of: key), exponent.count <= 8,
+        guard let exponent = KeyNumber.bytes(OSSL_PKEY_PARAM_RSA_E, of: key), exponent.count <= 8,
             let last = exponent.last, last & 1 == 1, exponent != [1]
         else { throw .malformedKey }
     }
+}
 
-    /// A number of the key, big-endian without leading zeros.
-    static func number(_ name: String, of key: OpaquePointer) -> [UInt8]? {
+/// The numbers that a key consists of.
+private enum KeyNumber {
+    /// A number of the key, big-endian.
+    /// - Parameter count: how many bytes, with leading zeros; `nil` for as many as it needs.
+    static func bytes(_ name: String, of key: OpaquePointer, count: Int? = nil) -> [UInt8]? {
         var number: OpaquePointer?
         defer { BN_free(number) }
         guard EVP_PKEY_get_bn_param(key, name, &number) == 1 else {
             ErrorQueue.clear()
             return nil
         }
-        let count = (Int(BN_num_bits(number)) + 7) / 8
-        return [UInt8](unsafeUninitializedCapacity: count) { target, written in
-            written = Int(BN_bn2bin(number, target.baseAddress))
+        let least = (Int(BN_num_bits(number)) + 7) / 8
+        let size = count ?? least
+        guard least <= size else { return nil }
+        return [UInt8](unsafeUninitializedCapacity: size) { target, written in
+            written = max(0, Int(BN_bn2binpad(number, target.baseAddress, Int32(size))))
         }
     }
 }
