@@ -49,7 +49,7 @@ public final class KeyRing: Sendable {
     /// - Parameters:
     ///   - rereadSealer: called when `sealer` does not open the stored keys, because the operator
     ///     may have replaced the master secret.
-    ///   - capabilityAlgorithm: of the keys for capabilities that are made. Stored keys keep theirs.
+    ///   - capabilityAlgorithm: of new keys for capabilities. Stored keys keep theirs.
     ///   - pool: where key pairs are generated.
     ///   - random: returns that many random bytes, fit for keys.
     ///   - clock: the wall clock. A parameter because keys are also generated in the background,

@@ -2,8 +2,8 @@ public import StrictJSON
 
 /// A kind of token, with its own `typ`, audience, key use and claims.
 ///
-/// A verifier names the kind that it expects, and a token of another kind is invalid. The keys follow
-/// from `use`, and the algorithm from the key, never from the token.
+/// A verifier names the kind that it expects, and a token of another kind is invalid. The keys
+/// follow from `use`, and the algorithm from the key, never from the token.
 public protocol TokenKind: Sendable {
     /// The use of the keys that sign it.
     static var use: KeyUse { get }

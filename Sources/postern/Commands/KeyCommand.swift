@@ -15,8 +15,7 @@ struct KeyCommand: AsyncParsableCommand {
 
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract:
-                "List the keys: use, id, algorithm, time of creation, and what each is used for now.",
+            abstract: "List the keys: use, id, algorithm, time of creation, and present use.",
             discussion: """
                 What each is used for:
                   signs: it signs new tokens
@@ -69,8 +68,8 @@ struct KeyCommand: AsyncParsableCommand {
                 restart a mail store that reads keys from files. The command prints when the key \
                 signs, and so does `postern key list`.
 
-                A new key of capability is for the algorithm of tokens.capability_algorithm. After a \
-                change of that setting a server makes such a key when it starts.
+                A new key of capability is for the algorithm of tokens.capability_algorithm. After \
+                a change of that setting a server makes such a key when it starts.
 
                 The old key is accepted until the last token that it has signed has expired. While \
                 a new key does not sign yet, there is no second rotation of its use.
