@@ -53,20 +53,26 @@ struct FairQueue<Job: Sendable>: Sendable {
     }
 
     /// Removes a job before its turn.
+    /// - Parameter takesTurn: whether this counts as a turn of its client and site. Otherwise they
+    ///   keep the turn that they wait for.
     /// - Returns: `nil` when it is not in the queue.
-    mutating func remove(_ ticket: UInt64, of address: IPAddress?) -> Job? {
+    mutating func remove(
+        _ ticket: UInt64, of address: IPAddress?, takesTurn: Bool = false
+    ) -> Job? {
         let client = address?.client
         let site = address?.site
         guard let index = jobs[client]?.firstIndex(where: { $0.ticket == ticket }),
             let entry = jobs[client]?.remove(at: index)
         else { return nil }
         count -= 1
-        guard jobs[client]?.isEmpty == true else { return entry.job }
-        jobs[client] = nil
-        clients[site]?.leave(client)
-        guard clients[site]?.isEmpty == true else { return entry.job }
-        clients[site] = nil
-        sites.leave(site)
+        let isLast = jobs[client]?.isEmpty == true
+        if isLast { jobs[client] = nil }
+        if isLast || takesTurn { clients[site]?.leave(client) }
+        if !isLast && takesTurn { clients[site]?.enterAgain(client) }
+        let isLastOfSite = clients[site]?.isEmpty == true
+        if isLastOfSite { clients[site] = nil }
+        if isLastOfSite || takesTurn { sites.leave(site) }
+        if !isLastOfSite && takesTurn { sites.enterAgain(site) }
         return entry.job
     }
 }

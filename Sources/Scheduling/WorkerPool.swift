@@ -10,6 +10,8 @@ internal import Synchronization
 /// more places than its share (``Shares``). A caller beyond either bound gets ``Full``, and nothing
 /// of its job has run. A caller that is cancelled while its job waits takes the job out of the
 /// queue. Two pools share nothing, so a slow one cannot delay the other.
+///
+/// Inputs of one ``BatchWork`` that wait are computed together, as one job (``WaitingJobs``).
 public final class WorkerPool: Sendable {
     /// The places that clients and sites may hold, running jobs included.
     ///
@@ -50,7 +52,7 @@ public final class WorkerPool: Sendable {
         public let capacity: Int
         /// Places that are held, with a job or without.
         public let reserved: Int
-        /// Jobs that run now.
+        /// Lanes that run something now: a job, or the inputs of a batch.
         public let running: Int
         /// Jobs that wait for a lane.
         public let waiting: Int
@@ -78,7 +80,7 @@ public final class WorkerPool: Sendable {
         /// - Throws: `CancellationError` when the caller was cancelled before the job began, or
         ///   what `work` throws. A job that has begun is finished.
         public func run<T: Sendable>(_ work: @escaping @Sendable () throws -> T) async throws -> T {
-            try await pool.enqueue({ _ in try work() }, of: client)
+            try await runOnLane { _ in try work() }
         }
 
         /// As ``run(_:)``, for work that needs something that its lane owns.
@@ -86,14 +88,22 @@ public final class WorkerPool: Sendable {
         public func runOnLane<T: Sendable>(
             _ work: @escaping @Sendable (Int) throws -> T
         ) async throws -> T {
-            try await pool.enqueue(work, of: client)
+            try await pool.enqueue(of: client) { continuation in
+                PoolJob(
+                    work: .single({ lane in
+                        continuation.resume(with: Result { try work(lane) })
+                    }),
+                    cancel: { continuation.resume(throwing: CancellationError()) })
+            }
         }
-    }
 
-    private struct Job: Sendable {
-        /// Gets the index of the lane.
-        let run: @Sendable (Int) -> Void
-        let cancel: @Sendable () -> Void
+        /// As ``run(_:)``, for an input that may be computed together with those of other callers.
+        /// An error belongs to the caller's own input.
+        public func run<Input: Sendable, Output: Sendable>(
+            _ input: Input, in batch: BatchWork<Input, Output>
+        ) async throws -> Output {
+            try await pool.enqueue(of: client) { batch.job(input, resuming: $0) }
+        }
     }
 
     private struct State {
@@ -101,7 +111,7 @@ public final class WorkerPool: Sendable {
         var rejected = 0
         /// The places that clients hold, where there are shares.
         var held = NetworkCounts()
-        var waiting = FairQueue<Job>()
+        var waiting = WaitingJobs()
         var idle: [Int]
         var nextTicket: UInt64 = 0
     }
@@ -195,9 +205,10 @@ public final class WorkerPool: Sendable {
             && (held.site == 0 || held.site + 1 <= rest)
     }
 
+    /// - Parameter makeJob: the job that resumes the continuation when it is run or cancelled.
     private func enqueue<T: Sendable>(
-        _ work: @escaping @Sendable (Int) throws -> T, of client: IPAddress?,
-        from caller: isolated (any Actor)? = #isolation
+        of client: IPAddress?, from caller: isolated (any Actor)? = #isolation,
+        _ makeJob: (CheckedContinuation<T, any Error>) -> PoolJob
     ) async throws -> T {
         // With a free lane the job would begin at once, although its caller was cancelled.
         try Task.checkCancellation()
@@ -209,11 +220,7 @@ public final class WorkerPool: Sendable {
             // Without `isolation` the closure would run on the global executor, which costs two
             // thread switches.
             try await withCheckedThrowingContinuation(isolation: caller) { continuation in
-                submit(
-                    Job(
-                        run: { lane in continuation.resume(with: Result { try work(lane) }) },
-                        cancel: { continuation.resume(throwing: CancellationError()) }),
-                    ticket: ticket, of: client)
+                submit(makeJob(continuation), ticket: ticket, of: client)
                 // A caller cancelled before this point was told so when there was no job yet.
                 if Task.isCancelled { withdraw(ticket, of: client) }
             }
@@ -222,21 +229,21 @@ public final class WorkerPool: Sendable {
         }
     }
 
-    private func submit(_ job: Job, ticket: UInt64, of client: IPAddress?) {
+    private func submit(_ job: PoolJob, ticket: UInt64, of client: IPAddress?) {
         let lane: Int? = state.withLock { state in
             let lane = state.idle.popLast()
             if lane == nil { state.waiting.append(job, ticket: ticket, of: client) }
             return lane
         }
-        if let lane { lanes[lane].queue.async { self.drain(lane, first: job) } }
+        if let lane { lanes[lane].queue.async { self.drain(lane, first: job.run) } }
     }
 
-    private func drain(_ lane: Int, first: Job) {
-        var next: Job? = first
-        while let job = next {
-            job.run(lane)
+    private func drain(_ lane: Int, first: @escaping @Sendable (Int) -> Void) {
+        var next: (@Sendable (Int) -> Void)? = first
+        while let pass = next {
+            pass(lane)
             next = state.withLock { state in
-                if let job = state.waiting.popFirst() { return job }
+                if let pass = state.waiting.popPass() { return pass }
                 state.idle.append(lane)
                 return nil
             }
@@ -244,7 +251,7 @@ public final class WorkerPool: Sendable {
     }
 
     private func withdraw(_ ticket: UInt64, of client: IPAddress?) {
-        let job: Job? = state.withLock { $0.waiting.remove(ticket, of: client) }
+        let job: PoolJob? = state.withLock { $0.waiting.remove(ticket, of: client) }
         job?.cancel()
     }
 }

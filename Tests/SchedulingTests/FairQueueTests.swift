@@ -109,6 +109,15 @@ struct FairQueueTests {
         #expect(order(queue) == ["a2", "c1", "c2"])
     }
 
+    @Test func aJobThatIsRemovedAsATurnPutsItsClientAndSiteLast() {
+        var queue = queue([
+            ("a1", Self.one), ("a2", Self.one), ("b1", Self.neighbour), ("c1", Self.other),
+        ])
+        #expect(queue.remove(0, of: Self.one, takesTurn: true) == "a1")
+        #expect(queue.remove(3, of: Self.other, takesTurn: true) == "c1")
+        #expect(order(queue) == ["b1", "a2"])
+    }
+
     @Test func afterTheLastJobOfASiteIsRemovedTheSiteTakesATurnAgainWhenItHasOne() {
         var queue = queue([("a1", Self.one), ("c1", Self.other)])
         #expect(queue.remove(0, of: Self.one) == "a1")
