@@ -1,7 +1,7 @@
 # Everyday commands. Each one installs the packages that it needs, if they are missing.
 
 .DEFAULT_GOAL := help
-.PHONY: help run test tsan coverage bench lint format build release fuzz soak clean
+.PHONY: help run test tsan asan coverage bench lint format build release fuzz soak clean
 .PHONY: swift packages postgres browser proxies mailservers
 
 # The same flags everywhere: SwiftPM builds again when they change. Without system modules in the index, which SwiftPM needs
@@ -23,6 +23,9 @@ test: swift packages postgres browser proxies mailservers .venv/ready ## Unit an
 
 tsan: swift packages postgres ## Swift tests under the thread sanitizer
 	.ci/with-postgres .ci/tsan $(SWIFT_FLAGS)
+
+asan: swift packages ## The scrypt kernels against libscrypt under the address sanitizer
+	Tests/ScryptLanes/run.sh
 
 coverage: swift packages postgres ## Covered lines of each module
 	.ci/with-postgres .ci/coverage $(SWIFT_FLAGS)

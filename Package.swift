@@ -67,7 +67,7 @@ let package = Package(
             name: "HTTPEngine", dependencies: ["Networking", "Scheduling", "CSocket"],
             swiftSettings: settings),
         .target(
-            name: "Cryptography", dependencies: ["COpenSSL", "CArgon2", "CScrypt"],
+            name: "Cryptography", dependencies: ["COpenSSL", "CArgon2", "CScrypt", "CScryptLanes"],
             swiftSettings: settings),
         .target(name: "StrictJSON", swiftSettings: settings),
         .target(name: "Scheduling", dependencies: ["Networking"], swiftSettings: settings),
@@ -148,6 +148,10 @@ let package = Package(
         .target(name: "CCurl", publicHeadersPath: "include"),
         // Not linked with libpq: it loads it. Needs the headers of libpq-dev.
         .target(name: "CPostgres", publicHeadersPath: "include"),
+        // Optimised in debug builds, too: tests would take five times as long.
+        .target(
+            name: "CScryptLanes", publicHeadersPath: "include",
+            cSettings: [.unsafeFlags(["-O3"])]),
         .systemLibrary(name: "CSocket"),
         .systemLibrary(name: "COpenSSL", providers: [.apt(["libssl-dev"])]),
         .systemLibrary(name: "CArgon2", providers: [.apt(["libargon2-dev"])]),

@@ -53,14 +53,14 @@ public enum Argon2 {
         context.threads = UInt32(parallelism)
         context.version = ARGON2_VERSION_13.rawValue
         context.allocate_cbk = { memory, bytes in
-            guard let block = Argon2Memory.take(bytes) else {
+            guard let block = HashMemory.take(bytes) else {
                 return ARGON2_MEMORY_ALLOCATION_ERROR.rawValue
             }
             memory?.pointee = block.assumingMemoryBound(to: UInt8.self)
             return ARGON2_OK.rawValue
         }
-        context.free_cbk = { memory, bytes in
-            if let memory { Argon2Memory.giveBack(memory, bytes) }
+        context.free_cbk = { memory, _ in
+            if let memory { HashMemory.giveBack(memory) }
         }
         // libargon2 takes mutable pointers, because it can be told to wipe its inputs.
         var (password, salt, secret, associated) = (password, salt, secret, associated)

@@ -1,10 +1,12 @@
+internal import COpenSSL
 internal import CScrypt
+internal import CScryptLanes
 
-/// The scrypt cost function (RFC 7914), computed by libscrypt.
+/// The scrypt cost function (RFC 7914), computed by a ``Kernel``.
 public enum Scrypt {
     /// The costs of one computation. A value of this type is within bounds, so that a number from a
     /// request or a file cannot demand all memory or minutes of time.
-    public struct Parameters: Sendable, Equatable {
+    public struct Parameters: Sendable, Hashable {
         /// The cost N, a power of two.
         public let n: Int
         /// The block size r.
@@ -37,15 +39,115 @@ public enum Scrypt {
         }
     }
 
-    /// Uses 128 N r bytes of memory and, with 16384/8/1, about 50 ms of one core.
+    /// What one hash is computed from.
+    public struct Input: Sendable, Equatable {
+        public let password: [UInt8]
+        public let salt: [UInt8]
+
+        public init(password: [UInt8], salt: [UInt8]) {
+            self.password = password
+            self.salt = salt
+        }
+    }
+
+    /// One hash. Uses 128 N r bytes of memory and, with 16384/8/1, 15 to 50 ms of one core.
     public static func hash(
-        password: [UInt8], salt: [UInt8], parameters: Parameters
+        password: [UInt8], salt: [UInt8], parameters: Parameters, kernel: Kernel = .best
     ) throws(CryptographyError) -> [UInt8] {
+        let input = Input(password: password, salt: salt)
+        return try hash([input], parameters: parameters, kernel: kernel)[0].get()
+    }
+
+    /// The hash of each input, in their order. An error belongs to its input alone.
+    ///
+    /// As many inputs as the kernel has lanes are computed at once, which takes less time than one
+    /// after the other. Never uses more than ``Kernel/maximumMemoryBytes`` for that, or what one
+    /// input needs.
+    public static func hash(
+        _ inputs: [Input], parameters: Parameters, kernel: Kernel = .best
+    ) -> [Result<[UInt8], CryptographyError>] {
+        guard let set = kernel.instructionSet else {
+            return inputs.map { hashByLibrary($0, parameters) }
+        }
+        let lanes = kernel.lanes(for: parameters)
+        let bytes = postern_scrypt_scratch_bytes(lanes, parameters.n, parameters.r)
+        guard let memory = HashMemory.take(bytes) else {
+            // It needs memory for one input only.
+            return inputs.map { hashByLibrary($0, parameters) }
+        }
+        defer { HashMemory.giveBack(memory) }
+        // Of an input with p > 1, the p blocks are computed at once.
+        let inputsAtOnce = max(1, lanes / parameters.p)
+        return stride(from: 0, to: inputs.count, by: inputsAtOnce).flatMap { first in
+            let group = inputs[first..<min(first + inputsAtOnce, inputs.count)]
+            return hash(group, parameters) { blocks, count in
+                postern_scrypt_mix(
+                    set, blocks, count, lanes, parameters.n, parameters.r,
+                    memory.assumingMemoryBound(to: UInt8.self))
+            }
+        }
+    }
+
+    /// RFC 7914 §6: the blocks of each input from its password and salt, mixed, and the digest from
+    /// the password and the blocks.
+    private static func hash(
+        _ inputs: ArraySlice<Input>, _ parameters: Parameters,
+        mix: (_ blocks: UnsafeMutablePointer<UInt8>, _ count: Int) -> Void
+    ) -> [Result<[UInt8], CryptographyError>] {
+        let blockBytes = 128 * parameters.r * parameters.p
+        // The blocks of an input that has failed are mixed, too, and not looked at.
+        let derived = inputs.map { input in
+            Result { () throws(CryptographyError) in
+                try derive(input.password, salt: input.salt, outputBytes: blockBytes)
+            }
+        }
+        let none = [UInt8](repeating: 0, count: blockBytes)
+        var blocks = derived.flatMap { (try? $0.get()) ?? none }
+        blocks.withUnsafeMutableBufferPointer { blocks in
+            guard let start = blocks.baseAddress else { return }
+            mix(start, inputs.count * parameters.p)
+        }
+        return zip(inputs, derived).enumerated().map { index, member in
+            Result { () throws(CryptographyError) in
+                _ = try member.1.get()
+                let mixed = blocks[index * blockBytes..<(index + 1) * blockBytes]
+                return try derive(
+                    member.0.password, salt: Array(mixed), outputBytes: parameters.outputBytes)
+            }
+        }
+    }
+
+    /// PBKDF2-HMAC-SHA256 with one iteration (RFC 8018 §5.2).
+    private static func derive(
+        _ password: [UInt8], salt: [UInt8], outputBytes: Int
+    ) throws(CryptographyError) -> [UInt8] {
+        guard let passwordBytes = Int32(exactly: password.count) else {
+            throw .parameterOutOfBounds("scrypt password length")
+        }
+        guard let saltBytes = Int32(exactly: salt.count) else {
+            throw .parameterOutOfBounds("scrypt salt length")
+        }
+        var output = [UInt8](repeating: 0, count: outputBytes)
+        let status = password.withUnsafeBytes { password in
+            PKCS5_PBKDF2_HMAC(
+                password.baseAddress?.assumingMemoryBound(to: CChar.self), passwordBytes,
+                salt, saltBytes, 1, SHA256.algorithm.pointer, Int32(outputBytes), &output)
+        }
+        guard status == 1 else { throw ErrorQueue.drain(after: "PBKDF2") }
+        return output
+    }
+
+    private static func hashByLibrary(
+        _ input: Input, _ parameters: Parameters
+    ) -> Result<[UInt8], CryptographyError> {
         var digest = [UInt8](repeating: 0, count: parameters.outputBytes)
         let status = libscrypt_scrypt(
-            password, password.count, salt, salt.count, UInt64(parameters.n),
-            UInt32(parameters.r), UInt32(parameters.p), &digest, digest.count)
-        guard status == 0 else { throw .libraryFailure(operation: "scrypt", code: 0) }
-        return digest
+            input.password, input.password.count, input.salt, input.salt.count,
+            UInt64(parameters.n), UInt32(parameters.r), UInt32(parameters.p), &digest,
+            digest.count)
+        guard status == 0 else {
+            return .failure(.libraryFailure(operation: "scrypt", code: 0))
+        }
+        return .success(digest)
     }
 }

@@ -38,7 +38,7 @@ struct Module {
             "HTTPEngine", ["Networking", "Scheduling", "CSocket"],
             system: ["Dispatch", "Glibc", "Synchronization"]),
         Module(
-            "Cryptography", ["COpenSSL", "CArgon2", "CScrypt"],
+            "Cryptography", ["COpenSSL", "CArgon2", "CScrypt", "CScryptLanes"],
             system: ["Glibc", "Synchronization"]),
         Module("StrictJSON", []),
         Module("Scheduling", ["Networking"], system: ["Dispatch", "Synchronization"]),

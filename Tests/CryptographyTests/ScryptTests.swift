@@ -3,17 +3,6 @@ import Testing
 @testable import Cryptography
 
 @Suite struct ScryptTests {
-    @Test(arguments: try VectorFile.records("scrypt.txt"))
-    func agreesWithRFC7914(record: VectorFile.Record) throws {
-        let expected = try record.bytes("digest")
-        let parameters = try Scrypt.Parameters(
-            n: record.number("n"), r: record.number("r"), p: record.number("p"),
-            outputBytes: expected.count)
-        let digest = try Scrypt.hash(
-            password: record.bytes("password"), salt: record.bytes("salt"), parameters: parameters)
-        #expect(digest == expected)
-    }
-
     @Test func agreesWithThePublishedProofOfWork() throws {
         let salt = "0b980734412c292d6549110276b604ab1dea4883bd460d77d1b984adf8bca083"
         let digest = try Scrypt.hash(

@@ -54,9 +54,18 @@ struct VectorFile {
         return records
     }
 
+    /// The first number of a file, such as one in /proc.
+    static func number(inFile path: String) throws -> Int? {
+        try contents(ofFile: path).split(separator: " ").first.flatMap { Int($0) }
+    }
+
     static func contents(_ name: String) throws -> String {
         let folder = #filePath.dropLast("VectorFile.swift".count)
-        let descriptor = open("\(folder)Vectors/\(name)", O_RDONLY)
+        return try contents(ofFile: "\(folder)Vectors/\(name)")
+    }
+
+    private static func contents(ofFile name: String) throws -> String {
+        let descriptor = open(name, O_RDONLY)
         guard descriptor >= 0 else { throw Missing(what: name) }
         defer { close(descriptor) }
         var bytes: [UInt8] = []

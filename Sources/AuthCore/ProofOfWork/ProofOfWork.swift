@@ -1,4 +1,4 @@
-internal import Cryptography
+public import Cryptography
 internal import Networking
 public import Scheduling
 
@@ -31,17 +31,21 @@ public struct ProofOfWork<Challenge: ChallengeToken>: UseCases {
     let tokens: TokenAuthority
     let challenges: any ChallengeLedger
     let pool: WorkerPool?
+    /// What the pool computes: proofs of several clients at once.
+    private let verifications: BatchWork<Puzzle.Attempt, [UInt8]>
     let wrongProofs: WrongProofLimiter?
     let random: @Sendable (Int) -> [UInt8]
 
     /// - Parameters:
     ///   - puzzle: the puzzle of a challenge.
     ///   - pool: computes the digests; when `nil` they are computed by the calling task.
+    ///   - kernel: computes scrypt. The pool computes as many digests at once as it has lanes.
     ///   - wrongProofs: limits the wrong proofs of one client; no limit when `nil`.
     ///   - random: returns that many random bytes, fit for keys.
     public init(
         lifetime: Duration, puzzle: @escaping @Sendable (Challenge) -> Puzzle,
         tokens: TokenAuthority, challenges: any ChallengeLedger, pool: WorkerPool? = nil,
+        kernel: Scrypt.Kernel = .best,
         wrongProofs: WrongProofLimiter? = nil, random: @escaping @Sendable (Int) -> [UInt8]
     ) {
         self.lifetime = lifetime
@@ -49,6 +53,9 @@ public struct ProofOfWork<Challenge: ChallengeToken>: UseCases {
         self.tokens = tokens
         self.challenges = challenges
         self.pool = pool
+        verifications = BatchWork(atMost: kernel.lanes) { attempts in
+            Puzzle.digests(of: attempts, kernel: kernel)
+        }
         self.wrongProofs = wrongProofs
         self.random = random
     }
@@ -126,7 +133,8 @@ public struct ProofOfWork<Challenge: ChallengeToken>: UseCases {
         try await markSpent(presented)
         guard let nonce else { return nil }
         return try await attempt(
-            await place.run { try puzzle.digest(challenge: challenge.id, nonce: nonce) })
+            await place.run(
+                Puzzle.Attempt(puzzle, challenge: challenge.id, nonce: nonce), in: verifications))
     }
 
     private func markSpent(_ presented: Presented) async throws(ProofOfWorkError) {

@@ -10,22 +10,63 @@ public enum Puzzle: Equatable, Sendable {
     /// its own, so its id is not hashed.
     case sha256(salt: String)
 
-    /// The digest of one attempt; where there are two readings, the one with more leading zeros.
-    ///
-    /// scrypt is slow (about 50 ms and 16 MiB with the agents' parameters) and runs on the hashing
-    /// pool only. SHA-256 is computed at most twice, in a few microseconds.
-    public func digest(challenge: String, nonce: Nonce) throws -> [UInt8] {
-        switch self {
-        case .scrypt(let parameters, let salt):
-            return try Scrypt.hash(
-                password: Array("\(challenge):\(nonce)".utf8), salt: Array(salt.utf8),
-                parameters: parameters)
-        case .sha256(let salt):
-            let overText = SHA256.digest(Array(salt.utf8) + Array(nonce.text.utf8))
-            guard let decoded = Hex.decode(salt.utf8) else { return overText }
-            let overBytes = SHA256.digest(decoded + Array(nonce.text.utf8))
-            return leadingZeroBits(overBytes) > leadingZeroBits(overText) ? overBytes : overText
+    /// One nonce that is tried on the puzzle of one challenge.
+    public struct Attempt: Equatable, Sendable {
+        public let puzzle: Puzzle
+        /// The id of the challenge.
+        public let challenge: String
+        public let nonce: Nonce
+
+        public init(_ puzzle: Puzzle, challenge: String, nonce: Nonce) {
+            self.puzzle = puzzle
+            self.challenge = challenge
+            self.nonce = nonce
         }
+    }
+
+    /// The digest of one attempt, as ``digests(of:kernel:)``.
+    public func digest(challenge: String, nonce: Nonce) throws -> [UInt8] {
+        let attempt = Attempt(self, challenge: challenge, nonce: nonce)
+        return try Self.digests(of: [attempt])[0].get()
+    }
+
+    /// The digest of each attempt, in their order; where there are two readings, the one with more
+    /// leading zeros. An error belongs to its attempt alone.
+    ///
+    /// scrypt is slow (7 to 50 ms and 16 MiB with the agents' parameters) and runs on the hashing
+    /// pool only. Attempts with the same parameters are computed at once, as many as the kernel has
+    /// lanes. SHA-256 is computed at most twice, in a few microseconds.
+    public static func digests(
+        of attempts: [Attempt], kernel: Scrypt.Kernel = .best
+    ) -> [Result<[UInt8], any Error>] {
+        var digests: [Int: Result<[UInt8], any Error>] = [:]
+        var inputs: [Scrypt.Parameters: [(index: Int, input: Scrypt.Input)]] = [:]
+        for (index, attempt) in attempts.enumerated() {
+            switch attempt.puzzle {
+            case .scrypt(let parameters, let salt):
+                let input = Scrypt.Input(
+                    password: Array("\(attempt.challenge):\(attempt.nonce)".utf8),
+                    salt: Array(salt.utf8))
+                inputs[parameters, default: []].append((index, input))
+            case .sha256(let salt):
+                digests[index] = .success(sha256(salt: salt, nonce: attempt.nonce))
+            }
+        }
+        for (parameters, members) in inputs {
+            let results = Scrypt.hash(
+                members.map(\.input), parameters: parameters, kernel: kernel)
+            for (member, result) in zip(members, results) {
+                digests[member.index] = result.mapError { $0 }
+            }
+        }
+        return attempts.indices.compactMap { digests[$0] }
+    }
+
+    private static func sha256(salt: String, nonce: Nonce) -> [UInt8] {
+        let overText = SHA256.digest(Array(salt.utf8) + Array(nonce.text.utf8))
+        guard let decoded = Hex.decode(salt.utf8) else { return overText }
+        let overBytes = SHA256.digest(decoded + Array(nonce.text.utf8))
+        return leadingZeroBits(overBytes) > leadingZeroBits(overText) ? overBytes : overText
     }
 }
 

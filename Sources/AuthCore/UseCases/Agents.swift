@@ -14,6 +14,8 @@ public struct Agents: UseCases {
         public var salt: String
         /// The cost of one attempt. Clients carry these too.
         public var scrypt: Scrypt.Parameters
+        /// How this server computes it.
+        public var kernel: Scrypt.Kernel
         public var challengeLifetime: Duration
         public var sessionLifetime: Duration
         public var capabilityLifetime: Duration
@@ -24,12 +26,13 @@ public struct Agents: UseCases {
         public var quota: Int64
 
         public init(
-            salt: String, scrypt: Scrypt.Parameters,
+            salt: String, scrypt: Scrypt.Parameters, kernel: Scrypt.Kernel = .best,
             challengeLifetime: Duration, sessionLifetime: Duration, capabilityLifetime: Duration,
             capabilityClaims: CapabilityClaims = .full, mailSubject: MailSubject, quota: Int64
         ) {
             self.salt = salt
             self.scrypt = scrypt
+            self.kernel = kernel
             self.challengeLifetime = challengeLifetime
             self.sessionLifetime = sessionLifetime
             self.capabilityLifetime = capabilityLifetime
@@ -71,7 +74,8 @@ public struct Agents: UseCases {
         work = ProofOfWork(
             lifetime: settings.challengeLifetime,
             puzzle: { .scrypt(parameters: scrypt, salt: $0.salt) }, tokens: tokens,
-            challenges: challenges, pool: hashing, wrongProofs: wrongProofs, random: random)
+            challenges: challenges, pool: hashing, kernel: settings.kernel,
+            wrongProofs: wrongProofs, random: random)
         self.governor = governor
         self.tokens = tokens
         emailTokens = EmailTokens(tokens: tokens, accounts: accounts)

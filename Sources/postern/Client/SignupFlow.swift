@@ -1,4 +1,5 @@
 internal import AuthCore
+internal import Cryptography
 
 /// The signup of an agent: challenge, proof of work, session. It starts again with a new challenge
 /// when one has expired.
@@ -11,6 +12,7 @@ struct SignupFlow: Sendable {
     let client: AgentClient
     let display: ProgressDisplay
     let threads: Int
+    let kernel: Scrypt.Kernel
     /// Set when the request that may create an account is sent: from then on only this process can
     /// have its API key.
     let committing: AtomicFlag
@@ -39,7 +41,7 @@ struct SignupFlow: Sendable {
                     + "\(Int(assignment.expectedTries)) tries on \(threads) threads")
         }
         let solution = try await display.solve(
-            Solver(assignment, threads: threads),
+            Solver(assignment, threads: threads, kernel: kernel),
             within: max(.seconds(1), challenge.lifetime - Self.margin))
         if solution == nil { Output.message("the challenge has expired; asking for another") }
         return solution

@@ -1,4 +1,5 @@
 internal import AuthCore
+internal import Cryptography
 internal import Scheduling
 internal import Synchronization
 
@@ -24,18 +25,25 @@ struct Solution: Equatable, Sendable {
 
 /// Searches a solution on several threads, and counts the nonces that have been tried.
 ///
-/// Lane `i` of `n` tries the nonces i, i + n, i + 2n, … All lanes stop within one try after the
-/// first success, after ``stop()``, and after the caller was cancelled.
+/// Thread `i` of `n` tries the nonces i, i + n, i + 2n, …, several of them in one pass. All threads
+/// stop within one pass after the first success, after ``stop()``, and after the caller was
+/// cancelled.
 final class Solver: Sendable {
     let assignment: Assignment
     let threads: Int
+    /// The nonces of one pass.
+    let passTries: Int
+    private let kernel: Scrypt.Kernel
     private let pool: WorkerPool
     private let triesSoFar = Atomic(0)
     private let isStopped = AtomicFlag()
 
-    init(_ assignment: Assignment, threads: Int) {
+    init(_ assignment: Assignment, threads: Int, kernel: Scrypt.Kernel = .best) {
         self.assignment = assignment
         self.threads = threads
+        self.kernel = kernel
+        // A pass with more nonces takes longer, and its other nonces are of no use when one fits.
+        passTries = max(1, min(kernel.lanes, Int(assignment.expectedTries) / threads))
         pool = WorkerPool(name: "solver", lanes: threads, depth: 0)
     }
 
@@ -64,14 +72,20 @@ final class Solver: Sendable {
     private func search(from first: Int) throws -> Solution? {
         var number = Int64(first)
         while !isStopped.isSet {
-            let nonce = Nonce(number)
-            let digest = try assignment.puzzle.digest(challenge: assignment.id, nonce: nonce)
-            triesSoFar.add(1, ordering: .relaxed)
-            if leadingZeroBits(digest) >= assignment.difficulty {
-                stop()
-                return Solution(nonce: nonce, digest: digest)
+            let attempts = (0..<passTries).map { _ in
+                defer { number += Int64(threads) }
+                return Puzzle.Attempt(
+                    assignment.puzzle, challenge: assignment.id, nonce: Nonce(number))
             }
-            number += Int64(threads)
+            let digests = Puzzle.digests(of: attempts, kernel: kernel)
+            triesSoFar.add(attempts.count, ordering: .relaxed)
+            for (attempt, result) in zip(attempts, digests) {
+                let digest = try result.get()
+                if leadingZeroBits(digest) >= assignment.difficulty {
+                    stop()
+                    return Solution(nonce: attempt.nonce, digest: digest)
+                }
+            }
         }
         return nil
     }

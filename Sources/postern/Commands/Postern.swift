@@ -24,7 +24,7 @@ struct Postern: AsyncParsableCommand {
             server.port), config/postern.toml and the defaults, in this order. `postern \
             check-config` prints all of them.
             """,
-        version: Process.version,
+        version: "\(Process.version)\nscrypt: \(Scrypt.Kernel.best)",
         subcommands: [
             ServeCommand.self, CheckConfigCommand.self, MigrateCommand.self, BackupCommand.self,
             KeyCommand.self, AccountCommand.self, UserCommand.self, DomainCommand.self,

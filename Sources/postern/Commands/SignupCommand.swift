@@ -62,7 +62,7 @@ struct SignupCommand: AsyncParsableCommand {
             if let path { try checkWritable(path) }
             let flow = SignupFlow(
                 client: client, display: .onStandardError(), threads: work.threadCount,
-                committing: committing)
+                kernel: work.kernel, committing: committing)
             let (session, account) = try await flow.signUp(username)
             let credentials = Credentials(
                 server: server, account: account, created: SystemClock.now())

@@ -30,7 +30,8 @@ struct SolveCommand: AsyncParsableCommand {
     func run() async throws {
         do {
             let challenge = try ServerChallenge(token: try token(), salt: salt)
-            let solver = Solver(challenge.assignment, threads: work.threadCount)
+            let solver = Solver(
+                challenge.assignment, threads: work.threadCount, kernel: work.kernel)
             // No limit: an expired challenge may be solved, too.
             let found = try await ProgressDisplay.onStandardError().solve(solver, within: .forever)
             guard let found else { throw ExitCode.failure }
@@ -54,6 +55,8 @@ struct SolveCommand: AsyncParsableCommand {
     }
 }
 
+extension ScryptChoice: ExpressibleByArgument {}
+
 extension Duration {
     /// 100 years.
     fileprivate static let forever = Duration.seconds(100 * 365 * 86_400)
@@ -63,11 +66,19 @@ extension Duration {
 struct WorkOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "Threads for the proof of work, 16 MiB of memory each (default: one per processor).",
+            "Threads for the proof of work, 128 MiB of memory each (default: one per processor).",
             valueName: "n"))
     var threads: Int?
 
+    @Option(
+        help: ArgumentHelp(
+            "How scrypt is computed; auto is the fastest that this processor has.",
+            valueName: "how"))
+    var scrypt = ScryptChoice.auto
+
     var threadCount: Int { threads ?? Process.processorCount }
+
+    var kernel: Scrypt.Kernel { Scrypt.Kernel.choose(scrypt.implementation).kernel }
 
     func validate() throws {
         guard (1...256).contains(threadCount) else {

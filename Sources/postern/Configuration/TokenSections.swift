@@ -14,6 +14,10 @@ struct ProofOfWorkSection: Sendable {
     var agentSalt = "0b980734412c292d6549110276b604ab1dea4883bd460d77d1b984adf8bca083"
     /// The lifetime of an agent's challenge.
     var agentLifetime = Duration.seconds(180)
+    /// How scrypt is computed.
+    var scrypt = ScryptChoice.auto
+    /// The agents' proofs that one core verifies at once, at most. Each takes 16 MiB.
+    var scryptLanes = 8
     /// Leading zero bits of the SHA-256 proof of work for accounts.
     var accountsDifficulty = AccountsSettings.defaults.difficulty
     /// The lifetime of a challenge for accounts.
@@ -24,6 +28,8 @@ struct ProofOfWorkSection: Sendable {
         Setting("pow.agent_max_difficulty", \.pow.agentMaxDifficulty, .integer(1...24)),
         Setting("pow.agent_salt", \.pow.agentSalt, salt),
         Setting("pow.agent_lifetime", \.pow.agentLifetime, challengeLifetime),
+        Setting("pow.scrypt", \.pow.scrypt, .oneOf),
+        Setting("pow.scrypt_lanes", \.pow.scryptLanes, .integer(1...8)),
         Setting("pow.accounts_difficulty", \.pow.accountsDifficulty, .integer(1...40)),
         Setting("pow.accounts_lifetime", \.pow.accountsLifetime, challengeLifetime),
     ]
@@ -39,6 +45,14 @@ struct ProofOfWorkSection: Sendable {
             else { return nil }
             return text
         }, write: { $0 })
+}
+
+/// How scrypt is computed: what the processor has, or one implementation.
+enum ScryptChoice: String, CaseIterable, Sendable {
+    case auto, avx512, avx2, sse2, libscrypt
+
+    /// `nil` for the fastest one.
+    var implementation: Scrypt.Implementation? { Scrypt.Implementation(rawValue: rawValue) }
 }
 
 /// `[tokens]`: the tokens that this server signs.

@@ -129,7 +129,8 @@ struct Pools: Sendable {
 
     /// - Parameter shares: what one client or site may hold of each pool.
     init(shares: WorkerPool.Shares = .ofQueue, cores: Int = Process.processorCount) {
-        // A hash takes 50 ms: the last of the queue waits about three seconds.
+        // A password hash takes 30 ms, a pass of proofs 50: the last of the queue waits about three
+        // seconds.
         hashing = WorkerPool(
             name: "hashing", lanes: cores, depth: 64 * cores, shares: shares,
             retryAfter: .seconds(3))

@@ -109,11 +109,19 @@ struct UseCases: Sendable {
     }
 }
 
+extension ProofOfWorkSection {
+    /// What computes scrypt on this machine.
+    var kernel: Scrypt.Kernel.Choice {
+        Scrypt.Kernel.choose(scrypt.implementation, atMost: scryptLanes)
+    }
+}
+
 extension Agents.Settings {
     fileprivate init(_ config: Config) throws {
         self.init(
             salt: config.pow.agentSalt,
             scrypt: try Scrypt.Parameters(n: 16_384, r: 8, p: 1, outputBytes: 64),
+            kernel: config.pow.kernel.kernel,
             challengeLifetime: config.pow.agentLifetime,
             sessionLifetime: config.tokens.sessionLifetime,
             capabilityLifetime: config.tokens.capabilityLifetime,

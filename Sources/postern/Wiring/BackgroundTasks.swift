@@ -71,7 +71,7 @@ struct BackgroundTasks: Sendable {
                 guard (try? await Task.sleep(for: .seconds(1))) != nil else { return }
                 Process.releaseCodePages()
                 await repeatedly("release memory", .seconds(60)) {
-                    Argon2Memory.release()
+                    HashMemory.release()
                     Process.releaseFreeHeap()
                     Process.releaseCodePages()
                 }

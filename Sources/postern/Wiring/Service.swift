@@ -1,6 +1,7 @@
 internal import AuthAPI
 internal import AuthCore
 internal import AuthStorage
+internal import Cryptography
 internal import Glibc
 internal import HTTPEngine
 internal import Logging
@@ -45,6 +46,8 @@ struct Service: Sendable {
         guard let publicURL = config.publicURL(port: port)?.text else {
             preconditionFailure("a port that was bound makes a URL")
         }
+        let scrypt = config.pow.kernel
+        for warning in scrypt.warnings { logger.warning("\(warning)") }
         let draining = AtomicFlag()
         let events = SecurityEvents { [log] in log.security($0, count: $1) }
         let receiver = try EventReceiver(config)
@@ -64,6 +67,7 @@ struct Service: Sendable {
         Output.print("listening on http://\(addresses[0])")
         var started: Logger.Metadata = [
             "profile": "\(config.profile)", "public_url": "\(publicURL)",
+            "scrypt": "\(scrypt.kernel)",
         ]
         for (place, address) in zip(places, addresses).dropFirst() {
             started[place.name.rawValue] = "\(address)"
@@ -205,6 +209,17 @@ struct Service: Sendable {
         engine.maxConnectionsPerSite =
             config.limits.enabled ? max(1, engine.maxConnections / 4) : .max
         return engine
+    }
+}
+
+extension Scrypt.Kernel.Choice {
+    /// Why scrypt is not computed as it was asked for, or not as fast as it could be.
+    var warnings: [String] {
+        let faults = faulty.map {
+            "scrypt with \($0.rawValue) is not used: it computes something else than libscrypt"
+        }
+        guard isReplaced, faults.isEmpty else { return faults }
+        return ["this processor does not have the instructions of pow.scrypt; using \(kernel)"]
     }
 }
 

@@ -1,5 +1,6 @@
 import Networking
 import Scheduling
+import TestPrimitives
 import TestSupport
 import Testing
 
@@ -173,6 +174,33 @@ struct ProofOfWorkTests {
         }
         try await fill()
         try await work.spend(challenge, with: proof, by: world.caller)
+    }
+
+    /// Those that wait are verified together; a wrong proof among them is the fault of its client.
+    @Test func proofsThatWaitTogetherEachHaveTheirOwnResult() async throws {
+        let pool = WorkerPool(name: "test", lanes: 1, depth: 64, shares: .unlimited)
+        let work = work(pool: pool)
+        let gate = Gate()
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { try await pool.run(for: nil) { gate.hold() } }
+            await gate.await()
+            for number in 0..<20 {
+                let (challenge, proof) = try await issue(work)
+                group.addTask {
+                    guard number % 4 == 3 else {
+                        return try await work.spend(challenge, with: proof, by: world.caller)
+                    }
+                    let wrong = Proof(nonce: Nonce(-1), digest: proof.digest)
+                    await #expect(throws: ProofOfWorkError.wrongSolution) {
+                        try await work.spend(challenge, with: wrong, by: world.caller)
+                    }
+                }
+            }
+            while pool.statistics.waiting < 20 { await Task.yield() }
+            gate.release()
+            try await group.waitForAll()
+        }
+        #expect(try await spent() == 20)
     }
 
     @Test func aBrokenStoreIsAFailureWithItsCause() async throws {

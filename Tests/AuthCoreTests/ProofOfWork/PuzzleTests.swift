@@ -13,6 +13,25 @@ struct PuzzleTests {
         #expect(digest.count == 64)
     }
 
+    @Test func eachAttemptOfABatchHasTheDigestThatItHasAlone() throws {
+        let parameters = try [(2, 1), (4, 2)].map {
+            try Scrypt.Parameters(n: $0, r: $1, p: 1, outputBytes: 64)
+        }
+        let attempts = (0..<40).map { number in
+            let puzzle: Puzzle =
+                number % 3 == 2
+                ? .sha256(salt: "0b98")
+                : .scrypt(parameters: parameters[number % 3], salt: "salt \(number % 4)")
+            return Puzzle.Attempt(puzzle, challenge: "jti-\(number)", nonce: Nonce(number % 7))
+        }
+        let together = try Puzzle.digests(of: attempts).map { try $0.get() }
+        let alone = try attempts.map {
+            try $0.puzzle.digest(challenge: $0.challenge, nonce: $0.nonce)
+        }
+        #expect(together == alone)
+        #expect(Set(together).count > 20)
+    }
+
     @Test(arguments: ["0b98", "0B98"])
     func sha256TakesTheReadingOfItsSaltWithMoreLeadingZeros(salt: String) throws {
         let puzzle = Puzzle.sha256(salt: salt)

@@ -1,3 +1,4 @@
+import Cryptography
 import Fetching
 import Testing
 
@@ -19,7 +20,7 @@ import Testing
     {
         SignupFlow(
             client: try server.client(), display: ProgressDisplay(isTerminal: false), threads: 1,
-            committing: committing)
+            kernel: .best, committing: committing)
     }
 
     @Test func anExpiredChallengeIsReplaced() async throws {

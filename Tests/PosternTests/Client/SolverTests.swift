@@ -23,9 +23,12 @@ func easy(difficulty: Int) throws -> Assignment {
         #expect(solver.tries > 0)
     }
 
-    @Test func oneThreadFindsTheFirstNonceThatFits() async throws {
+    @Test(arguments: Scrypt.Implementation.allCases)
+    func oneThreadFindsTheFirstNonceThatFits(implementation: Scrypt.Implementation) async throws {
         let assignment = try easy(difficulty: 5)
-        let solver = Solver(assignment, threads: 1)
+        let kernel = Scrypt.Kernel.choose(implementation).kernel
+        let solver = Solver(assignment, threads: 1, kernel: kernel)
+        #expect(solver.passTries == kernel.lanes)
         let found = try #require(try await solver.solve())
         let number = try #require(Int64(found.nonce.text))
         for earlier in 0..<number {
@@ -33,7 +36,18 @@ func easy(difficulty: Int) throws -> Assignment {
                 challenge: assignment.id, nonce: Nonce(earlier))
             #expect(leadingZeroBits(digest) < 5)
         }
-        #expect(solver.tries == Int(number) + 1)
+        // Whole passes are counted.
+        #expect(solver.tries == (Int(number) / solver.passTries + 1) * solver.passTries)
+    }
+
+    @Test func aPassHasNoMoreTriesThanAreExpected() throws {
+        let kernel = Scrypt.Kernel.best
+        for (difficulty, threads, tries) in [(0, 1, 1), (1, 1, 2), (1, 2, 1), (2, 2, 2), (3, 8, 1)]
+        {
+            let solver = Solver(
+                try easy(difficulty: difficulty), threads: threads, kernel: kernel)
+            #expect(solver.passTries == min(tries, kernel.lanes))
+        }
     }
 
     @Test func aStoppedSolverHasNoResult() async throws {

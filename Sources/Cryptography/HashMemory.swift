@@ -1,0 +1,96 @@
+internal import Glibc
+internal import Synchronization
+
+/// The memory in which Argon2 and scrypt are computed, kept for the next hash.
+///
+/// Mapped, not allocated: the C library would keep a block in the arena of every thread that has
+/// ever computed a hash, and malloc_trim(3) does not return the end of an arena. In huge pages,
+/// where the kernel has them: a hash reads its block in random order, and with pages of 4 KiB most
+/// reads would wait for the address of the page. libargon2 wipes a block before it gives it back;
+/// the tables of scrypt stay until the next hash, because proofs of work are not secret.
+///
+/// Guarantees: the blocks that are in use and those that are kept are together no more than there
+/// are cores, unless more are in use. None is kept after ``release()``.
+public enum HashMemory {
+    private struct Block {
+        let address: UInt
+        let bytes: Int
+
+        func unmap() { munmap(UnsafeMutableRawPointer(bitPattern: address), bytes) }
+    }
+
+    private struct State {
+        /// The latest last.
+        var kept: [Block] = []
+        /// The bytes of the blocks in use, by address.
+        var used: [UInt: Int] = [:]
+    }
+
+    /// Sizes are rounded up, so that hashes of different costs share blocks. Pages that a hash does
+    /// not use take no memory.
+    private static let unit = 32 << 20
+    private static let hugePage = 2 << 20
+    private static let limit = max(1, Int(sysconf(Int32(_SC_NPROCESSORS_ONLN))))
+    private static let state = Mutex(State())
+
+    /// The bytes that are kept now.
+    static var keptBytes: Int { state.withLock { $0.kept.reduce(0) { $0 + $1.bytes } } }
+
+    /// Returns what is kept to the kernel, for when no hash is expected soon.
+    public static func release() {
+        let blocks = state.withLock { state in
+            defer { state.kept = [] }
+            return state.kept
+        }
+        for block in blocks { block.unmap() }
+    }
+
+    /// A block of at least `bytes` bytes, at a multiple of the size of a huge page.
+    /// - Returns: `nil` when there is no memory.
+    static func take(_ bytes: Int) -> UnsafeMutableRawPointer? {
+        let bytes = (bytes + unit - 1) / unit * unit
+        let (kept, excess): (Block?, Block?) = state.withLock { state in
+            let fitting = state.kept.indices.filter { state.kept[$0].bytes >= bytes }
+            if let index = fitting.min(by: { state.kept[$0].bytes < state.kept[$1].bytes }) {
+                let block = state.kept.remove(at: index)
+                state.used[block.address] = block.bytes
+                return (block, nil)
+            }
+            let isFull = state.kept.count + state.used.count >= limit && !state.kept.isEmpty
+            return (nil, isFull ? state.kept.removeFirst() : nil)
+        }
+        excess?.unmap()
+        guard let block = kept ?? map(bytes) else { return nil }
+        if kept == nil { state.withLock { $0.used[block.address] = block.bytes } }
+        return UnsafeMutableRawPointer(bitPattern: block.address)
+    }
+
+    static func giveBack(_ memory: UnsafeMutableRawPointer) {
+        let address = UInt(bitPattern: memory)
+        let excess: Block? = state.withLock { state in
+            guard let bytes = state.used.removeValue(forKey: address) else {
+                preconditionFailure("a block that was not taken")
+            }
+            state.kept.append(Block(address: address, bytes: bytes))
+            return state.kept.count + state.used.count > limit ? state.kept.removeFirst() : nil
+        }
+        excess?.unmap()
+    }
+
+    private static func map(_ bytes: Int) -> Block? {
+        let (mapped, overflow) = bytes.addingReportingOverflow(hugePage)
+        guard !overflow,
+            let memory = mmap(
+                nil, mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | Int32(MAP_ANONYMOUS), -1, 0),
+            memory != MAP_FAILED
+        else { return nil }
+        let begin = UInt(bitPattern: memory)
+        let address = (begin + UInt(hugePage) - 1) / UInt(hugePage) * UInt(hugePage)
+        let before = Int(address - begin)
+        if before > 0 { munmap(memory, before) }
+        munmap(memory + before + bytes, hugePage - before)
+        // Where the kernel has no huge pages, the block has small ones.
+        madvise(memory + before, bytes, MADV_HUGEPAGE)
+        return Block(address: address, bytes: bytes)
+    }
+}
