@@ -22,6 +22,11 @@ public final class QueueExecutor: SerialExecutor {
         queue.async { job.runSynchronously(on: self.asUnownedSerialExecutor()) }
     }
 
+    /// Runs `work` on the queue after what is on it, and returns at once.
+    public func perform(_ work: @escaping @Sendable () -> Void) {
+        queue.async(execute: work)
+    }
+
     /// Lets `Task.immediate` begin inside a source's handler without a hop through the queue.
     public func isIsolatingCurrentContext() -> Bool? {
         DispatchQueue.getSpecific(key: QueueExecutor.owner) == ObjectIdentifier(self)

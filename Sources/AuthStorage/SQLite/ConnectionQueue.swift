@@ -12,7 +12,7 @@ actor ConnectionQueue {
     private let executor: QueueExecutor
     private let depth: Int
     private let callerCount = Atomic<Int>(0)
-    /// Callers of ``perform(_:)``, likewise.
+    /// Jobs of ``perform(_:)`` that run or wait now.
     private let performing = Atomic<Int>(0)
     private let connection: Mutex<SQLiteConnection?>
 
@@ -62,16 +62,14 @@ actor ConnectionQueue {
         return try work(connection)
     }
 
-    /// Runs `work` on the queue. The caller limits how many wait.
+    /// Puts `work` on the queue and returns at once. The caller limits how many wait.
     /// - Parameter work: gets `nil` when the connection is closed.
-    nonisolated func perform(_ work: @Sendable (SQLiteConnection?) -> Void) async {
+    nonisolated func perform(_ work: @escaping @Sendable (SQLiteConnection?) -> Void) {
         performing.add(1, ordering: .relaxed)
-        defer { performing.subtract(1, ordering: .relaxed) }
-        await call(work)
-    }
-
-    private func call(_ work: @Sendable (SQLiteConnection?) -> Void) {
-        connection.withLock { work($0) }
+        executor.perform {
+            self.connection.withLock { work($0) }
+            self.performing.subtract(1, ordering: .relaxed)
+        }
     }
 
     /// Closes the connection. Later jobs fail with ``StorageError/closed``.
