@@ -45,7 +45,7 @@ release: swift packages ## Build .build/release/postern and a stripped copy, .bu
 		-Xlinker --icf=safe -Xlinker --no-export-dynamic
 	@strip -o .build/postern .build/release/postern
 
-bench: release postgres ## Measure against nginx, openssl, libscrypt, libargon2, pgbench (ARGS=--quick for a short run)
+bench: release postgres ## Measure against nginx, openssl, bare hashes, SQLite, pgbench (ten minutes; ARGS=--quick for a short run)
 	@.ci/install-packages nginx wrk openssl gcc curl
 	.ci/with-postgres --durable python3 Tests/Bench/bench.py --binary .build/postern $(ARGS)
 

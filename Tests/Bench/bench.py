@@ -50,7 +50,7 @@ def main():
                 rows += part(run).rows()
                 about["seconds"][name] = round(time.monotonic() - begin)
 
-    print("{cores} cores, {cpu}, instruction set {instruction_set}, Linux {kernel};".format(**about))
+    print("{cores} cores, {cpu}, scrypt with {instruction_set}, Linux {kernel};".format(**about))
     print(f"{run.turn_count} turns; postern, its peers and the load tool on the same cores.")
     if about["load_before"] > os.cpu_count() / 4:
         print("The machine was busy before the run (load {load_before:.1f}).".format(**about))

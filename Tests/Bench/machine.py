@@ -4,19 +4,14 @@ import os
 import pathlib
 import platform
 import re
-
-# The widest first, each with the flag of the CPU that it needs.
-INSTRUCTION_SETS = {"AVX-512": "avx512f", "AVX2": "avx2", "SSE2": "sse2", "NEON": "asimd"}
+import subprocess
 
 
 def instruction_set(binary):
-    """The instruction set that the program's hashes use.
-
-    The program does not say it, so this is the widest that the CPU has. To be read from `binary`
-    here, and nowhere else, when it does.
-    """
-    flags = cpu_field(r"(?:flags|Features)").split()
-    return next((name for name, flag in INSTRUCTION_SETS.items() if flag in flags), "none")
+    """The implementation of scrypt that the program has chosen on this machine: "avx512", "avx2",
+    "sse2" or "libscrypt"."""
+    said = subprocess.run([binary, "--version"], text=True, capture_output=True, check=True)
+    return re.search(r"^scrypt: (\w+)", said.stdout, re.M)[1]
 
 
 def cpu_field(name):

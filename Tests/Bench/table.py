@@ -61,7 +61,7 @@ class Row:
             self.what, *self.summary(self.figures), *self.summary(self.peers), self.beside,
             f"{self.ratio:.2f} ×",
             f"{min(self.ratios):.2f}–{max(self.ratios):.2f}" if len(self.ratios) > 1 else "",
-            "" if self.goal is None else f"{sign} {self.goal:g} ×",
+            "" if self.goal is None else f"{sign} {self.goal:.3g} ×",
             {None: "", True: "ok", False: "short"}[self.ok],
         ]
 
