@@ -113,7 +113,16 @@ public final class WorkerPool: Sendable {
         var held = NetworkCounts()
         var waiting = WaitingJobs()
         var idle: [Int]
-        var nextTicket: UInt64 = 0
+        private var lastTicket: UInt64 = 0
+
+        init(idle: [Int]) {
+            self.idle = idle
+        }
+
+        mutating func takeTicket() -> UInt64 {
+            lastTicket &+= 1
+            return lastTicket
+        }
     }
 
     public let name: String
@@ -189,6 +198,13 @@ public final class WorkerPool: Sendable {
         try await reserve(for: client).run(work)
     }
 
+    /// Begins a job for several callers, each of whom holds a place and waits for it. It takes its
+    /// turn as the server's own work, and is not cancelled.
+    public func begin(_ work: @escaping @Sendable (Int) -> Void) {
+        let ticket = state.withLock { $0.takeTicket() }
+        submit(Job(run: work, cancel: {}), ticket: ticket, of: nil)
+    }
+
     private func giveBack(_ client: IPAddress?) {
         state.withLock { state in
             state.reserved -= 1
@@ -212,10 +228,7 @@ public final class WorkerPool: Sendable {
     ) async throws -> T {
         // With a free lane the job would begin at once, although its caller was cancelled.
         try Task.checkCancellation()
-        let ticket = state.withLock { state in
-            state.nextTicket &+= 1
-            return state.nextTicket
-        }
+        let ticket = state.withLock { $0.takeTicket() }
         return try await withTaskCancellationHandler {
             // Without `isolation` the closure would run on the global executor, which costs two
             // thread switches.

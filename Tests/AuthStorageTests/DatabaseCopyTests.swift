@@ -72,6 +72,8 @@ import Testing
             try await new.accounts(after: nil, limit: .max) == old.accounts(after: nil, limit: .max)
         )
         #expect(try await new.users(after: nil, limit: 9) == old.users(after: nil, limit: 9))
+        #expect(try await new.holdings(of: userID(1)) == old.holdings(of: userID(1)))
+        #expect(try await new.holdings(of: userID(2)) == (0, 0))
         #expect(try await new.tokens(of: userID(1)) == old.tokens(of: userID(1)))
         #expect(
             try await new.domains(after: nil, limit: 9) == old.domains(after: nil, limit: 9))
@@ -100,7 +102,7 @@ import Testing
 
     @Test(arguments: [0, 1, 3, 12])
     func aCopyThatWasInterruptedCanBeRunAgain(pages: Int) async throws {
-        let (directory, _) = try await source()
+        let (directory, old) = try await source()
         let url = try TestServer.shared.makeDatabase(isMigrated: false)
         #expect(throws: Stopped.self) { try copy(directory, url, stopAfter: pages) }
         // No server starts on half of the data.
@@ -110,6 +112,7 @@ import Testing
         _ = try copy(directory, url)
         let store = try await PostgresStore.open(url, settings: TestServer.settings, at: .epoch)
         #expect(try await store.accounts(after: nil, limit: .max).count == 1201)
+        #expect(try await store.holdings(of: userID(1)) == old.holdings(of: userID(1)))
     }
 
     @Test func aTargetWithOtherDataIsNotChanged() async throws {

@@ -1,5 +1,6 @@
 import AuthCore
 import AuthStorage
+import TestPrimitives
 import Testing
 
 /// What every engine guarantees about the accounts that a Pro user owns.
@@ -80,6 +81,48 @@ import Testing
         }
         #expect(won == 7)
         #expect(try await store.holdings(of: userID(1)).accounts == 7)
+    }
+
+    @Test(arguments: Engine.allCases)
+    func creationsThatRaceDeletionsCannotExceedTheLimit(engine: Engine) async throws {
+        let store = try await withUsers(engine)
+        for number in 0..<5 {
+            #expect(
+                try await insert(account(number, owner: userID(1)), limit: 5, in: store)
+                    == .inserted)
+        }
+        let made = Level()
+        let deleted = try await winners(of: 40) { number in
+            guard number % 4 == 0 else {
+                if try await insert(account(100 + number, owner: userID(1)), limit: 5, in: store)
+                    == .inserted
+                {
+                    made.raise()
+                }
+                return false
+            }
+            // One of the five, or one that may have been made meanwhile.
+            let id = number < 20 ? accountID(number / 4) : accountID(101 + number)
+            return try await store.delete(id, at: nil)
+        }
+        let kept = try await store.accounts(of: userID(1), after: nil, limit: .max).count
+        #expect(kept == 5 + made.value - deleted && kept <= 5)
+        // All of them count for a day.
+        #expect(5 + made.value <= 10)
+        #expect(try await store.holdings(of: userID(1)).accounts == kept)
+        // An address that is being deleted.
+        for round in 0..<10 {
+            let old = try account(200 + round, "round\(round)@mail.test", owner: userID(2))
+            #expect(try await store.insert(old))
+            let won = try await winners(of: 2) { side in
+                if side == 0 { return try await store.delete(old.id, at: nil) }
+                return try await insert(
+                    account(300 + round, "round\(round)@mail.test", owner: userID(2)), limit: 99,
+                    in: store) == .inserted
+            }
+            #expect(won == 1)
+        }
+        #expect(try await store.holdings(of: userID(2)).accounts == 0)
     }
 
     @Test(arguments: Engine.allCases)

@@ -66,6 +66,25 @@ import Testing
         #expect(order.entries == Array(0..<50))
     }
 
+    @Test func workThatIsBegunForOthersTakesItsTurnAndNoPlace() async throws {
+        let pool = WorkerPool(name: "test", lanes: 1, depth: 1)
+        let gate = Gate()
+        let order = Record<Int>()
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { try await pool.run { gate.hold() } }
+            await gate.await()
+            pool.begin { lane in
+                pool.lanes[lane].checkIsolated()
+                order.add(1)
+            }
+            group.addImmediateTask { try await pool.run { order.add(2) } }
+            #expect(pool.statistics.waiting == 2 && pool.statistics.reserved == 2)
+            gate.release()
+            try await group.waitForAll()
+        }
+        #expect(order.entries == [1, 2])
+    }
+
     @Test func beyondItsDepthAPoolRejectsCallersAndStartsNothing() async throws {
         let pool = WorkerPool(name: "full one", lanes: 1, depth: 2)
         let gate = Gate()

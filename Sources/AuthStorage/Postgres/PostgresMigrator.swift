@@ -127,6 +127,7 @@ extension Migration {
     static let postgres = [
         Migration(1, "postgres", PackageResources._001_postgres_sql),
         Migration(2, "account_events", PackageResources._002_account_events_sql),
+        Migration(3, "account_count", PackageResources._003_account_count_sql),
     ]
 }
 

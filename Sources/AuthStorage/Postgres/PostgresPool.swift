@@ -34,11 +34,11 @@ final class PostgresPool: Sendable {
     ) async throws -> T {
         let deadline = ContinuousClock.now + settings.waitTimeout
         do {
-            let place = try workers.reserve(for: Caller.current?.address)
+            let place = try reserve()
             do {
                 return try await place.runOnLane { [connections] lane in
                     guard ContinuousClock.now < deadline else {
-                        throw StoreBusy("all connections are in use for too long")
+                        throw Self.waitedTooLong
                     }
                     return try connections[lane].assumeIsolated { try $0.run(statements, read) }
                 }
@@ -50,10 +50,31 @@ final class PostgresPool: Sendable {
                 }
                 return try await other.run(statements, read)
             }
-        } catch is WorkerPool.Full {
-            throw StoreBusy("all connections are in use, and the queue is full")
         } catch let failure as NoConnection {
             throw StoreBusy(failure.cause)
+        }
+    }
+
+    /// How long a call may wait.
+    var waitTimeout: Duration { settings.waitTimeout }
+
+    static var waitedTooLong: StoreBusy { StoreBusy("all connections are in use for too long") }
+
+    /// Takes a place of the caller's client.
+    /// - Throws: `StoreBusy`.
+    func reserve() throws -> WorkerPool.Place {
+        do {
+            return try workers.reserve(for: Caller.current?.address)
+        } catch {
+            throw StoreBusy("all connections are in use, and the queue is full")
+        }
+    }
+
+    /// Begins work on the first connection that is free, for callers who hold places and wait for
+    /// it.
+    func begin(_ work: @escaping @Sendable (isolated PostgresConnection) -> Void) {
+        workers.begin { [connections] lane in
+            connections[lane].assumeIsolated { work($0) }
         }
     }
 
@@ -74,7 +95,7 @@ final class PostgresPool: Sendable {
 }
 
 /// A connection could not be opened, and no statement was sent.
-private struct NoConnection: Error {
+struct NoConnection: Error {
     let cause: String
 }
 

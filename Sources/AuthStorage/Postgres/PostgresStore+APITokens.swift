@@ -19,7 +19,7 @@ extension PostgresStore: APITokenStore {
     func holder(
         digest: APIKeyDigest
     ) async throws -> (token: APIToken, owner: User)? {
-        try await first(SQL.tokenByDigest, .bytes(digest.bytes)) { row in
+        try await lookUp(SQL.tokenByDigest, .bytes(digest.bytes)) { row in
             (
                 token: try APIToken(row: row),
                 owner: try User(row: row, from: APIToken.columnCount)

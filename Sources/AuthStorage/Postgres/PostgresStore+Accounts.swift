@@ -4,38 +4,43 @@ extension PostgresStore: AccountStore {
     func insert(
         _ account: Account, on domain: DomainID?, limit: Int?, recording event: AuditEvent
     ) async throws -> AccountInsertion {
-        guard domain != nil || (account.owner != nil && limit != nil) else {
-            return try await record(
-                event, SQL.insertAccount, account.values, ifMade: .inserted,
-                read: { try $0.integer(0) > 0 ? .inserted : .addressTaken },
-                isMade: { $0 == .inserted })
+        let creation = AccountCreation(
+            account: account, domain: domain, limit: limit, event: event)
+        switch try await batches.insert(creation) {
+        case .inserted:
+            note(diskIsFull: false)
+            report(event)
+            return .inserted
+        case .undecided(let isUncertain):
+            return try await insertAlone(creation, isUncertain: isUncertain)
         }
-        // Both sides of a race with the domain's removal, or with another creation of the owner,
-        // take these locks first.
+    }
+
+    /// - Parameter isUncertain: whether it may have been inserted.
+    private func insertAlone(
+        _ creation: AccountCreation, isUncertain: Bool
+    ) async throws -> AccountInsertion {
+        // Both sides of a race with the domain's removal, or with another change of how many
+        // accounts the owner has, take these locks first.
         var locks: [PostgresStatement] = []
-        if let domain { locks.append(PostgresStatement(SQL.keepDomain, .id(domain))) }
-        if let owner = account.owner { locks.append(.lockingOwner(owner)) }
-        let bound = account.owner == nil ? nil : limit.map { max(0, $0) }
-        let past = event.time.advanced(by: .zero - Account.retirementPeriod)
+        if let domain = creation.domain {
+            locks.append(PostgresStatement(SQL.keepDomain, .id(domain)))
+        }
+        if let owner = creation.account.owner { locks.append(.lockingOwner(owner)) }
         return try await record(
-            event, SQL.insertOwnedAccount,
-            account.values + [
-                .id(domain), PostgresValue(bound.map(Int64.init)), .instant(past),
-                PostgresValue(bound.map { Int64(min($0, .max / 2) * 2) }),
-            ],
-            after: locks, ifMade: .inserted,
+            creation.event, SQL.insertAccount, creation.values, after: locks, ifMade: .inserted,
             read: { row in
                 guard try row.bool(1) else { return .domainGone }
                 guard try row.bool(2) else { return .limitReached }
                 return try row.integer(0) > 0 ? .inserted : .addressTaken
-            }, isMade: { $0 == .inserted })
+            }, isMade: { $0 == .inserted }, attempted: isUncertain ? creation.writeID : nil)
     }
 
     func obstacle(
         to address: Address, of owner: UserID?, limit: Int?
     ) async throws -> AccountObstacle? {
         let bound = owner == nil ? nil : limit.map { Int64(max(0, $0)) }
-        return try await first(
+        return try await lookUp(
             SQL.obstacle, .text(address.description), .id(owner), PostgresValue(bound)
         ) { row in
             guard try row.bool(0) else { return .limitReached }
@@ -44,19 +49,19 @@ extension PostgresStore: AccountStore {
     }
 
     func account(id: AccountID) async throws -> Account? {
-        try await first(SQL.accountByID, .id(id)) { try Account(row: $0) }
+        try await lookUp(SQL.accountByID, .id(id)) { try Account(row: $0) }
     }
 
     func account(id: AccountID, unlessEnded tokenID: String) async throws -> Account? {
-        try await first(SQL.accountOfToken, .id(id), .text(tokenID)) { try Account(row: $0) }
+        try await lookUp(SQL.accountOfToken, .id(id), .text(tokenID)) { try Account(row: $0) }
     }
 
     func account(address: Address) async throws -> Account? {
-        try await first(SQL.accountByAddress, .text(address.description)) { try Account(row: $0) }
+        try await lookUp(SQL.accountByAddress, .text(address.description)) { try Account(row: $0) }
     }
 
     func account(apiKey: APIKeyDigest) async throws -> Account? {
-        try await first(SQL.accountByAPIKey, .bytes(apiKey.bytes)) { try Account(row: $0) }
+        try await lookUp(SQL.accountByAPIKey, .bytes(apiKey.bytes)) { try Account(row: $0) }
     }
 
     func replaceCredential(
@@ -82,9 +87,10 @@ extension PostgresStore: AccountStore {
     func delete(
         _ id: AccountID, at version: Int64?, recording event: AuditEvent
     ) async throws -> Bool {
+        // Creations lock the owner before they wait for an address, too.
         try await change(
             SQL.deleteAccount, .id(id), PostgresValue(version), .instant(event.time),
-            recording: event)
+            recording: event, after: [PostgresStatement(SQL.lockOwnerOfAccount, .id(id))])
     }
 }
 
@@ -133,68 +139,29 @@ extension PostgresStore: AccountDirectory {
     }
 }
 
-extension Account {
-    fileprivate var values: [PostgresValue] {
-        [
-            .id(id), .text(address.description), .text(state.rawValue),
-            credential.digestParameter, .integer(credentialVersion), .instant(created),
-            credential.passwordParameter, .id(owner), .integer(quota), .integer(used),
-        ]
-    }
-}
-
-extension Credential {
-    fileprivate var digestParameter: PostgresValue {
-        switch self {
-        case .apiKey(let digest): .bytes(digest.bytes)
-        case .password: .null
-        }
-    }
-
-    fileprivate var passwordParameter: PostgresValue {
-        switch self {
-        case .apiKey: .null
-        case .password(let hash): .text(hash.encoded)
-        }
-    }
-}
-
 private enum SQL {
-    /// Does nothing when the id, the address or the key is there already. A deleted account keeps
-    /// its address.
+    /// Does nothing when the id, the address or the key is there already; a deleted account keeps
+    /// its address. Nor when the domain $11 is not verified, or the owner has $12 accounts, or
+    /// twice as many together with those deleted after $13.
     static let insertAccount = Query.recording(
-        "insertAccount", 10,
-        """
-        changed AS (
-            INSERT INTO account (\(Account.columns))
-            VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
-            ON CONFLICT DO NOTHING RETURNING id, address, quota
-        )
-        """, isFed: true)
-
-    /// As `insertAccount`, when the domain $11 is verified, and the owner has less than $12
-    /// accounts, and less than $14 together with those deleted after $13.
-    static let insertOwnedAccount = Query.recording(
-        "insertOwnedAccount", 14,
+        "insertAccount", 13,
         """
         checked AS (
             SELECT
                 $11::uuid IS NULL OR EXISTS (
                     SELECT 1 FROM domain WHERE id = $11 AND verification = 'verified'
                 ) AS has_domain,
-                $12::bigint IS NULL OR (
-                    SELECT owned < $12 AND owned + deleted < $14::bigint
-                    FROM (
-                        SELECT count(*) AS owned FROM (\(owned("$8", atMost: "$12"))) AS o
-                    ) AS o, (
-                        SELECT count(*) AS deleted FROM (
+                $12::bigint IS NULL OR coalesce((
+                    SELECT accounts < $12 AND accounts - $12 + (
+                        SELECT count(*) FROM (
                             SELECT 1 FROM account
                             WHERE owner = $8::uuid AND state = 'deleted'
                                 AND deleted > $13::timestamptz
-                            LIMIT $14::bigint
-                        ) AS d
-                    ) AS d
-                ) AS is_within_limit
+                            LIMIT 2 * least($12, \(Int64.max / 2))
+                        ) AS retired
+                    ) < $12
+                    FROM pro_user WHERE id = $8
+                ), true) AS is_within_limit
         ),
         changed AS (
             INSERT INTO account (\(Account.columns))
@@ -206,16 +173,12 @@ private enum SQL {
         """, isFed: true,
         result: "SELECT (SELECT count(*) FROM changed), has_domain, is_within_limit FROM checked")
 
-    /// A row for each account of an owner, up to a limit.
-    private static func owned(_ owner: String, atMost limit: String) -> String {
-        "SELECT 1 FROM account WHERE owner = \(owner)::uuid AND state <> 'deleted' LIMIT \(limit)"
-    }
-
+    /// A user that does not exist has no limit: inserting the account fails.
     static let obstacle = Query(
         "obstacle",
         """
         SELECT $3::bigint IS NULL
-                   OR (SELECT count(*) FROM (\(owned("$2", atMost: "$3"))) AS owned) < $3,
+                   OR coalesce((SELECT accounts < $3 FROM pro_user WHERE id = $2), true),
                EXISTS (SELECT 1 FROM account WHERE address = $1)
         """)
 
@@ -257,6 +220,13 @@ private enum SQL {
 
     static let accountWithHash = Query(
         "accountWithHash", "SELECT 1 FROM account WHERE id = $1 AND password_hash = $2")
+
+    static let lockOwnerOfAccount = Query(
+        "lockOwnerOfAccount",
+        """
+        SELECT 1 FROM pro_user WHERE id = (SELECT owner FROM account WHERE id = $1)
+        FOR NO KEY UPDATE
+        """)
 
     static let deleteAccount = Query.recording(
         "deleteAccount", 3,

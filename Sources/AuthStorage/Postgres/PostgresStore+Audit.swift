@@ -78,13 +78,14 @@ extension PostgresStore {
     ///   - made: the result when the change is found to have been made.
     ///   - read: reads the result from the query's row.
     ///   - isMade: whether a result means that the event was recorded.
+    ///   - attempted: the id of the write when it was sent before, and may have been made.
     func record<Value: Sendable>(
         _ event: AuditEvent, _ query: Query, _ values: [PostgresValue],
         after locks: [PostgresStatement] = [], before later: [PostgresStatement] = [],
         ifMade made: Value, read: @escaping @Sendable (PostgresRow) throws -> Value,
-        isMade: (Value) -> Bool
+        isMade: (Value) -> Bool, attempted: [UInt8]? = nil
     ) async throws -> Value {
-        let id = WriteID.make(at: event.time)
+        let id = attempted ?? WriteID.make(at: event.time)
         let main = PostgresStatement(query, values + event.values(id))
         let index = locks.count
         let value = try await perform(
@@ -96,7 +97,7 @@ extension PostgresStore {
                         throw StorageError.unreadable(column: query.name)
                     }
                     return value
-                }))
+                }), isUncertain: attempted != nil)
         if isMade(value) { report(event) }
         return value
     }

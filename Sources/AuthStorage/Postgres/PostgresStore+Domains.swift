@@ -21,7 +21,7 @@ extension PostgresStore: DomainStore {
     }
 
     func domain(named name: Domain) async throws -> HostedDomain? {
-        try await first(SQL.domainByName, .text(name.text)) { try HostedDomain(row: $0) }
+        try await lookUp(SQL.domainByName, .text(name.text)) { try HostedDomain(row: $0) }
     }
 
     func domain(id: DomainID, of owner: UserID) async throws -> HostedDomain? {

@@ -41,7 +41,7 @@ private enum SQL {
     static let holdings = Query(
         "holdings",
         """
-        SELECT (SELECT count(*) FROM account WHERE owner = $1 AND state <> 'deleted'),
+        SELECT coalesce((SELECT accounts FROM pro_user WHERE id = $1), 0),
                (SELECT count(*) FROM domain WHERE owner = $1)
         """)
 }

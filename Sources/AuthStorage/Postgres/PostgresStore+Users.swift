@@ -9,11 +9,11 @@ extension PostgresStore: UserStore {
     }
 
     func user(id: UserID) async throws -> User? {
-        try await first(SQL.userByID, .id(id)) { try User(row: $0) }
+        try await lookUp(SQL.userByID, .id(id)) { try User(row: $0) }
     }
 
     func user(email: Email) async throws -> User? {
-        try await first(SQL.userByEmail, .text(email.text)) { try User(row: $0) }
+        try await lookUp(SQL.userByEmail, .text(email.text)) { try User(row: $0) }
     }
 
     func replacePassword(

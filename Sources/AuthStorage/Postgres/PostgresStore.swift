@@ -11,7 +11,9 @@ internal import Synchronization
 /// an absence. A write whose connection is lost before the server's answer is neither guessed nor
 /// done twice (``PostgresWrite/Repetition``).
 final class PostgresStore: Sendable {
-    private let pool: PostgresPool
+    let pool: PostgresPool
+    let batches: AccountBatches
+    let lookUps: LookUps
     let session: PostgresSession
     private let settings: PostgresSettings
     private let observers: StoreObservers
@@ -37,6 +39,8 @@ final class PostgresStore: Sendable {
     private init(_ url: PostgresURL, settings: PostgresSettings, observers: StoreObservers) {
         let reachability = Reachability(observers.unreachable)
         pool = PostgresPool(url, settings: settings, reachability)
+        batches = AccountBatches(pool)
+        lookUps = LookUps(pool)
         session = PostgresSession(url, settings: settings, reachability)
         self.settings = settings
         self.observers = observers
@@ -84,6 +88,17 @@ final class PostgresStore: Sendable {
 
     // MARK: Reading
 
+    /// Reads a row that an index finds at once. Look-ups that come at the same time are sent
+    /// together.
+    func lookUp<T: Sendable>(
+        _ query: Query, _ values: PostgresValue...,
+        read: @escaping @Sendable (PostgresRow) throws -> T
+    ) async throws -> T? {
+        try await self.read(PostgresStatement(query, values), isShared: true) {
+            try $0.first(read)
+        }
+    }
+
     func first<T: Sendable>(
         _ query: Query, _ values: PostgresValue...,
         read: @escaping @Sendable (PostgresRow) throws -> T
@@ -103,13 +118,15 @@ final class PostgresStore: Sendable {
     }
 
     /// Reading again does no harm, so that a lost connection is not seen by the caller.
+    /// - Parameter isShared: whether it is sent together with those of others.
     private func read<T: Sendable>(
-        _ statement: PostgresStatement,
+        _ statement: PostgresStatement, isShared: Bool = false,
         _ read: @escaping @Sendable (PostgresResult) throws -> T
     ) async throws -> T {
         var attempts = 0
         while true {
             do {
+                if isShared, attempts == 0 { return try await lookUps.run(statement, read) }
                 return try await pool.run([statement]) { try read($0[0]) }
             } catch let error {
                 attempts += 1
@@ -122,7 +139,7 @@ final class PostgresStore: Sendable {
 
     private func isWorthRetrying(_ error: any Error) -> Bool {
         switch error {
-        case PostgresFailure.lost: true
+        case PostgresFailure.lost, is NoConnection, is LookUps.Interrupted: true
         case PostgresFailure.rejected(let failure): failure.isTransient
         default: false
         }
@@ -141,10 +158,13 @@ final class PostgresStore: Sendable {
     // MARK: Writing
 
     /// Makes the write once, whatever happens to connections meanwhile.
-    func perform<Value: Sendable>(_ write: PostgresWrite<Value>) async throws -> Value {
+    /// - Parameter isUncertain: whether it was sent before, and may have been made.
+    func perform<Value: Sendable>(
+        _ write: PostgresWrite<Value>, isUncertain wasSent: Bool = false
+    ) async throws -> Value {
         let giveUp = ContinuousClock.now + settings.recoveryTimeout
         var conflicts = 0
-        var isUncertain = false
+        var isUncertain = wasSent
         while true {
             do {
                 return try await attempt(write, isUncertain: isUncertain)
@@ -199,7 +219,7 @@ final class PostgresStore: Sendable {
     }
 
     /// Reports changes only: a full disk would fail as many writes as come.
-    private func note(diskIsFull: Bool) {
+    func note(diskIsFull: Bool) {
         let hasChanged = isDiskFull.withLock { isFull in
             defer { isFull = diskIsFull }
             return isFull != diskIsFull

@@ -15,13 +15,24 @@ enum PostgresValue: Sendable {
     case uuid([UInt8])
     /// `timestamptz`
     case instant(Instant)
-    /// `text[]`
-    case texts([String])
-    /// `bytea[]`
-    case byteArrays([[UInt8]])
-    /// `bigint[]`
-    case integers([Int64])
+    /// An array whose elements are of that type, or null.
+    case array(PostgresType, [PostgresValue])
     case null
+
+    /// `text[]`
+    static func texts(_ texts: [String]) -> PostgresValue {
+        .array(.text, texts.map { .text($0) })
+    }
+
+    /// `bytea[]`
+    static func byteArrays(_ arrays: [[UInt8]]) -> PostgresValue {
+        .array(.bytea, arrays.map { .bytes($0) })
+    }
+
+    /// `bigint[]`
+    static func integers(_ numbers: [Int64]) -> PostgresValue {
+        .array(.bigint, numbers.map { .integer($0) })
+    }
 
     static func id<Kind>(_ id: Identifier<Kind>) -> PostgresValue {
         // The text of an identifier is always that of a UUID.
@@ -61,15 +72,7 @@ enum PostgresValue: Sendable {
         case .bytes(let bytes): out += bytes
         case .uuid(let bytes): out += bytes
         case .instant(let instant): out.append(bigEndian: PostgresTime.microseconds(instant))
-        case .texts(let texts): Self.append(texts.map { Self.utf8($0) }, type: 25, to: &out)
-        case .byteArrays(let arrays): Self.append(arrays, type: 17, to: &out)
-        case .integers(let numbers):
-            let elements = numbers.map { number in
-                var bytes: [UInt8] = []
-                bytes.append(bigEndian: number)
-                return bytes
-            }
-            Self.append(elements, type: 20, to: &out)
+        case .array(let type, let elements): Self.append(elements, of: type, to: &out)
         case .null: break
         }
     }
@@ -80,20 +83,36 @@ enum PostgresValue: Sendable {
         return bytes.flatMap { $0 == 0 ? [0xef, 0xbf, 0xbd] : [$0] }
     }
 
-    /// One dimension, no NULL, the index of the first element 1 (`array_send`).
-    /// - Parameter type: the object id of the elements' type.
-    private static func append(_ elements: [[UInt8]], type: Int32, to out: inout [UInt8]) {
+    /// One dimension, the index of the first element 1 (`array_send`).
+    private static func append(
+        _ elements: [PostgresValue], of type: PostgresType, to out: inout [UInt8]
+    ) {
         out.append(bigEndian: Int32(elements.isEmpty ? 0 : 1))
-        out.append(bigEndian: Int32(0))
-        out.append(bigEndian: type)
+        out.append(bigEndian: Int32(elements.contains { $0.isNull } ? 1 : 0))
+        out.append(bigEndian: type.rawValue)
         guard !elements.isEmpty else { return }
         out.append(bigEndian: Int32(elements.count))
         out.append(bigEndian: Int32(1))
         for element in elements {
-            out.append(bigEndian: Int32(element.count))
-            out += element
+            let start = out.count
+            out.append(bigEndian: Int32(-1))
+            guard !element.isNull else { continue }
+            element.append(to: &out)
+            let length = Int32(out.count - start - 4)
+            Swift.withUnsafeBytes(of: length.bigEndian) {
+                out.replaceSubrange(start..<(start + 4), with: $0)
+            }
         }
     }
+}
+
+/// The types of elements of arrays, with their object ids.
+enum PostgresType: Int32 {
+    case bytea = 17
+    case bigint = 20
+    case text = 25
+    case timestamptz = 1184
+    case uuid = 2950
 }
 
 extension [UInt8] {

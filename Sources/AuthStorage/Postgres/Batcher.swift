@@ -1,0 +1,86 @@
+internal import AuthCore
+internal import Scheduling
+internal import Synchronization
+
+/// Collects what several callers ask of the database at the same time, and has it sent together.
+///
+/// Guarantees: an item that comes while less than `trips` are under way is sent at once; others
+/// wait for the end of one, and are then sent together in the order in which they came, at most
+/// `limit` of them. Each caller holds a place of the pool meanwhile, so that the queue is bounded
+/// and clients have shares of it. An item that waits is sent although its caller is cancelled.
+final class Batcher<Item: Sendable, Output: Sendable>: Sendable {
+    /// Sends the items.
+    /// - Returns: as many outputs, in their order.
+    typealias Send = @Sendable ([Item], isolated PostgresConnection) -> [Output]
+
+    private struct Waiting: Sendable {
+        let item: Item
+        let deadline: ContinuousClock.Instant
+        let continuation: CheckedContinuation<Output, any Error>
+    }
+
+    private struct State {
+        var waiting: [Waiting] = []
+        var trips = 0
+    }
+
+    private let pool: PostgresPool
+    private let trips: Int
+    private let limit: Int
+    private let send: Send
+    private let state = Mutex(State())
+
+    /// - Parameters:
+    ///   - trips: how many may be under way at once.
+    ///   - limit: how many items one of them takes.
+    init(_ pool: PostgresPool, trips: Int, limit: Int, send: @escaping Send) {
+        self.pool = pool
+        self.trips = trips
+        self.limit = limit
+        self.send = send
+    }
+
+    /// How many items wait to be sent.
+    var waiting: Int { state.withLock { $0.waiting.count } }
+
+    /// - Throws: `StoreBusy` when the queue is full or the item has waited too long; then it was
+    ///   not sent.
+    func output(
+        of item: Item, from caller: isolated (any Actor)? = #isolation
+    ) async throws -> Output {
+        try Task.checkCancellation()
+        let place = try pool.reserve()
+        let deadline = ContinuousClock.now + pool.waitTimeout
+        let output = try await withCheckedThrowingContinuation(isolation: caller) { continuation in
+            let begins = state.withLock { state in
+                state.waiting.append(
+                    Waiting(item: item, deadline: deadline, continuation: continuation))
+                guard state.trips < trips else { return false }
+                state.trips += 1
+                return true
+            }
+            if begins { pool.begin { self.sendWaiting($0) } }
+        }
+        _ = consume place
+        return output
+    }
+
+    private func sendWaiting(_ connection: isolated PostgresConnection) {
+        let taken = state.withLock { state in
+            defer { state.waiting.removeFirst(min(limit, state.waiting.count)) }
+            return state.waiting.prefix(limit)
+        }
+        let now = ContinuousClock.now
+        let batch = taken.filter { now < $0.deadline }
+        let outputs = batch.isEmpty ? [] : send(batch.map(\.item), connection)
+        let isMore = state.withLock { state in
+            if state.waiting.isEmpty { state.trips -= 1 }
+            return !state.waiting.isEmpty
+        }
+        if isMore { pool.begin { self.sendWaiting($0) } }
+        for late in taken where now >= late.deadline {
+            late.continuation.resume(throwing: PostgresPool.waitedTooLong)
+        }
+        for (one, output) in zip(batch, outputs) { one.continuation.resume(returning: output) }
+    }
+}
