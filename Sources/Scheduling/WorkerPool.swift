@@ -202,7 +202,7 @@ public final class WorkerPool: Sendable {
     /// turn as the server's own work, and is not cancelled.
     public func begin(_ work: @escaping @Sendable (Int) -> Void) {
         let ticket = state.withLock { $0.takeTicket() }
-        submit(Job(run: work, cancel: {}), ticket: ticket, of: nil)
+        submit(PoolJob(work: .single(work), cancel: {}), ticket: ticket, of: nil)
     }
 
     private func giveBack(_ client: IPAddress?) {
