@@ -5,7 +5,6 @@ are solved before the measurement.
 """
 
 import itertools
-import os
 import statistics
 
 from mailboxes import KEY, Boxes, at_once, seed, seeded_address, seeded_id, seeded_requests

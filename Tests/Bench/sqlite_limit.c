@@ -1,6 +1,6 @@
-// The highest rate of creations on SQLite: for the given seconds, one connection inserts the rows of
-// an owner's new account with the statements and settings of Postern's writer, so many creations in
-// each transaction. Prints creations per second of wall time, and CPU milliseconds per creation.
+// The highest rate of creations on SQLite: for the given seconds, one connection inserts the rows
+// of an owner's new account with the statements and settings of Postern's writer, so many creations
+// in each transaction. Prints creations per second of wall time, and CPU milliseconds per creation.
 //
 // Arguments: a database that Postern has made, with owners as mailboxes.py seeds them; seconds; and
 // creations per transaction.
