@@ -44,9 +44,9 @@ static inline void store_word(uint8_t *to, uint32_t word)
 #define STREAMS 1
 #define NAME(x) x##_avx2_1x1
 #include "smix.h"
-#define LANES 1
-#define STREAMS 2
-#define NAME(x) x##_avx2_1x2
+#define LANES 2
+#define STREAMS 1
+#define NAME(x) x##_avx2_2x1
 #include "smix.h"
 #define LANES 2
 #define STREAMS 2
@@ -59,13 +59,13 @@ static inline void store_word(uint8_t *to, uint32_t word)
 #define STREAMS 1
 #define NAME(x) x##_avx512_1x1
 #include "smix.h"
-#define LANES 1
-#define STREAMS 2
-#define NAME(x) x##_avx512_1x2
+#define LANES 2
+#define STREAMS 1
+#define NAME(x) x##_avx512_2x1
 #include "smix.h"
-#define LANES 1
-#define STREAMS 4
-#define NAME(x) x##_avx512_1x4
+#define LANES 2
+#define STREAMS 2
+#define NAME(x) x##_avx512_2x2
 #include "smix.h"
 #define LANES 2
 #define STREAMS 3
@@ -84,12 +84,13 @@ struct kernel {
 
 enum { MAX_LANES = 8, KERNELS = 5 };
 
-// The kernels of each set, from the narrowest to the widest. A narrow one is faster for few blocks.
+// The kernels of each set, from the narrowest to the widest. A narrow one is faster for few blocks. More streams than
+// these need more registers than there are, and were slower.
 static const struct kernel kernels[][KERNELS] = {
     [POSTERN_SCRYPT_SSE2] = {{1, smix_sse2_1x1}, {2, smix_sse2_1x2}, {3, smix_sse2_1x3}},
-    [POSTERN_SCRYPT_AVX2] = {{1, smix_avx2_1x1}, {2, smix_avx2_1x2}, {4, smix_avx2_2x2}},
+    [POSTERN_SCRYPT_AVX2] = {{1, smix_avx2_1x1}, {2, smix_avx2_2x1}, {4, smix_avx2_2x2}},
     [POSTERN_SCRYPT_AVX512] = {
-        {1, smix_avx512_1x1}, {2, smix_avx512_1x2}, {4, smix_avx512_1x4}, {6, smix_avx512_2x3},
+        {1, smix_avx512_1x1}, {2, smix_avx512_2x1}, {4, smix_avx512_2x2}, {6, smix_avx512_2x3},
         {8, smix_avx512_2x4}},
 };
 

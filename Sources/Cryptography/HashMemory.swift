@@ -22,8 +22,16 @@ public enum HashMemory {
     private struct State {
         /// The latest last.
         var kept: [Block] = []
+        /// Blocks in use, those that are being mapped included.
+        var usedCount = 0
         /// The bytes of the blocks in use, by address.
-        var used: [UInt: Int] = [:]
+        var usedBytes: [UInt: Int] = [:]
+
+        /// Removes the block that is one too many, if there is one.
+        mutating func removeExcess() -> Block? {
+            guard kept.count + usedCount > limit, !kept.isEmpty else { return nil }
+            return kept.removeFirst()
+        }
     }
 
     /// Sizes are rounded up, so that hashes of different costs share blocks. Pages that a hash does
@@ -50,29 +58,33 @@ public enum HashMemory {
     static func take(_ bytes: Int) -> UnsafeMutableRawPointer? {
         let bytes = (bytes + unit - 1) / unit * unit
         let (kept, excess): (Block?, Block?) = state.withLock { state in
+            state.usedCount += 1
             let fitting = state.kept.indices.filter { state.kept[$0].bytes >= bytes }
-            if let index = fitting.min(by: { state.kept[$0].bytes < state.kept[$1].bytes }) {
-                let block = state.kept.remove(at: index)
-                state.used[block.address] = block.bytes
-                return (block, nil)
-            }
-            let isFull = state.kept.count + state.used.count >= limit && !state.kept.isEmpty
-            return (nil, isFull ? state.kept.removeFirst() : nil)
+            let smallest = fitting.min { state.kept[$0].bytes < state.kept[$1].bytes }
+            let kept = smallest.map { state.kept.remove(at: $0) }
+            return (kept, state.removeExcess())
         }
         excess?.unmap()
-        guard let block = kept ?? map(bytes) else { return nil }
-        if kept == nil { state.withLock { $0.used[block.address] = block.bytes } }
-        return UnsafeMutableRawPointer(bitPattern: block.address)
+        let block = kept ?? map(bytes)
+        state.withLock { state in
+            if let block {
+                state.usedBytes[block.address] = block.bytes
+            } else {
+                state.usedCount -= 1
+            }
+        }
+        return block.flatMap { UnsafeMutableRawPointer(bitPattern: $0.address) }
     }
 
     static func giveBack(_ memory: UnsafeMutableRawPointer) {
         let address = UInt(bitPattern: memory)
         let excess: Block? = state.withLock { state in
-            guard let bytes = state.used.removeValue(forKey: address) else {
+            guard let bytes = state.usedBytes.removeValue(forKey: address) else {
                 preconditionFailure("a block that was not taken")
             }
+            state.usedCount -= 1
             state.kept.append(Block(address: address, bytes: bytes))
-            return state.kept.count + state.used.count > limit ? state.kept.removeFirst() : nil
+            return state.removeExcess()
         }
         excess?.unmap()
     }

@@ -1,4 +1,5 @@
 internal import CScryptLanes
+internal import Synchronization
 
 extension Scrypt {
     /// Who computes scrypt.
@@ -79,14 +80,26 @@ extension Scrypt.Kernel {
     }
 
     /// The fastest implementation that this processor has, and that agrees with libscrypt on small
-    /// inputs, one for each number of lanes in use. Takes a millisecond.
+    /// inputs, with each number of lanes in use. That is found out once in a process, in about a
+    /// millisecond.
     /// - Parameters:
     ///   - wanted: this one instead, where it can be used.
     ///   - lanes: the most lanes.
     public static func choose(
         _ wanted: Scrypt.Implementation?, atMost lanes: Int = .max
     ) -> Choice {
-        choose(wanted, atMost: lanes, check: { $0.agreesWithLibscrypt() })
+        choose(wanted, atMost: lanes, check: isCorrect)
+    }
+
+    private static let verdicts = Mutex<[Scrypt.Implementation: Bool]>([:])
+
+    private static func isCorrect(_ kernel: Scrypt.Kernel) -> Bool {
+        let implementation = kernel.implementation
+        if let known = verdicts.withLock({ $0[implementation] }) { return known }
+        let all = Scrypt.Kernel(implementation, lanes: implementation.lanes)
+        let isCorrect = all.agreesWithLibscrypt()
+        verdicts.withLock { $0[implementation] = isCorrect }
+        return isCorrect
     }
 
     static func choose(

@@ -20,10 +20,11 @@ from footprint import Footprint
 from hashlogins import HashLogins
 from postgres import Postgres
 from run import Run
+from scrypt import Scrypt
 from services import Services
 from table import print_table
 
-PARTS = [Agent, Accounts, Creations, HashLogins, Services, Fairness, Postgres, Footprint]
+PARTS = [Agent, Scrypt, Accounts, Creations, HashLogins, Services, Fairness, Postgres, Footprint]
 
 
 def main():

@@ -8,8 +8,7 @@ import subprocess
 
 
 def instruction_set(binary):
-    """The implementation of scrypt that the program has chosen on this machine: "avx512", "avx2",
-    "sse2" or "libscrypt"."""
+    """What computes scrypt in the program on this machine: avx512, avx2, sse2 or libscrypt."""
     said = subprocess.run([binary, "--version"], text=True, capture_output=True, check=True)
     return re.search(r"^scrypt: (\w+)", said.stdout, re.M)[1]
 

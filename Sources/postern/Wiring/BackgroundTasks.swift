@@ -69,6 +69,7 @@ struct BackgroundTasks: Sendable {
                 // A second after the start, and after the other tasks of each minute: they use the
                 // memory and the pages of code that this releases.
                 guard (try? await Task.sleep(for: .seconds(1))) != nil else { return }
+                HashMemory.release()
                 Process.releaseCodePages()
                 await repeatedly("release memory", .seconds(60)) {
                     HashMemory.release()
