@@ -1,5 +1,4 @@
 internal import AuthCore
-internal import Glibc
 internal import Synchronization
 
 /// Sends the look-ups of several callers in one round trip.
@@ -35,10 +34,6 @@ struct LookUps: Sendable {
             return items.map { _ in }
         }
     }
-
-    private static let trips: Int = {
-        getenv("LOOKUPS").flatMap { Int(String(cString: $0)) } ?? 2
-    }()
 
     /// How many look-ups wait to be sent.
     var waiting: Int { batcher.waiting }
