@@ -14,6 +14,7 @@ import time
 import machine
 from accounts import Accounts
 from agent import Agent
+from capabilities import Capabilities
 from creations import Creations
 from fairness import Fairness
 from footprint import Footprint
@@ -24,7 +25,8 @@ from scrypt import Scrypt
 from services import Services
 from table import print_table
 
-PARTS = [Agent, Scrypt, Accounts, Creations, HashLogins, Services, Fairness, Postgres, Footprint]
+PARTS = [Agent, Capabilities, Scrypt, Accounts, Creations, HashLogins, Services, Fairness, Postgres,
+         Footprint]
 
 
 def main():

@@ -5,14 +5,13 @@ import json
 import subprocess
 import time
 
+from agent import EASY
 from client import Client, log_in_all, proven_challenges
 from machine import instruction_set
 from run import HERE
 from table import Row
 
 SOURCES = HERE.parent.parent / "Sources/CScryptLanes"
-# The difficulty does not rise, because the server is measured and not the solving of proofs.
-EASY = {"POW_AGENT_DIFFICULTY": "1", "POW_AGENT_MAX_DIFFICULTY": "1"}
 LIBRARY = "libscrypt on all cores"
 
 
