@@ -21,6 +21,11 @@ public enum Base64URL {
     ///
     /// Padding, white space, `+` and `/` of the standard alphabet, and trailing bits that are not
     /// zero are errors: each would give one token several texts.
+    public static func decode(_ text: ArraySlice<UInt8>) -> [UInt8]? {
+        text.withUnsafeBufferPointer { decode($0) }
+    }
+
+    /// As ``decode(_:)-(ArraySlice<UInt8>)``, which takes less time: it is not generic.
     public static func decode(_ text: some Collection<UInt8>) -> [UInt8]? {
         if let bytes = text.withContiguousStorageIfAvailable({ decode($0) }) { return bytes }
         return Array(text).withUnsafeBufferPointer { decode($0) }
@@ -34,43 +39,49 @@ public enum Base64URL {
         _ target: UnsafeMutableBufferPointer<UInt8>, from bytes: UnsafeBufferPointer<UInt8>
     ) -> Int {
         let digits = alphabet.utf8Start
-        var written = 0
-        var rest = bytes[...]
-        func put(_ group: UInt32, _ count: Int) {
-            for place in 0..<count {
-                target[written] = digits[Int(group >> (18 - 6 * UInt32(place)) & 0x3F)]
-                written += 1
-            }
+        var (read, written) = (0, 0)
+        while read + 3 <= bytes.count {
+            let group =
+                UInt32(bytes[read]) << 16 | UInt32(bytes[read + 1]) << 8 | UInt32(bytes[read + 2])
+            target[written] = digits[Int(group >> 18)]
+            target[written + 1] = digits[Int(group >> 12 & 0x3F)]
+            target[written + 2] = digits[Int(group >> 6 & 0x3F)]
+            target[written + 3] = digits[Int(group & 0x3F)]
+            (read, written) = (read + 3, written + 4)
         }
-        while rest.count >= 3 {
-            let at = rest.startIndex
-            put(UInt32(rest[at]) << 16 | UInt32(rest[at + 1]) << 8 | UInt32(rest[at + 2]), 4)
-            rest = rest.dropFirst(3)
-        }
-        if let first = rest.first {
-            let second = rest.count == 2 ? rest[rest.startIndex + 1] : 0
-            put(UInt32(first) << 16 | UInt32(second) << 8, rest.count + 1)
-        }
-        return written
+        guard read < bytes.count else { return written }
+        let hasTwo = read + 2 == bytes.count
+        let last = UInt32(bytes[read]) << 16 | (hasTwo ? UInt32(bytes[read + 1]) << 8 : 0)
+        target[written] = digits[Int(last >> 18)]
+        target[written + 1] = digits[Int(last >> 12 & 0x3F)]
+        guard hasTwo else { return written + 2 }
+        target[written + 2] = digits[Int(last >> 6 & 0x3F)]
+        return written + 3
     }
 
     private static func decode(_ text: UnsafeBufferPointer<UInt8>) -> [UInt8]? {
         if text.count % 4 == 1 { return nil }
-        var bytes: [UInt8] = []
-        bytes.reserveCapacity(text.count / 4 * 3 + 2)
         var pending: UInt32 = 0
-        var bits = 0
-        for byte in text {
-            guard let sextet = value(of: byte) else { return nil }
-            pending = pending << 6 | sextet
-            bits += 6
-            if bits >= 8 {
-                bits -= 8
-                bytes.append(UInt8(truncatingIfNeeded: pending >> UInt32(bits)))
-                pending &= (1 << UInt32(bits)) - 1
+        var isValid = true
+        let bytes = [UInt8](unsafeUninitializedCapacity: text.count / 4 * 3 + 2) {
+            target, written in
+            var bits = 0
+            for byte in text {
+                guard let sextet = value(of: byte) else {
+                    isValid = false
+                    return
+                }
+                pending = pending << 6 | sextet
+                bits += 6
+                if bits >= 8 {
+                    bits -= 8
+                    target[written] = UInt8(truncatingIfNeeded: pending >> UInt32(bits))
+                    written += 1
+                    pending &= (1 << UInt32(bits)) - 1
+                }
             }
         }
-        return pending == 0 ? bytes : nil
+        return isValid && pending == 0 ? bytes : nil
     }
 
     private static func value(of byte: UInt8) -> UInt32? {

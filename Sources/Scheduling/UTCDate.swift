@@ -87,6 +87,35 @@ public struct UTCDate: Hashable, Sendable {
 
     /// RFC 3339 §5.6, `2026-01-15T10:30:00Z`.
     public var rfc3339: String {
+        guard (0...9999).contains(year) else { return longText }
+        return String(unsafeUninitializedCapacity: 20) { text in
+            var count = 0
+            func append(_ byte: UInt8) {
+                text[count] = byte
+                count += 1
+            }
+            func append(_ number: Int) {
+                append(UInt8(truncatingIfNeeded: 0x30 + number / 10))
+                append(UInt8(truncatingIfNeeded: 0x30 + number % 10))
+            }
+            append(year / 100)
+            append(year % 100)
+            append(UInt8(ascii: "-"))
+            append(month)
+            append(UInt8(ascii: "-"))
+            append(day)
+            append(UInt8(ascii: "T"))
+            append(hour)
+            append(UInt8(ascii: ":"))
+            append(minute)
+            append(UInt8(ascii: ":"))
+            append(second)
+            append(UInt8(ascii: "Z"))
+            return count
+        }
+    }
+
+    private var longText: String {
         "\(Self.padded(year, to: 4))-\(Self.padded(month))-\(Self.padded(day))"
             + "T\(Self.padded(hour)):\(Self.padded(minute)):\(Self.padded(second))Z"
     }

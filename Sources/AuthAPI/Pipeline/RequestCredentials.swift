@@ -25,7 +25,7 @@ extension Request {
         let values = headers.all("authorization")
         guard values.count == 1, let value = values.first else { return nil }
         guard value.utf8.count > scheme.utf8.count + 1,
-            value.utf8.prefix(scheme.utf8.count).map({ $0 | 0x20 }).elementsEqual(scheme.utf8),
+            zip(value.utf8, scheme.utf8).allSatisfy({ $0 | 0x20 == $1 }),
             value.utf8.dropFirst(scheme.utf8.count).first == UInt8(ascii: " ")
         else { return nil }
         let text = value.utf8.dropFirst(scheme.utf8.count).drop { $0 == UInt8(ascii: " ") }

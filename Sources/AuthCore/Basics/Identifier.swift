@@ -5,15 +5,22 @@ public struct Identifier<Kind>: Hashable, Sendable, CustomStringConvertible {
 
     /// - Returns: `nil` unless `text` is a UUID in the 8-4-4-4-12 form; either case is taken.
     public init?(_ text: String) {
-        let bytes = Array(text.utf8)
-        guard bytes.count == 36 else { return nil }
-        for (index, byte) in bytes.enumerated() {
-            switch index {
-            case 8, 13, 18, 23: guard byte == UInt8(ascii: "-") else { return nil }
-            default: guard isHexDigit(byte) else { return nil }
+        var text = text
+        let hasUpperCase: Bool? = text.withUTF8 { bytes in
+            guard bytes.count == 36 else { return nil }
+            var found = false
+            for (index, byte) in bytes.enumerated() {
+                switch index {
+                case 8, 13, 18, 23: guard byte == UInt8(ascii: "-") else { return nil }
+                default:
+                    guard isHexDigit(byte) else { return nil }
+                    if byte < UInt8(ascii: "a"), byte > UInt8(ascii: "9") { found = true }
+                }
             }
+            return found
         }
-        self.text = text.lowercased()
+        guard let hasUpperCase else { return nil }
+        self.text = hasUpperCase ? text.lowercased() : text
     }
 
     /// - Parameter random: 16 random bytes; six of their bits are overwritten by version and

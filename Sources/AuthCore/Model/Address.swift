@@ -105,18 +105,30 @@ struct Normal {
     let text: String
 
     init?(_ raw: String) {
-        guard raw.utf8.allSatisfy({ $0 < 0x80 }) else { return nil }
-        let white: Set<UInt8> = [0x20, 0x09, 0x0a, 0x0b, 0x0c, 0x0d]
-        let trimmed = raw.utf8.drop { white.contains($0) }
-        let end = trimmed.lastIndex { !white.contains($0) }
-        guard let end else {
-            text = ""
-            return
+        var raw = raw
+        let normal: String? = raw.withUTF8 { bytes in
+            guard bytes.allSatisfy({ $0 < 0x80 }) else { return nil }
+            guard let start = bytes.firstIndex(where: { !Self.isWhite($0) }),
+                let end = bytes.lastIndex(where: { !Self.isWhite($0) })
+            else { return "" }
+            return String(unsafeUninitializedCapacity: end - start + 1) { target in
+                for index in start...end {
+                    let byte = bytes[index]
+                    target[index - start] = Self.isUpperCase(byte) ? byte | 0x20 : byte
+                }
+                return end - start + 1
+            }
         }
-        text = String(
-            decoding: trimmed[...end].map { byte in
-                (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte) ? byte | 0x20 : byte
-            }, as: UTF8.self)
+        guard let normal else { return nil }
+        text = normal
+    }
+
+    private static func isWhite(_ byte: UInt8) -> Bool {
+        byte == 0x20 || (0x09...0x0d).contains(byte)
+    }
+
+    private static func isUpperCase(_ byte: UInt8) -> Bool {
+        (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte)
     }
 
     /// The parts before and after the only `@`.

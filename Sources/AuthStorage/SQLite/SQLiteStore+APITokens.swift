@@ -22,12 +22,12 @@ extension SQLiteStore: APITokenStore {
         digest: APIKeyDigest
     ) async throws -> (token: APIToken, owner: User)? {
         try await read { connection in
-            let token = try connection.first(
-                SQL.tokenByDigest, .blob(digest.bytes), read: APIToken.init(row:))
-            guard let token, let owner = try User.find(token.owner, in: connection) else {
-                return nil
+            try connection.first(SQL.tokenByDigest, .blob(digest.bytes)) { row in
+                (
+                    token: try APIToken(row: row),
+                    owner: try User(row: row, from: APIToken.columnCount)
+                )
             }
-            return (token, owner)
         }
     }
 
@@ -129,8 +129,15 @@ private enum SQL {
         )
         """)
 
+    /// One statement: each one locks the log for its reader anew.
     static let tokenByDigest = Query(
-        "tokenByDigest", "SELECT \(APIToken.columns) FROM api_token WHERE digest = ?1")
+        "tokenByDigest",
+        """
+        SELECT \(APIToken.columns.columns(of: "api_token")),
+            \(User.columns.columns(of: "user"))
+        FROM api_token JOIN user ON user.id = api_token.owner
+        WHERE api_token.digest = ?1
+        """)
 
     /// One statement, so that a token that is revoked at the same time is listed once.
     static let tokensOfOwner = Query(

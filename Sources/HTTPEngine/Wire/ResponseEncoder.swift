@@ -108,13 +108,13 @@ struct ResponseEncoder {
     }
 
     private static func append(_ number: Int, to buffer: inout [UInt8]) {
-        let start = buffer.count
-        var rest = number
-        repeat {
-            buffer.append(UInt8(truncatingIfNeeded: 0x30 + rest % 10))
-            rest /= 10
-        } while rest > 0
-        buffer[start...].reverse()
+        // The first digit first: to reverse a slice of an array copies it.
+        var power = 1
+        while number / power >= 10 { power *= 10 }
+        while power > 0 {
+            buffer.append(UInt8(truncatingIfNeeded: 0x30 + number / power % 10))
+            power /= 10
+        }
     }
 }
 

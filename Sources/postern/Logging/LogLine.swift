@@ -80,14 +80,18 @@ struct LogLine {
 
     private mutating func append(_ number: Int, width: Int = 1) {
         if number < 0 { bytes.append(UInt8(ascii: "-")) }
-        var rest = number.magnitude
-        let start = bytes.count
-        repeat {
-            bytes.append(UInt8(ascii: "0") + UInt8(rest % 10))
-            rest /= 10
-        } while rest > 0
-        while bytes.count - start < width { bytes.append(UInt8(ascii: "0")) }
-        bytes[start...].reverse()
+        // The first digit first: to reverse a slice of an array copies it.
+        let value = number.magnitude
+        var power: UInt = 1
+        var digits = 1
+        while digits < width || value / power >= 10 {
+            power *= 10
+            digits += 1
+        }
+        while power > 0 {
+            bytes.append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: value / power % 10))
+            power /= 10
+        }
     }
 
     /// RFC 3339 in UTC with milliseconds.

@@ -52,12 +52,12 @@ final class LogWriter: Sendable {
     ///   - isEvent: whether it is kept when other lines have to be dropped.
     func append(_ line: [UInt8], isEvent: Bool = false) {
         let schedules = state.withLock { state in
-            let lines = isEvent ? \State.events : \State.waiting
-            guard state[keyPath: lines].count + line.count <= capacity else {
+            let waiting = isEvent ? state.events.count : state.waiting.count
+            guard waiting + line.count <= capacity else {
                 state.dropped += 1
                 return false
             }
-            state[keyPath: lines] += line
+            if isEvent { state.events += line } else { state.waiting += line }
             guard !state.isScheduled else { return false }
             state.isScheduled = true
             return true
