@@ -6,7 +6,7 @@ internal import CScryptLanes
 public enum Scrypt {
     /// The costs of one computation. A value of this type is within bounds, so that a number from a
     /// request or a file cannot demand all memory or minutes of time.
-    public struct Parameters: Sendable, Hashable {
+    public struct Parameters: Sendable, Equatable {
         /// The cost N, a power of two.
         public let n: Int
         /// The block size r.

@@ -42,7 +42,7 @@ class Scrypt:
         program = self.run.directory / "lanes_limit"
         # The compiler of the program itself: another one makes other code of the vectors.
         subprocess.run(
-            ["clang", "-O3", "-o", program, "-I", SOURCES / "include", SOURCES / "lanes.c",
+            ["clang", "-O2", "-o", program, "-I", SOURCES / "include", SOURCES / "lanes.c",
              HERE / "lanes_limit.c", "-lpthread"], check=True)
         kernel = self.run.limit("lanes_limit")
         for name in self.sets:

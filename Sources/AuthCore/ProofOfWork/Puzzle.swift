@@ -22,6 +22,13 @@ public enum Puzzle: Equatable, Sendable {
             self.challenge = challenge
             self.nonce = nonce
         }
+
+        /// - Returns: `nil` when the puzzle is another one, or has other parameters.
+        fileprivate func input(with parameters: Scrypt.Parameters) -> Scrypt.Input? {
+            guard case .scrypt(parameters, let salt) = puzzle else { return nil }
+            return Scrypt.Input(
+                password: Array("\(challenge):\(nonce)".utf8), salt: Array(salt.utf8))
+        }
     }
 
     /// The digest of one attempt, as ``digests(of:kernel:)``.
@@ -39,27 +46,22 @@ public enum Puzzle: Equatable, Sendable {
     public static func digests(
         of attempts: [Attempt], kernel: Scrypt.Kernel = .best
     ) -> [Result<[UInt8], any Error>] {
-        var digests: [Int: Result<[UInt8], any Error>] = [:]
-        var inputs: [Scrypt.Parameters: [(index: Int, input: Scrypt.Input)]] = [:]
-        for (index, attempt) in attempts.enumerated() {
+        var digests = [Result<[UInt8], any Error>?](repeating: nil, count: attempts.count)
+        for (index, attempt) in attempts.enumerated() where digests[index] == nil {
             switch attempt.puzzle {
-            case .scrypt(let parameters, let salt):
-                let input = Scrypt.Input(
-                    password: Array("\(attempt.challenge):\(attempt.nonce)".utf8),
-                    salt: Array(salt.utf8))
-                inputs[parameters, default: []].append((index, input))
+            case .scrypt(let parameters, _):
+                let inputs = attempts.map { $0.input(with: parameters) }
+                let members = inputs.indices.filter { inputs[$0] != nil }
+                let results = Scrypt.hash(
+                    inputs.compactMap { $0 }, parameters: parameters, kernel: kernel)
+                for (member, result) in zip(members, results) {
+                    digests[member] = result.mapError { $0 }
+                }
             case .sha256(let salt):
                 digests[index] = .success(sha256(salt: salt, nonce: attempt.nonce))
             }
         }
-        for (parameters, members) in inputs {
-            let results = Scrypt.hash(
-                members.map(\.input), parameters: parameters, kernel: kernel)
-            for (member, result) in zip(members, results) {
-                digests[member.index] = result.mapError { $0 }
-            }
-        }
-        return attempts.indices.compactMap { digests[$0] }
+        return digests.compactMap { $0 }
     }
 
     private static func sha256(salt: String, nonce: Nonce) -> [UInt8] {
