@@ -97,7 +97,7 @@ class Fairness:
     def __init__(self, run):
         self.run = run
         # Of each kind in each turn.
-        self.requests = 8 if run.quick else 14
+        self.requests = 8 if run.quick else 12
 
     def rows(self):
         with self.run.postern(profile="development", **SETTINGS) as server:
