@@ -3,9 +3,9 @@ internal import Synchronization
 
 /// Lets callers do short pieces of work on their own actor, one piece in each turn of it.
 ///
-/// For work of a fraction of a millisecond: the hops to a pool and back would cost a fifth of it. If
-/// each caller did its piece at once, many in a row would delay everything else on the actor. Here
-/// whatever waits for the actor runs between two pieces, so it is delayed by one or two of them.
+/// For work of a fraction of a millisecond: the hops to a pool and back would cost a fifth of it.
+/// If each caller did its piece at once, many in a row would delay everything else on the actor.
+/// Here whatever waits for the actor runs between two pieces, so it is delayed by one or two.
 ///
 /// Guarantees: callers that wait are taken fairly (``FairQueue``). One that is cancelled while it
 /// waits leaves the queue. The caller must limit how many wait, for example by a place in a

@@ -19,9 +19,9 @@ struct LookUps: Sendable {
     private let batcher: Batcher<Item, Void>
 
     init(_ pool: PostgresPool) {
-        // Measured with 16 clients: four trips at once cost the database and the node a quarter more
-        // than two, and one no less. With two, a look-up that waits for the disk delays half. Few
-        // in a trip, because the time limit of a statement is that of all of them.
+        // Measured with 16 clients: four trips at once cost the database and the node a quarter
+        // more than two, and one no less. With two, a look-up that waits for the disk delays half.
+        // Few in a trip, because the time limit of a statement is that of all of them.
         batcher = Batcher(pool, trips: 2, limit: 16) { items, connection in
             do {
                 try connection.run(items.map(\.statement)) { results in
