@@ -69,17 +69,17 @@ import Testing
     @Test func oneThatIsCancelledWhileItWaitsLeavesTheQueue() async {
         let worker = Worker(turns)
         await worker.begin([("a", here), ("b", here), ("c", here)], cancelling: ["b"])
-        #expect(throws: CancellationError.self) { try await worker.outcome("b")?.get() }
-        #expect(throws: Never.self) { try await worker.outcome("c")?.get() }
+        await #expect(throws: CancellationError.self) { try await worker.outcome("b")?.get() }
+        await #expect(throws: Never.self) { try await worker.outcome("c")?.get() }
         #expect(await worker.log.filter { !$0.hasPrefix("after") } == ["a", "c"])
     }
 
     @Test func workThatFailsPassesTheTurnOn() async {
         let worker = Worker(turns)
         await worker.begin([("a", here), ("b", here), ("c", here)], failing: ["a", "b"])
-        #expect(throws: Failed.self) { try await worker.outcome("a")?.get() }
-        #expect(throws: Failed.self) { try await worker.outcome("b")?.get() }
-        #expect(throws: Never.self) { try await worker.outcome("c")?.get() }
+        await #expect(throws: Failed.self) { try await worker.outcome("a")?.get() }
+        await #expect(throws: Failed.self) { try await worker.outcome("b")?.get() }
+        await #expect(throws: Never.self) { try await worker.outcome("c")?.get() }
     }
 
     @Test func actorsDoNotWaitForEachOther() async {
