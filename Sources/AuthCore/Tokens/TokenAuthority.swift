@@ -11,10 +11,8 @@ public struct TokenAuthority: Sendable {
     public let realm: Realm
     private let keys: KeyRing
     private let signers: WorkerPool
-    private let turns = ActorTurns()
 
-    /// - Parameter signers: the pool in which slow signatures hold a place, and on which those are
-    ///   computed whose caller is on no actor.
+    /// - Parameter signers: the pool on which slow signatures are computed.
     public init(realm: Realm, keys: KeyRing, signers: WorkerPool) {
         self.realm = realm
         self.keys = keys
@@ -39,27 +37,13 @@ public struct TokenAuthority: Sendable {
         case .keyPair(let pair):
             signature =
                 pair.algorithm.isSlow
-                ? try await signInTurn(message, with: pair, for: caller) : try pair.sign(message)
+                ? try await signers.run(for: caller.address) { [message] in
+                    try pair.sign(message)
+                } : try pair.sign(message)
         }
         message.append(UInt8(ascii: "."))
         Base64URL.append(signature, to: &message)
         return String(decoding: message, as: UTF8.self)
-    }
-
-    /// Signs on the caller's actor, which is a loop of the server: the hops to the pool and back
-    /// took a fifth of the time of a signature. One in each turn of the loop, so that its other
-    /// connections wait for one or two signatures and not for all of them.
-    private func signInTurn(
-        _ message: [UInt8], with pair: PrivateKey, for caller: Caller,
-        on actor: isolated (any Actor)? = #isolation
-    ) async throws -> [UInt8] {
-        let place = try signers.reserve(for: caller.address)
-        guard let actor else { return try await place.run { try pair.sign(message) } }
-        let signature = try await turns.run(for: caller.address, on: actor) {
-            try pair.sign(message)
-        }
-        _ = consume place
-        return signature
     }
 
     /// - Returns: the token and its expiry; `nil` unless `text` is a token of this kind that this

@@ -1,13 +1,11 @@
 import Cryptography
-import Dispatch
-import Scheduling
 import StrictJSON
 import TestSupport
 import Testing
 
 @testable import AuthCore
 
-/// The signatures of capabilities: by which algorithm, and on which thread.
+/// The signatures of capabilities: by which algorithm.
 struct CapabilitySignatureTests {
     private let capability: CapabilityToken
 
@@ -73,34 +71,6 @@ struct CapabilitySignatureTests {
                     try await after.tokens.verify(token, as: CapabilityToken.self, at: later)?
                         .token == capability)
             }
-        }
-    }
-
-    /// As a loop of the server does. The lanes of the pool stand still meanwhile.
-    @Test func aCallerOnAnActorSignsThereAndHoldsAPlaceInThePool() async throws {
-        actor Loop {
-            func sign(_ token: CapabilityToken, by authority: TokenAuthority, at now: Instant)
-                async throws -> String
-            {
-                try await authority.sign(token, at: now)
-            }
-        }
-        let world = try AgentWorld()
-        let held = HeldPool()
-        let authority = TokenAuthority(
-            realm: world.tokens.realm, keys: world.keys, signers: held.pool)
-        _ = try await world.keys.signingKey(for: .capability, at: world.clock.now)
-        for lane in held.pool.lanes { lane.queue.suspend() }
-        defer { for lane in held.pool.lanes { lane.queue.resume() } }
-        let now = world.clock.now
-        let token = try await Loop().sign(capability, by: authority, at: now)
-        #expect(
-            try await world.tokens.verify(token, as: CapabilityToken.self, at: now)?.token
-                == capability)
-        #expect(held.pool.statistics.reserved == 0)
-        held.fill()
-        await #expect(throws: WorkerPool.Full.self) {
-            _ = try await Loop().sign(capability, by: authority, at: now)
         }
     }
 
