@@ -40,6 +40,28 @@ import Testing
         #expect(try await store.accounts(after: nil, limit: 100).count == 4)
     }
 
+    @Test func writesThatWaitAreCommittedTogether() async throws {
+        let store = try SQLiteStore.open(.memory, at: .epoch)
+        let gate = Gate()
+        let held = Task { try await store.write { _ in gate.hold() } }
+        await gate.await()
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for number in 0..<10 {
+                group.addImmediateTask { try await store.append(event(.loginFailed, "\(number)")) }
+            }
+            #expect(store.waitingWrites == 10)
+            gate.release()
+            try await group.waitForAll()
+        }
+        try await held.value
+        // The connection has the events of the last transaction only.
+        #expect(
+            try await store.writer.run { $0.events.map(\.subject) } == (0..<10).map { "\($0)" })
+        // The queue goes on after a batch.
+        try await store.append(event(.loginFailed, "next"))
+        #expect(try await store.writer.run { $0.events.map(\.subject) } == ["next"])
+    }
+
     @Test func aFailedWriteUndoesOnlyItsOwnChanges() async throws {
         let store = try SQLiteStore.open(.memory, at: .epoch)
         let gate = Gate()
