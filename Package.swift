@@ -16,6 +16,9 @@ let settings: [SwiftSetting] =
         .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
     ] + (Context.environment["CI"] == nil ? [] : [.treatAllWarnings(as: .error)])
 
+// For code that runs once, or beside a network: small is better than quick.
+let small: [SwiftSetting] = [.unsafeFlags(["-Osize"], .when(configuration: .release))]
+
 let package = Package(
     name: "postern",
     products: [
@@ -40,7 +43,7 @@ let package = Package(
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "TOMLKit", package: "TOMLKit"),
             ],
-            swiftSettings: settings),
+            swiftSettings: settings + small),
         .target(
             name: "AuthAPI",
             dependencies: ["AuthCore", "Cryptography", "HTTPEngine", "Networking", "StrictJSON"],
@@ -57,7 +60,7 @@ let package = Package(
             swiftSettings: settings),
         .target(
             name: "Fetching", dependencies: ["Networking", "Scheduling", "CCurl", "CResolver"],
-            swiftSettings: settings),
+            swiftSettings: settings + small),
         .target(
             name: "AuthCore",
             dependencies: ["Cryptography", "Networking", "Scheduling", "StrictJSON"],
