@@ -198,7 +198,7 @@ public final class WorkerPool: Sendable {
         try await reserve(for: client).run(work)
     }
 
-    /// Begins a job for several callers, each of whom holds a place and waits for it. It takes its
+    /// Begins a job for several callers, which each hold a place and wait for it. It takes its
     /// turn as the server's own work, and is not cancelled.
     public func begin(_ work: @escaping @Sendable (Int) -> Void) {
         let ticket = state.withLock { $0.takeTicket() }

@@ -8,7 +8,7 @@ internal import AuthCore
 /// decided here: its caller then inserts it alone. A row that somebody else has locked is not
 /// waited for, so that it delays no other account.
 struct AccountBatches: Sendable {
-    /// What became of an account.
+    /// The outcome for one account.
     enum Outcome: Equatable, Sendable {
         case inserted
         /// It has to be inserted alone.

@@ -91,8 +91,8 @@ struct KeyExportCommand: AsyncParsableCommand {
                 if key.id == signer.id {
                     throw KeyDirectoryError.unusableKey(id: key.id, key.algorithm, layout)
                 }
-                Output.message(
-                    "warning: \(key.id) is left out: \(layout.refusal(of: key.algorithm).problem)")
+                let problem = layout.mismatch(with: key.algorithm).problem
+                Output.message("warning: \(key.id) is left out: \(problem)")
             }
             guard let directory else {
                 let printed = layout == .cyrus ? [signer] : published

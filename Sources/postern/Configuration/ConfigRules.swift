@@ -196,7 +196,7 @@ struct ConfigRules {
         }
         let (layout, algorithm) = (config.keys.exportLayout, config.tokens.capabilityAlgorithm)
         if config.keys.exportDirectory != nil, !layout.takes(algorithm) {
-            let (problem, remedy) = layout.refusal(of: algorithm)
+            let (problem, remedy) = layout.mismatch(with: algorithm)
             add("tokens.capability_algorithm", problem, remedy + ", or another keys.export_layout")
         }
     }

@@ -40,7 +40,7 @@ enum KeyLayout: String, CaseIterable, Sendable {
     }
 
     /// Clauses for an error: what does not take an algorithm, and what to do.
-    func refusal(of algorithm: SignatureAlgorithm) -> (problem: String, remedy: String) {
+    func mismatch(with algorithm: SignatureAlgorithm) -> (problem: String, remedy: String) {
         let taken = SignatureAlgorithm.allCases.filter(takes).map { "\"\($0.rawValue)\"" }
         let store = self == .cyrus ? "Cyrus IMAP" : "Dovecot"
         return (

@@ -199,7 +199,7 @@ struct DatabaseChecks {
                     "a running server writes them; see its log (task `export keys`)")
             ]
         for key in export.unusable(among: published, signer: signer.id) {
-            let problem = config.keys.exportLayout.refusal(of: key.algorithm).problem
+            let problem = config.keys.exportLayout.mismatch(with: key.algorithm).problem
             findings.append(
                 Finding(
                     .caution, subject, "the key \(key.id) is not in \(path): \(problem)",

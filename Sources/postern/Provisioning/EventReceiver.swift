@@ -5,7 +5,7 @@ internal import Fetching
 /// The operator's program that receives an event for each change of an account:
 /// `provisioning.url`.
 struct EventReceiver: Sendable {
-    /// What became of one attempt.
+    /// The outcome of one attempt.
     enum Answer: Equatable, Sendable {
         case accepted
         /// The event was read and not accepted. It concerns this event alone.

@@ -250,8 +250,8 @@ enum KeyDirectoryError: Error, Equatable, CustomStringConvertible {
             "\(path) is not the list that this program has written; remove it, and the keys beside"
                 + " it that are not needed"
         case .unusableKey(let id, let algorithm, let layout):
-            "the key \(id) signs now: \(layout.refusal(of: algorithm).problem);"
-                + " \(layout.refusal(of: algorithm).remedy) as tokens.capability_algorithm"
+            "the key \(id) signs now: \(layout.mismatch(with: algorithm).problem);"
+                + " \(layout.mismatch(with: algorithm).remedy) as tokens.capability_algorithm"
         case .unusableID(let id): "the key id \(id.printable()) cannot be the name of a file"
         }
     }
