@@ -140,13 +140,13 @@ struct BackgroundTasks: Sendable {
         await repeatedly(name, interval) { _ = try await exclusively(name, task) }
     }
 
-    /// Begins a second after the start, when a new server has answered its first requests, and
-    /// tries again after each interval until `task` returns `true`.
+    /// Begins half a second after the start, when a new server has answered its first requests,
+    /// and before memory is released. Tries again after each interval until `task` returns `true`.
     private func untilDone(
         _ name: String, _ interval: Duration, _ task: () async throws -> Bool
     ) async {
         var isDone = false
-        await repeatedly(name, interval, first: .seconds(1), while: { !isDone }) {
+        await repeatedly(name, interval, first: .milliseconds(500), while: { !isDone }) {
             isDone = try await task()
         }
     }
