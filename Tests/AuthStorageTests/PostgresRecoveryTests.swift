@@ -171,8 +171,10 @@ import Testing
         proxy.close()
     }
 
+    /// With one connection: a second one could be opened while the answer to its first message is
+    /// cut, and after that no call tries to connect for a moment.
     @Test func aReadIsRepeated() async throws {
-        let (store, proxy) = try await open(connections: 2)
+        let (store, proxy) = try await open()
         #expect(try await store.insert(account(1)))
         for _ in 0..<5 {
             proxy.cut(.answer)
