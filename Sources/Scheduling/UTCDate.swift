@@ -87,37 +87,24 @@ public struct UTCDate: Hashable, Sendable {
 
     /// RFC 3339 §5.6, `2026-01-15T10:30:00Z`.
     public var rfc3339: String {
-        guard (0...9999).contains(year) else { return longText }
-        return String(unsafeUninitializedCapacity: 20) { text in
-            var count = 0
-            func append(_ byte: UInt8) {
-                text[count] = byte
-                count += 1
+        let digits = String(year)
+        let year = String(repeating: "0", count: max(0, 4 - digits.utf8.count)) + digits
+        return String(unsafeUninitializedCapacity: year.utf8.count + 16) { text in
+            var count = text.initialize(fromContentsOf: year.utf8)
+            func append(_ separator: UInt8, _ number: Int) {
+                text[count] = separator
+                text[count + 1] = UInt8(truncatingIfNeeded: 0x30 + number / 10)
+                text[count + 2] = UInt8(truncatingIfNeeded: 0x30 + number % 10)
+                count += 3
             }
-            func append(_ number: Int) {
-                append(UInt8(truncatingIfNeeded: 0x30 + number / 10))
-                append(UInt8(truncatingIfNeeded: 0x30 + number % 10))
-            }
-            append(year / 100)
-            append(year % 100)
-            append(UInt8(ascii: "-"))
-            append(month)
-            append(UInt8(ascii: "-"))
-            append(day)
-            append(UInt8(ascii: "T"))
-            append(hour)
-            append(UInt8(ascii: ":"))
-            append(minute)
-            append(UInt8(ascii: ":"))
-            append(second)
-            append(UInt8(ascii: "Z"))
-            return count
+            append(UInt8(ascii: "-"), month)
+            append(UInt8(ascii: "-"), day)
+            append(UInt8(ascii: "T"), hour)
+            append(UInt8(ascii: ":"), minute)
+            append(UInt8(ascii: ":"), second)
+            text[count] = UInt8(ascii: "Z")
+            return count + 1
         }
-    }
-
-    private var longText: String {
-        "\(Self.padded(year, to: 4))-\(Self.padded(month))-\(Self.padded(day))"
-            + "T\(Self.padded(hour)):\(Self.padded(minute)):\(Self.padded(second))Z"
     }
 
     private var daysSince1970: Int64 {
@@ -135,10 +122,5 @@ public struct UTCDate: Hashable, Sendable {
     ) -> (quotient: Int64, remainder: Int64) {
         let (quotient, remainder) = number.quotientAndRemainder(dividingBy: divisor)
         return remainder < 0 ? (quotient - 1, remainder + divisor) : (quotient, remainder)
-    }
-
-    private static func padded(_ number: Int, to width: Int = 2) -> String {
-        let digits = String(number)
-        return String(repeating: "0", count: max(0, width - digits.utf8.count)) + digits
     }
 }

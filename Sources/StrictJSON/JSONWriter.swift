@@ -145,16 +145,7 @@ private struct JSONOutput {
     }
 
     mutating func integer(_ value: Int64) {
-        if value < 0 { bytes.append(UInt8(ascii: "-")) }
-        // The first digit first: to reverse a slice of an array copies it.
-        let number = value.magnitude
-        var power: UInt64 = 1
-        while number / power >= 10 { power *= 10 }
-        while power > 0 {
-            let digit = UInt8(truncatingIfNeeded: number / power % 10)
-            bytes.append(UInt8(ascii: "0") + digit)
-            power /= 10
-        }
+        bytes.append(contentsOf: String(value).utf8)
     }
 
     mutating func value(_ value: JSONValue) {

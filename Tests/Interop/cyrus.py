@@ -17,25 +17,17 @@ import tempfile
 import threading
 import time
 
+from program import await_true
 from proxies import DEPLOY, Nginx, free_port, substituted
 
 PROGRAMS = pathlib.Path("/usr/lib/cyrus/bin")
 POLICY = DEPLOY / "mail/cyrus/sender-policy"
-START_SECONDS = 60
 
 
 def require_packages():
     for program in ["master", "httpd", "lmtpd", "ipurge"]:
         assert (PROGRAMS / program).exists(), (
             f"{PROGRAMS / program} is not installed: make test installs cyrus-common and cyrus-caldav")
-
-
-def await_true(condition, what):
-    deadline = time.monotonic() + START_SECONDS
-    while not (found := condition()):
-        assert time.monotonic() < deadline, what() if callable(what) else what
-        time.sleep(0.05)
-    return found
 
 
 def listens(address):

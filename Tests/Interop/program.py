@@ -13,6 +13,8 @@ BINARY = pathlib.Path(os.environ.get("POSTERN_BINARY", ROOT / ".build/debug/post
 READY = re.compile(r"listening on (http://(\S+):(\d+))\n")
 START_SECONDS = 30
 STOP_SECONDS = 40
+# For what takes much less, also on a loaded machine.
+PATIENCE_SECONDS = 60
 
 
 def environment(**variables):
@@ -75,6 +77,15 @@ class Postern:
     @property
     def running(self):
         return self.process.poll() is None
+
+
+def await_true(condition, what):
+    """Returns what `condition` returns, as soon as that is true. `what` names what it waits for."""
+    deadline = time.monotonic() + PATIENCE_SECONDS
+    while not (found := condition()):
+        assert time.monotonic() < deadline, what() if callable(what) else what
+        time.sleep(0.05)
+    return found
 
 
 def run(*arguments, directory, stdin="", **settings):

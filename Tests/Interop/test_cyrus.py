@@ -12,8 +12,8 @@ import pytest
 import requests
 
 from agent import Agent, bearer, claims
-from cyrus import Cyrus, JMAPNginx, SubmissionServer, await_true, listens, policy
-from program import Postern, run
+from cyrus import Cyrus, JMAPNginx, SubmissionServer, listens, policy
+from program import Postern, await_true, run
 from proxies import free_port
 
 CORE, MAIL, SUBMISSION = (f"urn:ietf:params:jmap:{name}" for name in ["core", "mail", "submission"])

@@ -17,13 +17,12 @@ from accountload import Load, expected_events, opens, state_of
 from agent import Agent, bearer
 from cluster import Cluster
 from mailboxes import Mailboxes, failed, fresh
-from program import Postern, run
+from program import PATIENCE_SECONDS, Postern, await_true, run
 from proxies import NodesHAProxy, NodesHAProxyWithAddresses, NodesNginx
 
 ROUNDS = 100
 AT_ONCE = 12
 LOAD_CLIENTS = 4
-PATIENCE_SECONDS = 60
 
 
 class Nodes:
@@ -111,20 +110,15 @@ def status(url, verify=True):
         return None
 
 
-def await_ready(url, verify=True, seconds=PATIENCE_SECONDS):
-    deadline = time.monotonic() + seconds
-    while status(url, verify) != 200:
-        assert time.monotonic() < deadline, f"{url} is {status(url, verify)}"
-        time.sleep(0.05)
+def await_ready(url, verify=True):
+    await_true(
+        lambda: status(url, verify) == 200, lambda: f"{url} is {status(url, verify)}")
 
 
 def await_unready(nodes):
     """They know that the database cannot be used, and live."""
-    deadline = time.monotonic() + PATIENCE_SECONDS
     for url in nodes.urls:
-        while status(f"{url}/readyz") != 503:
-            assert time.monotonic() < deadline
-            time.sleep(0.05)
+        await_true(lambda: status(f"{url}/readyz") == 503, f"{url} is ready")
         assert status(f"{url}/healthz") == 200
 
 

@@ -11,7 +11,7 @@ import pytest
 from agent import Agent
 from mailboxes import Mailboxes
 from postgres import TestDatabase
-from program import BINARY, ROOT, environment, run
+from program import BINARY, ROOT, await_true, environment, run
 from receiver import SECRET, Receiver, events_of
 from services import Services, free_port
 
@@ -217,10 +217,7 @@ def test_a_mail_store_reports_usage_by_its_own_names(start, tmp_path):
 
 
 def await_log(server, text):
-    deadline = time.monotonic() + 60
-    while text not in server.read_log():
-        assert time.monotonic() < deadline, server.read_log()[-2000:]
-        time.sleep(0.02)
+    await_true(lambda: text in server.read_log(), lambda: server.read_log()[-2000:])
 
 
 def test_nothing_is_lost_while_the_receiver_is_down_and_the_server_is_killed(
@@ -282,10 +279,10 @@ def test_an_account_whose_events_are_not_accepted_delays_no_other(deliver, opera
     await_log(server, "an account event was not accepted")
     await_log(server, "status 500")
     # The server notes that it was accepted after the receiver has.
-    deadline = time.monotonic() + 60
-    while (status := operate("provisioning", "status").splitlines())[0] != "5 events, 2 not accepted":
-        assert time.monotonic() < deadline, status
-    assert status[1].startswith("1  account_created  stuck@mail.test  ")
+    def status():
+        return operate("provisioning", "status").splitlines()
+    await_true(lambda: status()[0] == "5 events, 2 not accepted", status)
+    assert status()[1].startswith("1  account_created  stuck@mail.test  ")
     refused.clear()
     operate("provisioning", "retry")
     receiver.awaits([1, 4])
@@ -301,10 +298,7 @@ def test_an_event_can_be_skipped(deliver, operate, receiver):
     server = deliver()
     Agent(server.url).session(username="skipped")
     operate("account", "disable", "skipped@mail.test")
-    deadline = time.monotonic() + 60
-    while not receiver.messages:
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
+    await_true(lambda: receiver.messages, "no event came")
     assert operate("provisioning", "skip", "1") == "skipped event 1\n"
     receiver.awaits([2])
     assert receiver.numbers() == [2]

@@ -46,7 +46,7 @@ struct ResponseEncoder {
         }
         if !response.status.forbidsContent {
             append("Content-Length: ", to: &buffer)
-            append(response.body.count, to: &buffer)
+            append(String(response.body.count), to: &buffer)
             append("\r\n", to: &buffer)
         }
         append("Date: ", to: &buffer)
@@ -97,7 +97,7 @@ struct ResponseEncoder {
             return
         }
         append("HTTP/1.1 ", to: &buffer)
-        append(status.code, to: &buffer)
+        append(String(status.code), to: &buffer)
         append(" ", to: &buffer)
         append(status.reason, to: &buffer)
         append("\r\n", to: &buffer)
@@ -105,16 +105,6 @@ struct ResponseEncoder {
 
     private static func append(_ text: String, to buffer: inout [UInt8]) {
         buffer.append(contentsOf: text.utf8)
-    }
-
-    private static func append(_ number: Int, to buffer: inout [UInt8]) {
-        // The first digit first: to reverse a slice of an array copies it.
-        var power = 1
-        while number / power >= 10 { power *= 10 }
-        while power > 0 {
-            buffer.append(UInt8(truncatingIfNeeded: 0x30 + number / power % 10))
-            power /= 10
-        }
     }
 }
 

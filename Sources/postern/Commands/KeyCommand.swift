@@ -133,9 +133,7 @@ struct KeyCommand: AsyncParsableCommand {
                     if let found { found } else {
                         try await MasterSecret.create(for: config, in: stores)
                     }
-                let keys = try KeyRing(
-                    stores, secret: secret,
-                    capabilityAlgorithm: config.tokens.capabilityAlgorithm, pool: Pools().signing)
+                let keys = try KeyRing(stores, config, secret: secret, pool: Pools().signing)
                 // Stops when the master secret does not fit the stored keys: a key that cannot be
                 // opened must not be replaced.
                 try await keys.refresh()

@@ -80,8 +80,7 @@ struct KeyExportCommand: AsyncParsableCommand {
                 throw ExitCode.failure
             }
             let keys = try KeyRing(
-                stores, secret: try MasterSecret.reread(for: config),
-                capabilityAlgorithm: config.tokens.capabilityAlgorithm, pool: Pools().signing)
+                stores, config, secret: try MasterSecret.reread(for: config), pool: Pools().signing)
             try await keys.refresh()
             let now = SystemClock.now()
             guard let signer = try await keys.publishedSigner(use, at: now) else { return }

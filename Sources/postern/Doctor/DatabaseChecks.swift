@@ -178,9 +178,7 @@ struct DatabaseChecks {
         guard let secret = try? MasterSecret.find(for: config),
             KeySchedule(of: .capability, in: stored) != nil
         else { return [] }
-        let keys = try KeyRing(
-            stores, secret: secret,
-            capabilityAlgorithm: config.tokens.capabilityAlgorithm, pool: Pools().signing)
+        let keys = try KeyRing(stores, config, secret: secret, pool: Pools().signing)
         try await keys.refresh()
         let now = now()
         guard let signer = try await keys.publishedSigner(.capability, at: now) else { return [] }

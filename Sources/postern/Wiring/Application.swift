@@ -52,8 +52,7 @@ struct Application: Sendable {
                     try await MasterSecret.create(for: config, in: stores)
                 }
             let keys = try KeyRing(
-                stores, secret: secret, rereading: reread,
-                capabilityAlgorithm: config.tokens.capabilityAlgorithm, pool: pools.signing)
+                stores, config, secret: secret, rereading: reread, pool: pools.signing)
             try await keys.start()
             let tokens = TokenAuthority(
                 realm: Realm(config, publicURL: publicURL), keys: keys, signers: pools.signing)
@@ -145,16 +144,15 @@ extension KeyRing {
     /// The keys of a store, to be opened with the master secret.
     /// - Parameter reread: reads the secret again, as the operator may have replaced it.
     convenience init(
-        _ stores: Stores, secret: SecretBytes,
-        rereading reread: (@Sendable () throws -> SecretBytes)? = nil,
-        capabilityAlgorithm: SignatureAlgorithm, pool: WorkerPool
+        _ stores: Stores, _ config: Config, secret: SecretBytes,
+        rereading reread: (@Sendable () throws -> SecretBytes)? = nil, pool: WorkerPool
     ) throws {
         var rereadSealer: (@Sendable () throws -> KeySealer)?
         if let reread { rereadSealer = { try KeySealer(try reread()) } }
         self.init(
             store: stores.signingKeys, sealer: try KeySealer(secret), rereadSealer: rereadSealer,
-            capabilityAlgorithm: capabilityAlgorithm, pool: pool, random: RandomBytes.make,
-            clock: SystemClock.now)
+            capabilityAlgorithm: config.tokens.capabilityAlgorithm, pool: pool,
+            random: RandomBytes.make, clock: SystemClock.now)
     }
 }
 

@@ -111,7 +111,7 @@ struct UseCases: Sendable {
 
 extension ProofOfWorkSection {
     /// What computes scrypt on this machine.
-    var kernel: Scrypt.Kernel.Choice {
+    var kernelChoice: Scrypt.Kernel.Choice {
         Scrypt.Kernel.choose(scrypt.implementation, atMost: scryptLanes)
     }
 }
@@ -121,7 +121,7 @@ extension Agents.Settings {
         self.init(
             salt: config.pow.agentSalt,
             scrypt: try Scrypt.Parameters(n: 16_384, r: 8, p: 1, outputBytes: 64),
-            kernel: config.pow.kernel.kernel,
+            kernel: config.pow.kernelChoice.kernel,
             challengeLifetime: config.pow.agentLifetime,
             sessionLifetime: config.tokens.sessionLifetime,
             capabilityLifetime: config.tokens.capabilityLifetime,

@@ -46,7 +46,7 @@ struct Service: Sendable {
         guard let publicURL = config.publicURL(port: port)?.text else {
             preconditionFailure("a port that was bound makes a URL")
         }
-        let scrypt = config.pow.kernel
+        let scrypt = config.pow.kernelChoice
         for warning in scrypt.warnings { logger.warning("\(warning)") }
         let draining = AtomicFlag()
         let events = SecurityEvents { [log] in log.security($0, count: $1) }
