@@ -69,8 +69,8 @@ enum Process {
     /// minor fault.
     static func releaseCodePages() {
         guard let maps = try? File.text(at: "/proc/self/maps", atMost: 1_048_576) else { return }
-        for line in maps.split(separator: "\n") {
-            guard let range = codeRange(line) else { continue }
+        // All lines before the first release: reading one uses code.
+        for range in maps.split(separator: "\n").compactMap(codeRange) {
             madvise(
                 UnsafeMutableRawPointer(bitPattern: range.lowerBound), range.count, MADV_DONTNEED)
         }

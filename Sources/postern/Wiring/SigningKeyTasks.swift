@@ -58,8 +58,8 @@ struct SigningKeyTasks: Sendable {
             defer { signers = present }
             return signers
         }
-        for (use, id) in present.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
-            guard let old = before[use], old != id else { continue }
+        for use in KeyUse.allCases {
+            guard let id = present[use], let old = before[use], old != id else { continue }
             events.record(SecurityEvent(.signingKeyChanged, subject: "\(use.rawValue) \(id)"))
             logger.notice(
                 "another key signs now",
