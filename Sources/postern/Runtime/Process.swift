@@ -60,7 +60,8 @@ enum Process {
         _ = malloc_trim(0)
     }
 
-    /// Releases the resident pages of code of the program and its libraries.
+    /// Releases the resident pages of the program's and its libraries' code, and those of its
+    /// constants that the loader cannot have changed.
     ///
     /// Starting uses much code only once (reading settings, registering types, loading libraries),
     /// and the kernel maps 64 KiB around each page that is used: that was 17 of the 24 MiB that an
@@ -70,19 +71,20 @@ enum Process {
     static func releaseCodePages() {
         guard let maps = try? File.text(at: "/proc/self/maps", atMost: 1_048_576) else { return }
         // All lines before the first release: reading one uses code.
-        for range in maps.split(separator: "\n").compactMap(codeRange) {
+        for range in maps.split(separator: "\n").compactMap(unchangedRange) {
             madvise(
                 UnsafeMutableRawPointer(bitPattern: range.lowerBound), range.count, MADV_DONTNEED)
         }
     }
 
-    /// The addresses of a line of `/proc/self/maps` (proc_pid_maps(5)) that maps the code of a
-    /// file; `nil` for every other line. Read-only data is excluded: the loader may have written
-    /// relocations into it before it became read-only, and releasing it would lose them.
-    static func codeRange(_ line: Substring) -> Range<UInt>? {
+    /// The addresses of a line of `/proc/self/maps` (proc_pid_maps(5)) that maps code of a file, or
+    /// its first read-only segment; `nil` for every other line. Further read-only data is excluded:
+    /// the loader may have written relocations into it before it became read-only, and releasing it
+    /// would lose them.
+    static func unchangedRange(_ line: Substring) -> Range<UInt>? {
         let fields = line.split(separator: " ", maxSplits: 5)
-        guard fields.count == 6, fields[1] == "r-xp",
-            fields[5].drop(while: { $0 == " " }).hasPrefix("/")
+        guard fields.count == 6, fields[5].drop(while: { $0 == " " }).hasPrefix("/"),
+            fields[1] == "r-xp" || fields[1] == "r--p" && UInt(fields[2], radix: 16) == 0
         else { return nil }
         let ends = fields[0].split(separator: "-").map { UInt($0, radix: 16) }
         guard ends.count == 2, let begin = ends[0], let end = ends[1], begin < end else {

@@ -10,22 +10,24 @@ import Testing
         #expect(Process.raiseDescriptorLimit() == limit)
     }
 
-    @Test func pagesOfCodeFromFilesAreReleased() {
+    @Test func unchangedPagesOfFilesAreReleased() {
         let line = "55d0c0a00000-55d0c17f4000 r-xp 00000000 08:01 1234   /usr/bin/postern"
-        #expect(Process.codeRange(line[...]) == 0x55d0_c0a0_0000..<0x55d0_c17f_4000)
+        #expect(Process.unchangedRange(line[...]) == 0x55d0_c0a0_0000..<0x55d0_c17f_4000)
         let spaces = "1000-2000 r-xp 00001000 08:01 1   /a path/with spaces (deleted)"
-        #expect(Process.codeRange(spaces[...]) == 0x1000..<0x2000)
+        #expect(Process.unchangedRange(spaces[...]) == 0x1000..<0x2000)
+        let first = "1000-2000 r--p 00000000 08:01 1  /lib/x.so"
+        #expect(Process.unchangedRange(first[...]) == 0x1000..<0x2000)
     }
 
     @Test(arguments: [
-        "1000-2000 r--p 00000000 08:01 1  /lib/x.so", "1000-2000 rw-p 00000000 08:01 1  /lib/x.so",
+        "1000-2000 r--p 00001000 08:01 1  /lib/x.so", "1000-2000 rw-p 00000000 08:01 1  /lib/x.so",
         "1000-2000 r-xp 00000000 00:00 0  [vdso]", "1000-2000 r-xp 00000000 00:00 0",
         "1000-2000 rwxp 00000000 08:01 1  /lib/x.so", "2000-1000 r-xp 00000000 08:01 1  /x", "",
         "x",
         "zz-2000 r-xp 00000000 08:01 1  /x", "1000 r-xp 00000000 08:01 1  /x",
     ])
     func pagesThatMayHaveBeenWrittenToAreNotReleased(line: String) {
-        #expect(Process.codeRange(line[...]) == nil)
+        #expect(Process.unchangedRange(line[...]) == nil)
     }
 
     @Test(.disabled(if: isSanitized, "the sanitizer has an allocator of its own"))
