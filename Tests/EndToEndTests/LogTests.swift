@@ -61,10 +61,10 @@ struct LogTests {
             $0["id"]?.string == id && $0["message"]?.string == "request"
         }
         #expect(mine.count == 1)
-        #expect(mine.first?["method"]?.string == "POST")
-        #expect(mine.first?["route"]?.string == "/api/v1/session")
-        #expect(mine.first?["status"]?.integer == 201)
-        #expect(mine.first?["client"]?.string == "127.0.0.1")
+        #expect(mine.first?["http.request.method"]?.string == "POST")
+        #expect(mine.first?["http.route"]?.string == "/api/v1/session")
+        #expect(mine.first?["http.response.status_code"]?.integer == 201)
+        #expect(mine.first?["client.address"]?.string == "127.0.0.1")
     }
 
     @Test func behindATrustedProxyTheClientIsTheOneThatItNames() throws {
@@ -75,7 +75,7 @@ struct LogTests {
         let list = "X-Forwarded-For: 198.51.100.7, 203.0.113.9"
         try connection.send("GET /healthz HTTP/1.1\r\nHost: a\r\n\(list)\r\n\r\n")
         #expect(try connection.response().status == 200)
-        let clients = try lines(program).compactMap { $0["client"]?.string }
+        let clients = try lines(program).compactMap { $0["client.address"]?.string }
         #expect(clients == ["203.0.113.9"])
     }
 }

@@ -243,7 +243,7 @@ def test_credential_events_are_recorded_and_logged(start, tmp_path):
     server.stop()
     logged = [json.loads(line) for line in server.read_log().splitlines()]
     logged = [line for line in logged if line["message"] == "credential event"]
-    assert [(line["kind"], line["id"], line["client"]) for line in logged] == [
+    assert [(line["kind"], line["id"], line["client.address"]) for line in logged] == [
         ("login_failed", failed.headers["x-request-id"], "127.0.0.1"),
         ("login_succeeded", good.headers["x-request-id"], "127.0.0.1")]
     assert good.json()["token"] not in server.read_log() + exported

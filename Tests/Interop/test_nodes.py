@@ -280,8 +280,8 @@ def test_the_clients_of_one_site_meet_one_node(nodes, authority, tmp_path, kind)
         for index, node in enumerate(nodes.started):
             for line in node.read_log()[logged[index]:].splitlines():
                 line = json.loads(line) if line.endswith("}") else {}
-                if line.get("route") == "/api/user/domains":
-                    met.setdefault(line["client"], set()).add(index)
+                if line.get("http.route") == "/api/user/domains":
+                    met.setdefault(line["client.address"], set()).add(index)
     seen = []
     for site in sites:
         of_site = set().union(*(met[socket_form(address)] for address in site))

@@ -134,7 +134,7 @@ def logged(server, path):
     deadline = time.monotonic() + 5
     while True:
         lines = [json.loads(line) for line in server.read_log().splitlines()]
-        found = {line["client"] for line in lines if line.get("route") == path}
+        found = {line["client.address"] for line in lines if line.get("http.route") == path}
         if found or time.monotonic() > deadline:
             return found
         time.sleep(0.05)

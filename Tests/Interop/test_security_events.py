@@ -31,7 +31,7 @@ def test_a_refused_address_is_an_event_of_its_request(strict):
     assert answer.status_code == 422
     assert answer.json()["error"] == "Could not fetch password hash URL."
     [event] = [one for one in events(strict, 1) if one["kind"] == "address_refused"]
-    assert event["subject"] == "https://127.0.0.1" and event["client"] == "127.0.0.1"
+    assert event["subject"] == "https://127.0.0.1" and event["client.address"] == "127.0.0.1"
     assert event["id"] == answer.headers["X-Request-Id"] and event["count"] == 1
 
 

@@ -2,7 +2,8 @@
 /// prefix of 32 bits, very likely among all processes. Not a secret.
 public struct RequestID: Hashable, Sendable, CustomStringConvertible {
     let prefix: UInt32
-    let number: UInt64
+    /// Of the requests of this process, from 1.
+    public let number: UInt64
 
     public init(prefix: UInt32, number: UInt64) {
         self.prefix = prefix

@@ -24,6 +24,7 @@ struct Config: Sendable {
     var hashLogin = HashLoginSection()
     var dns = DNSSection()
     var audit = AuditSection()
+    var log = LogSection()
     var services = ServicesSection()
     var provisioning = ProvisioningSection()
 
@@ -33,8 +34,8 @@ struct Config: Sendable {
         + MailSection.settings + ProofOfWorkSection.settings + TokenSection.settings
         + KeySection.settings + PasswordSection.settings + AccountSection.settings
         + UserSection.settings + LimitSection.settings + HashLoginSection.settings
-        + DNSSection.settings + AuditSection.settings + ServicesSection.settings
-        + ProvisioningSection.settings
+        + DNSSection.settings + AuditSection.settings + LogSection.settings
+        + ServicesSection.settings + ProvisioningSection.settings
 
     /// The defaults of a profile.
     init(profile: Profile = .development) {

@@ -3,12 +3,14 @@ internal import Glibc
 internal import HTTPEngine
 internal import Logging
 internal import Networking
+internal import Synchronization
 
 /// The log of the program: messages, requests and audit events in one format, written to standard
 /// error.
 struct Log: Sendable {
     let writer: LogWriter
     let format: LogLine.Format
+    private let sampling = AtomicSampling()
 
     /// Text on a terminal, JSON lines otherwise.
     static func toStandardError() -> Log {
@@ -34,18 +36,26 @@ struct Log: Sendable {
     /// client chooses.
     private static let methodBytes = 32
 
-    /// Logs one line for a request. Runs on the event loops: it allocates only the line and takes
-    /// only the lock of the writer.
+    /// Sets which requests have a line; all of them until then.
+    func sampleAccess(_ sampling: AccessSampling) {
+        self.sampling.threshold.store(sampling.threshold, ordering: .relaxed)
+    }
+
+    /// Logs one line for a request that is an error or in the sample. Runs on the event loops: it
+    /// allocates only the line and takes only the lock of the writer.
     func access(_ record: AccessRecord) {
+        let threshold = sampling.threshold.load(ordering: .relaxed)
+        guard record.status >= 400 || record.id.sample <= threshold else { return }
         var line = LogLine(format, time: SystemClock.now(), level: "info", message: "request")
         // A method is ASCII (RFC 9110 §9.1); to find characters takes longer than the rest.
         let method = record.method.map { Substring($0.name.utf8.prefix(Self.methodBytes)) }
-        line.add("method", method.map { String($0) } ?? "-")
-        line.add("route", record.route)
-        line.add("status", record.status)
-        line.add("bytes", record.bytes)
+        line.add(.method, method.map { String($0) } ?? "-")
+        line.add(.route, record.route)
+        line.add(.status, record.status)
+        line.add(.bytes, record.bytes)
         line.add("microseconds", Int(record.duration / .microseconds(1)))
-        line.add("client", record.peer.address.description)
+        line.add(.client, record.peer.address.description)
+        if record.status >= 500 { line.add(.errorType, "\(record.status)") }
         line.add("id", record.requestID)
         writer.append(line.finish())
     }
@@ -56,7 +66,7 @@ struct Log: Sendable {
         line.add("kind", event.kind.rawValue)
         line.add("actor", event.actor.description)
         line.add("subject", event.subject)
-        if !event.client.isEmpty { line.add("client", event.client) }
+        if !event.client.isEmpty { line.add(.client, event.client) }
         if !event.requestID.isEmpty { line.add("id", event.requestID) }
         writer.append(line.finish(), isEvent: true)
     }
@@ -68,11 +78,16 @@ struct Log: Sendable {
             format, time: SystemClock.now(), level: "notice", message: "security event")
         line.add("kind", event.kind.rawValue)
         line.add("subject", event.subject)
-        if let client = event.client { line.add("client", client.description) }
+        if let client = event.client { line.add(.client, client.description) }
         if !event.requestID.isEmpty { line.add("id", event.requestID) }
         line.add("count", count)
         writer.append(line.finish(), isEvent: true)
     }
+}
+
+/// The threshold of an ``AccessSampling``, which every loop reads for each request.
+private final class AtomicSampling: Sendable {
+    let threshold = Atomic(AccessSampling.all.threshold)
 }
 
 /// Writes the messages of swift-log in the format of the program.
@@ -99,7 +114,10 @@ struct LineLogHandler: LogHandler {
         if let provided = metadataProvider?.get() { all.merge(provided) { $1 } }
         if let given = event.metadata { all.merge(given) { $1 } }
         for (name, value) in all.sorted(by: { $0.key < $1.key }) { line.add(name, "\(value)") }
-        if let error = event.error { line.add("error", "\(error)") }
+        if let error = event.error {
+            line.add(.errorType, "\(type(of: error))")
+            line.add(.error, "\(error)")
+        }
         log.writer.append(line.finish())
     }
 }

@@ -40,17 +40,21 @@ struct LogLine {
 
     mutating func add(_ name: String, _ value: String) {
         begin(name)
-        switch format {
-        case .text: escape(value, quotes: false)
-        case .json:
-            append("\"")
-            escape(value, quotes: true)
-            append("\"")
-        }
+        appendString(value)
     }
 
     mutating func add(_ name: String, _ value: Int) {
         begin(name)
+        append(value)
+    }
+
+    mutating func add(_ field: LogField, _ value: String) {
+        guard begin(field) else { return }
+        appendString(value)
+    }
+
+    mutating func add(_ field: LogField, _ value: Int) {
+        guard begin(field) else { return }
         append(value)
     }
 
@@ -71,6 +75,32 @@ struct LogLine {
             append(",\"")
             escape(name, quotes: true)
             append("\":")
+        }
+    }
+
+    /// - Returns: false where the format leaves the field out.
+    private mutating func begin(_ field: LogField) -> Bool {
+        switch format {
+        case .text:
+            guard let name = field.shortName else { return false }
+            append(" ")
+            append(name)
+            append("=")
+        case .json:
+            append(",\"")
+            append(field.name)
+            append("\":")
+        }
+        return true
+    }
+
+    private mutating func appendString(_ value: String) {
+        switch format {
+        case .text: escape(value, quotes: false)
+        case .json:
+            append("\"")
+            escape(value, quotes: true)
+            append("\"")
         }
     }
 

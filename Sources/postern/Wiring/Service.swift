@@ -25,6 +25,7 @@ struct Service: Sendable {
         let signals = StopSignals()
         Process.raiseDescriptorLimit()
         let logger = log.logger
+        log.sampleAccess(config.log.access)
         for warning in warnings { logger.warning("\(warning)") }
         do {
             try await serve(until: signals, logger)

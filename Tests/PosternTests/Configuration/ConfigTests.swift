@@ -19,7 +19,7 @@ import Testing
         .string("sqlite:other.db"), .string("00112233445566778899"), .string("other.example"),
         .string("unix:/s"), .string("0600"), .list([.string("imap=127.0.0.1:143")]),
         .list([.string("192.0.2.1")]), .list([.string("a.test")]), .list([.integer(81)]),
-        .string("sse2"),
+        .string("sse2"), .string("errors"),
     ]
 
     @Test func everySettingChangesAFieldOfItsOwn() throws {
@@ -53,6 +53,7 @@ import Testing
             ("accounts", config.accounts, []), ("users", config.users, []),
             ("limits", config.limits, []), ("hash_login", config.hashLogin, []),
             ("dns", config.dns, []), ("audit", config.audit, []),
+            ("log", config.log, []),
             ("services", config.services, []), ("provisioning", config.provisioning, []),
         ]
         #expect(Mirror(reflecting: config).children.count == Set(sections.map(\.name)).count + 1)

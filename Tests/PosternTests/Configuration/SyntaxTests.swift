@@ -70,6 +70,27 @@ import Testing
         #expect(syntax.parse(.list([.integer(1), .boolean(true)])) == nil)
     }
 
+    @Test func theSampleOfTheLogIsANameOrAFraction() throws {
+        let setting = try #require(Config.settings.first { $0.key == "log.access" })
+        for (raw, sampling) in [
+            (RawValue.string("all"), AccessSampling.all), (.untyped("errors"), .errors),
+            (.number(0.01), .share(0.01)), (.untyped("0.25"), .share(0.25)),
+            (.number(0.000_001), .share(0.000_001)),
+        ] {
+            var config = Config()
+            #expect(setting.assign(raw, &config), "\(raw)")
+            #expect(config.log.access == sampling)
+        }
+        for raw in [
+            RawValue.number(0), .number(1), .number(-0.5), .number(.infinity), .number(1e-9),
+            .integer(1), .string("0.5"), .string("none"), .untyped("1e-2"), .untyped("+0.5"),
+            .untyped("0.5.5"), .untyped("."), .untyped(""), .boolean(true),
+        ] {
+            var config = Config()
+            #expect(!setting.assign(raw, &config), "\(raw)")
+        }
+    }
+
     @Test func databasesAreWrittenAsURLs() throws {
         let setting = try #require(Config.settings.first { $0.key == "storage.url" })
         for text in ["sqlite::memory:", "sqlite:/var/a.db", "postgresql://h/d"] {

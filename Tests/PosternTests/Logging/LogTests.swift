@@ -24,12 +24,12 @@ import Testing
         await log.writer.drain()
         let object = try #require(try JSONValue.parse(Array(pipe.drained().utf8)).object)
         #expect(object["message"] == .string("request"))
-        #expect(object["method"] == .string("POST"))
-        #expect(object["route"] == .string("/api/v1/session"))
-        #expect(object["status"] == .integer(201))
-        #expect(object["bytes"] == .integer(512))
+        #expect(object["http.request.method"] == .string("POST"))
+        #expect(object["http.route"] == .string("/api/v1/session"))
+        #expect(object["http.response.status_code"] == .integer(201))
+        #expect(object["http.response.size"] == .integer(512))
         #expect(object["microseconds"] == .integer(1500))
-        #expect(object["client"] == .string("127.0.0.1"))
+        #expect(object["client.address"] == .string("127.0.0.1"))
         #expect(object["id"] == .string("00000001-2"))
     }
 
@@ -43,7 +43,76 @@ import Testing
                 id: RequestID(prefix: 1, number: 2)))
         await log.writer.drain()
         let object = try #require(try JSONValue.parse(Array(pipe.drained().utf8)).object)
-        #expect(object["method"] == .string(String(repeating: "M", count: 32)))
+        #expect(object["http.request.method"] == .string(String(repeating: "M", count: 32)))
+    }
+
+    private func record(_ status: Int, number: UInt64) -> AccessRecord {
+        AccessRecord(
+            method: .get, route: "/healthz", status: status, bytes: 1, duration: .zero,
+            peer: SocketAddress(.loopback, port: 1), id: RequestID(prefix: 1, number: number))
+    }
+
+    /// The statuses of the requests that have a line.
+    private func logged(
+        _ sampling: AccessSampling, _ statuses: [Int], times: Int
+    ) async throws -> [Int] {
+        let pipe = Pipe()
+        let log = Log(descriptor: pipe.writer, format: .json)
+        log.sampleAccess(sampling)
+        var number: UInt64 = 0
+        for status in statuses {
+            for _ in 0..<times {
+                number += 1
+                log.access(record(status, number: number))
+            }
+        }
+        await log.writer.drain()
+        return try pipe.drained().split(separator: "\n").map { line in
+            let object = try JSONValue.parse(Array(line.utf8)).object
+            return Int(try #require(object?["http.response.status_code"]?.integer))
+        }
+    }
+
+    @Test func errorsAreLoggedWhateverTheSample() async throws {
+        let statuses = [200, 201, 302, 400, 404, 429, 499, 500, 503]
+        #expect(try await logged(.all, statuses, times: 1) == statuses)
+        #expect(try await logged(.errors, statuses, times: 1) == [400, 404, 429, 499, 500, 503])
+        let sampled = try await logged(.share(0.000_001), [200, 404], times: 10)
+        #expect(sampled == Array(repeating: 404, count: 10))
+    }
+
+    /// Requests of one loop have every second or every eighth number.
+    @Test(arguments: [1, 2, 3, 8])
+    func aSampleHasItsPartOfTheRequestsInARow(stride: UInt64) {
+        for share in [0.01, 0.1, 0.5, 0.99] {
+            let threshold = AccessSampling.share(share).threshold
+            let count = (1...10_000).count { number in
+                RequestID(prefix: 1, number: UInt64(number) * stride).sample <= threshold
+            }
+            #expect(abs(Double(count) - 10_000 * share) < 25, "\(share) of \(stride): \(count)")
+        }
+        #expect(AccessSampling.share(1.0.nextDown).threshold > .max / 2)
+    }
+
+    @Test func aFailedRequestHasItsStatusAsTheTypeOfItsErrorAndTextHasShortNames() async throws {
+        let json = Pipe()
+        var log = Log(descriptor: json.writer, format: .json)
+        log.access(record(503, number: 1))
+        log.access(record(404, number: 2))
+        log.logger.error("broken", error: Trouble())
+        await log.writer.drain()
+        let types = try json.drained().split(separator: "\n").map {
+            try JSONValue.parse(Array($0.utf8)).object?["error.type"]?.string
+        }
+        #expect(types == ["503", nil, "Trouble"])
+        let text = Pipe()
+        log = Log(descriptor: text.writer, format: .text)
+        log.access(record(503, number: 1))
+        await log.writer.drain()
+        #expect(
+            text.drained().hasSuffix(
+                "request method=GET route=/healthz status=503 bytes=1 microseconds=0"
+                    + " client=127.0.0.1 id=00000001-1\n"))
     }
 
     @Test func anAuditEventIsOneLineWithTheIDOfItsRequest() async throws {
@@ -63,7 +132,7 @@ import Testing
         #expect(object["kind"] == .string("login_failed"))
         #expect(object["actor"] == .string("anonymous"))
         #expect(object["subject"] == .string("a@b.test\n\""))
-        #expect(object["client"] == .string("192.0.2.1"))
+        #expect(object["client.address"] == .string("192.0.2.1"))
         #expect(object["id"] == .string("00000001-2"))
         // Commands of the operator have no client address.
         #expect(!lines[1].contains("client"))
@@ -80,7 +149,7 @@ import Testing
         #expect(object["message"] == .string("security event"))
         #expect(object["kind"] == .string("token_rejected"))
         #expect(object["subject"] == .string("/api/token"))
-        #expect(object["client"] == .string("127.0.0.1"))
+        #expect(object["client.address"] == .string("127.0.0.1"))
         #expect(object["id"] == .string("00000001-2"))
         #expect(object["count"] == .integer(3))
     }

@@ -1,0 +1,17 @@
+/// A field of the log that OpenTelemetry's semantic conventions name.
+struct LogField: Sendable {
+    /// In JSON.
+    let name: StaticString
+    /// In text, for people; `nil` where another field says the same.
+    let shortName: StaticString?
+
+    static let method = LogField(name: "http.request.method", shortName: "method")
+    static let route = LogField(name: "http.route", shortName: "route")
+    static let status = LogField(name: "http.response.status_code", shortName: "status")
+    static let bytes = LogField(name: "http.response.size", shortName: "bytes")
+    static let client = LogField(name: "client.address", shortName: "client")
+    /// What an error message says; `error` is what it is about.
+    static let error = LogField(name: "exception.message", shortName: "error")
+    /// The type of an error, or the status of a request that failed.
+    static let errorType = LogField(name: "error.type", shortName: nil)
+}
