@@ -46,7 +46,9 @@ let package = Package(
             swiftSettings: settings + small),
         .target(
             name: "AuthAPI",
-            dependencies: ["AuthCore", "Cryptography", "HTTPEngine", "Networking", "StrictJSON"],
+            dependencies: [
+                "AuthCore", "Cryptography", "HTTPEngine", "Networking", "Scheduling", "StrictJSON",
+            ],
             resources: [
                 .embedInCode("Discovery/llms.txt"), .embedInCode("Discovery/openapi.json"),
                 .embedInCode("HashLogin/style.css"),
@@ -102,7 +104,7 @@ let package = Package(
             swiftSettings: settings),
         .testTarget(
             name: "HTTPEngineTests",
-            dependencies: ["HTTPEngine", "Networking", "CSocket", "TestPrimitives"],
+            dependencies: ["HTTPEngine", "Networking", "Scheduling", "CSocket", "TestPrimitives"],
             swiftSettings: settings),
         .testTarget(
             name: "AuthCoreTests",
@@ -127,7 +129,7 @@ let package = Package(
             name: "AuthAPITests",
             dependencies: [
                 "AuthAPI", "AuthCore", "AuthStorage", "Cryptography", "HTTPEngine", "Networking",
-                "StrictJSON", "TestPrimitives", "TestSupport",
+                "Scheduling", "StrictJSON", "TestPrimitives", "TestSupport",
             ],
             swiftSettings: settings),
         .testTarget(

@@ -24,7 +24,8 @@ struct Module {
             ],
             system: ["Dispatch", "Glibc", "SwiftOverlayShims", "Synchronization"]),
         Module(
-            "AuthAPI", ["AuthCore", "Cryptography", "HTTPEngine", "Networking", "StrictJSON"],
+            "AuthAPI",
+            ["AuthCore", "Cryptography", "HTTPEngine", "Networking", "Scheduling", "StrictJSON"],
             system: ["Synchronization"]),
         Module(
             "Fetching", ["Networking", "Scheduling", "CCurl", "CResolver"], system: ["Glibc"]),

@@ -14,6 +14,7 @@ struct APIWorld {
     let agent: AgentAPI
     let services: ServicesAPI
     let groups: [RouteGroup]
+    let metrics = Metrics()
     /// The security events that have been passed on, with their number.
     let events = Record<(SecurityEvent, Int)>()
     let folder: SecurityEvents
@@ -48,8 +49,8 @@ struct APIWorld {
             agent: agent, isDraining: { isDraining }, pingDatabase: pingDatabase,
             clock: { world.clock.monotonic })
         services = ServicesAPI(
-            services: world.mailServices, settings: servicesSettings, limiter: world.limiter,
-            events: folder, clock: clock)
+            services: world.mailServices, settings: servicesSettings, metrics: metrics,
+            limiter: world.limiter, events: folder, clock: clock)
         groups = [
             agent.routes, accounts.routes, hashLogin.routes, discovery.routes, operations.routes,
             services.publicRoutes,

@@ -239,7 +239,8 @@ def test_the_secret_is_required_where_there_is_one(start, tmp_path):
 
 def test_the_public_listener_has_none_of_it(both):
     server, services = both
-    for path in ["/introspect", "/check-password", "/forward-auth", "/nginx-mail-auth", "/usage"]:
+    for path in ["/introspect", "/check-password", "/forward-auth", "/nginx-mail-auth", "/usage",
+                 "/metrics"]:
         for method in ["GET", "POST"]:
             assert requests.request(method, server.url + path, timeout=30).status_code == 404
     for path in ["/healthz", "/api/challenge", "/login", "/.well-known/jwks.json", "/"]:
@@ -324,7 +325,9 @@ def test_every_answer_is_documented(shared):
         named = resolve(document, named)
         for name, header in named.get("headers", {}).items():
             assert name in answer.headers or not resolve(document, header).get("required")
-        if named.get("content"):
+        if "text/plain" in named.get("content", {}):
+            assert answer.headers["Content-Type"].startswith("text/plain") and answer.body
+        elif named.get("content"):
             validator(document, named["content"]["application/json"]["schema"]).validate(
                 answer.json())
         else:
@@ -349,6 +352,7 @@ def test_every_answer_is_documented(shared):
     assert hold("GET", "/nginx-mail-auth") == 200
     assert hold("POST", "/usage", body=[{"address": box.address, "used": 1}]) == 200
     assert hold("POST", "/usage", body={}) == 400
+    assert hold("GET", "/metrics") == 200
     for path in ["/introspect", "/check-password", "/usage"]:
         assert hold("POST", path, headers={"Content-Type": "image/png"}) == 415
         assert hold("POST", path, body="x" * 70_000) == 413

@@ -33,14 +33,15 @@ public struct ServicesAPI: Sendable {
     private let stores: StoreEndpoints
     private let proxies: ProxyEndpoints
     private let users: UserInfoEndpoint
+    private let metrics: MetricsEndpoint
     private let publicUsers: UserInfoEndpoint
 
     /// - Parameters:
     ///   - limiter: for what clients may ask on the public listener; shared by all APIs, as
     ///     `events`.
     public init(
-        services: MailServices, settings: Settings, limiter: RateLimiter, events: SecurityEvents,
-        clock: ServerClock
+        services: MailServices, settings: Settings, metrics: Metrics, limiter: RateLimiter,
+        events: SecurityEvents, clock: ServerClock
     ) {
         socketmap = Socketmap(services: services).service
         let errors = errors
@@ -54,6 +55,7 @@ public struct ServicesAPI: Sendable {
             events: events, clock: clock)
         users = UserInfoEndpoint(
             services: services, authentication: access.besideAuthorization, pipeline: pipeline)
+        self.metrics = MetricsEndpoint(metrics: metrics, access: access, pipeline: pipeline)
         publicUsers = UserInfoEndpoint(
             services: services, authentication: .none(),
             pipeline: Pipeline(limiter: limiter, clock: clock, events: events) { error, _ in
@@ -65,7 +67,7 @@ public struct ServicesAPI: Sendable {
     public var routes: RouteGroup {
         RouteGroup(
             prefixes: ["/"], errors: errors.renderer,
-            routes: stores.routes + proxies.routes + [users.route])
+            routes: stores.routes + proxies.routes + [users.route, metrics.route])
     }
 
     public var router: Router { Router(groups: [routes], fallback: errors.renderer) }

@@ -3,10 +3,13 @@ final class MountedRoute: Sendable {
     let route: Route
     let errors: ErrorRenderer
     let parameterNames: [String]
+    /// Where its requests are counted: the index of its template among those of a server.
+    let row: Int
 
-    init(route: Route, errors: @escaping ErrorRenderer) {
+    init(route: Route, errors: @escaping ErrorRenderer, row: Int = 0) {
         self.route = route
         self.errors = errors
+        self.row = row
         parameterNames = RouteTree.pieces(of: route.template).compactMap { piece in
             if case .parameter(let name) = piece { return name }
             return nil
@@ -61,6 +64,20 @@ struct RouteTree: Sendable {
             !nodes[node].routes.contains { $0.route.method == mounted.route.method },
             "\(mounted.route.method) \(mounted.route.template) is mounted twice")
         nodes[node].routes.append(mounted)
+    }
+
+    /// Gives each route the index of its template in `templates`, which gets those that it lacks.
+    mutating func assignRows(in templates: inout [String]) {
+        for node in nodes.indices {
+            for (index, mounted) in nodes[node].routes.enumerated() {
+                let template = mounted.route.template
+                let known = templates.firstIndex(of: template)
+                if known == nil { templates.append(template) }
+                nodes[node].routes[index] = MountedRoute(
+                    route: mounted.route, errors: mounted.errors,
+                    row: known ?? templates.count - 1)
+            }
+        }
     }
 
     private mutating func child(of node: Int, for piece: Piece) -> Int {

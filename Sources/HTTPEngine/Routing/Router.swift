@@ -13,7 +13,7 @@ public struct Router: Sendable {
         case response(Response)
     }
 
-    private let tree: RouteTree
+    private var tree: RouteTree
     private let methods: [Method]
     private let prefixes: [(path: [UInt8], errors: ErrorRenderer)]
     private let fallback: ErrorRenderer
@@ -38,6 +38,13 @@ public struct Router: Sendable {
         prefixes = groups.flatMap { group in
             group.prefixes.map { (Array($0.utf8), group.errors) }
         }.sorted { $0.path.count > $1.path.count }
+    }
+
+    /// The same table, with its routes counted in the rows of `templates`, which gets its own.
+    func counted(in templates: inout [String]) -> Router {
+        var router = self
+        router.tree.assignRows(in: &templates)
+        return router
     }
 
     func match(_ head: RequestHead, id: RequestID) -> Match {

@@ -184,6 +184,7 @@ extension Connection {
             switch transport.receive(into: buffer) {
             case .bytes(let count):
                 receiveWaits = .readable
+                loop.counts.receivedBytes &+= count
                 take(UnsafeRawBufferPointer(rebasing: buffer[..<count]), on: loop)
                 wipe(UnsafeMutableRawBufferPointer(rebasing: buffer[..<count]))
             case .wouldBlock(let readiness): receiveWaits = readiness
@@ -308,7 +309,7 @@ extension Connection {
         loop.requestsInFlight.decrement()
         let now = loop.refresh()
         guard phase.closing != .closed else {
-            record(exchange, unsentStatus(exchange, result, on: loop), bytes: 0, at: now, on: loop)
+            loop.record(exchange, unsentStatus(exchange, result, on: loop), bytes: 0)
             return
         }
         let clientKeeps = exchange.head?.keepsAlive ?? false
@@ -320,7 +321,7 @@ extension Connection {
             phase.endInput(lingers: clientKeeps || exchange.closesConnection)
         }
         phase.answered(at: now)
-        record(exchange, status, bytes: bytes, at: now, on: loop)
+        loop.record(exchange, status, bytes: bytes)
         run(on: loop)
     }
 
@@ -369,24 +370,14 @@ extension Connection {
         }
     }
 
-    private func record(
-        _ exchange: Exchange, _ status: Status, bytes: Int, at now: MonotonicTime,
-        on loop: isolated Loop
-    ) {
-        guard let access = loop.context.hooks.access else { return }
-        access(
-            AccessRecord(
-                method: exchange.head?.method, route: exchange.route?.route.template ?? "-",
-                status: status.code, bytes: bytes, duration: now.duration(since: exchange.began),
-                peer: exchange.client, id: exchange.id))
-    }
-
     /// Gives the transport what it takes. The rest waits until the transport is ready for it.
     private func send(on loop: isolated Loop) {
         guard phase.closing != .closed else { return }
         sending: while output.unsentBytes > 0 {
             switch output.withUnsentBytes({ transport.send($0) }) {
-            case .bytes(let count): output.sent(count)
+            case .bytes(let count):
+                output.sent(count)
+                loop.counts.sentBytes &+= count
             case .wouldBlock(let readiness):
                 sendWaits = readiness
                 break sending

@@ -77,11 +77,25 @@ public struct Listener: Sendable {
             router: router, proxies: proxies, limitsConnections: limitsConnections)
         self.init(address: address, service: .http(service))
     }
+
+    private init(_ listener: Listener, service: Service) {
+        address = listener.address
+        socket = listener.socket
+        self.service = service
+    }
+
+    /// The same listener, with its routes counted in the rows of `templates`, to which it adds its
+    /// own.
+    func counted(in templates: inout [String]) -> Listener {
+        guard case .http(var service) = service else { return self }
+        service.router = service.router.counted(in: &templates)
+        return Listener(self, service: .http(service))
+    }
 }
 
 /// What answers the requests of a listener.
 public struct HTTPService: Sendable {
-    public let router: Router
+    public internal(set) var router: Router
     public let proxies: TrustedProxies
     /// Whether its connections are limited, and count among those of all listeners. Where they do
     /// not, clients of other listeners cannot use up its connections.

@@ -22,6 +22,8 @@ actor Loop {
     private(set) var isDraining = false
     /// And idle connections are closed.
     private(set) var isStopping = false
+    /// Its connections count in it what they read and send.
+    var counts: RequestCounts
 
     private var source: (any DispatchSourceRead)?
     private var timer: (any DispatchSourceTimer)?
@@ -42,6 +44,7 @@ actor Loop {
     ///   - idPrefix: the process's part of request ids.
     init(context: ServerContext, index: Int, of count: Int, idPrefix: UInt32) throws {
         self.context = context
+        counts = RequestCounts(rows: context.routes.count)
         self.idPrefix = idPrefix
         idStride = UInt64(count)
         lastID = UInt64(index)
@@ -92,6 +95,21 @@ actor Loop {
 
     func report(_ error: any Error, for id: RequestID?) {
         context.hooks.error?(ErrorRecord(id: id, error: error))
+    }
+
+    /// Counts an answered request, and passes it to the hook.
+    func record(_ exchange: Exchange, _ status: Status, bytes: Int) {
+        let nanoseconds = now.nanoseconds - exchange.began.nanoseconds
+        counts.count(
+            exchange.route?.row ?? 0, exchange.head?.method, status: status.code,
+            nanoseconds: Int(nanoseconds))
+        guard let access = context.hooks.access else { return }
+        access(
+            AccessRecord(
+                method: exchange.head?.method,
+                route: exchange.route?.route.template ?? ServerContext.noRoute,
+                status: status.code, bytes: bytes, duration: now.duration(since: exchange.began),
+                peer: exchange.client, id: exchange.id))
     }
 
     // MARK: Connections

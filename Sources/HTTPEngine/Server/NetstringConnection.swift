@@ -97,6 +97,7 @@ final class NetstringConnection: LoopConnection {
     private func finish(_ reply: [UInt8], on loop: isolated Loop) {
         answer = nil
         loop.requestsInFlight.decrement()
+        loop.counts.netstrings &+= 1
         guard !session.isClosed else { return }
         session.reply(reply, at: loop.refresh())
         if loop.isDraining { session.endInput() }
@@ -108,6 +109,7 @@ final class NetstringConnection: LoopConnection {
         withUnsafeTemporaryAllocation(byteCount: 4_096, alignment: 16) { buffer in
             switch transport.receive(into: buffer) {
             case .bytes(let count):
+                loop.counts.receivedBytes &+= count
                 session.receive(
                     UnsafeRawBufferPointer(rebasing: buffer[..<count]), at: loop.now)
             case .wouldBlock: break
@@ -120,7 +122,9 @@ final class NetstringConnection: LoopConnection {
     private func send(on loop: isolated Loop) {
         while session.unsentBytes > 0 {
             switch session.withUnsentBytes({ transport.send($0) }) {
-            case .bytes(let count): session.sent(count, at: loop.now)
+            case .bytes(let count):
+                loop.counts.sentBytes &+= count
+                session.sent(count, at: loop.now)
             case .wouldBlock: return
             case .end, .failed: return close(on: loop)
             }

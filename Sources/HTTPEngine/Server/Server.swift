@@ -21,8 +21,9 @@ public final class Server: Sendable {
     private let loops = Mutex<[Loop]>([])
 
     public init(configuration: ServerConfiguration, listeners: [Listener], hooks: ServerHooks) {
-        context = ServerContext(configuration: configuration, hooks: hooks)
-        self.listeners = listeners
+        var routes = [ServerContext.noRoute]
+        self.listeners = listeners.map { $0.counted(in: &routes) }
+        context = ServerContext(configuration: configuration, hooks: hooks, routes: routes)
     }
 
     /// The gauges and counters of this moment. May be called from anywhere at any time.
@@ -34,6 +35,14 @@ public final class Server: Sendable {
             requestsInFlight: running.reduce(0) { $0 + $1.requestsInFlight.value },
             bufferedBytes: context.budget.grantedBytes,
             acceptedConnections: context.limiter.accepted, rejections: rejections.counts)
+    }
+
+    /// What was answered, read and sent since the start. Each loop is asked for its numbers, and
+    /// spends some microseconds on a copy.
+    public func traffic() async -> ServerTraffic {
+        var total = RequestCounts(rows: context.routes.count)
+        for loop in running { total.add(await loop.counts) }
+        return total.traffic(of: context.routes)
     }
 
     /// Binds every listener that is not bound yet, and begins to accept.

@@ -10,10 +10,17 @@ struct ServerContext: Sendable {
     let phaseLimits: ConnectionPhase.Limits
     let netstringLimits: NetstringSession.Limits
     let commonFields: [CommonField]
+    /// The names of the rows in which requests are counted. The first is of those without a route.
+    let routes: [String]
 
-    init(configuration: ServerConfiguration, hooks: ServerHooks) {
+    static let noRoute = "-"
+
+    init(
+        configuration: ServerConfiguration, hooks: ServerHooks, routes: [String] = [noRoute]
+    ) {
         self.configuration = configuration
         self.hooks = hooks
+        self.routes = routes
         limiter = ConnectionLimiter(
             limit: configuration.maxConnections,
             clientLimit: configuration.maxConnectionsPerClient,

@@ -13,8 +13,8 @@ struct Application: Sendable {
     let stores: Stores
     let keys: KeyRing
     let domains: Domains
-    /// For later metrics: what the pools do now.
     let pools: Pools
+    let metrics: Metrics
     let router: Router
     /// What the listeners for mail stores, mail servers and proxies serve.
     let services: ServicesAPI
@@ -64,8 +64,9 @@ struct Application: Sendable {
                 jmap: JMAPDirectory(config.mail, publicURL: publicURL),
                 storeSessions: try StoreSessions(config, report: report), limiter: limiter,
                 events: events, clock: clock)
+            let metrics = Metrics()
             let services = ServicesAPI(
-                services: useCases.mailServices, settings: servicesSettings,
+                services: useCases.mailServices, settings: servicesSettings, metrics: metrics,
                 limiter: limiter, events: events, clock: clock)
             let apis = APIs(
                 agent: agent,
@@ -85,7 +86,7 @@ struct Application: Sendable {
                     clock: clock.monotonic), services: services)
             return Application(
                 stores: stores, keys: keys, domains: useCases.domains, pools: pools,
-                router: apis.router, services: services)
+                metrics: metrics, router: apis.router, services: services)
         } catch {
             await stores.close()
             throw error

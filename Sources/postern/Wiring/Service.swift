@@ -64,6 +64,7 @@ struct Service: Sendable {
                     socket: try places[index].bind(),
                     service: service(of: places[index].name, application))
             }, hooks: hooks(logger))
+        application.metrics.add(server)
         let addresses = try server.start()
         Output.print("listening on http://\(addresses[0])")
         var started: Logger.Metadata = [
