@@ -18,6 +18,7 @@ public struct Stores: Sendable {
     public var challenges: any ChallengeLedger
     public var audit: any AuditLog
     public var signingKeys: any SigningKeyStore
+    public var resettable: any ResettableStore
 
     /// Returns once the database has answered a quick look at the tables that logins need, for
     /// readiness checks.
@@ -50,6 +51,7 @@ public struct Stores: Sendable {
         Engine: AccountStore & AccountDirectory & AccountFeed & DeliveryQueue & UserStore
             & UserDirectory & HoldingStore & APITokenStore & DomainStore & DomainDirectory
             & HashLoginStore & HashLoginDirectory & ChallengeLedger & AuditLog & SigningKeyStore
+            & ResettableStore
     {
         accounts = engine
         accountDirectory = engine
@@ -66,10 +68,18 @@ public struct Stores: Sendable {
         challenges = engine
         audit = engine
         signingKeys = engine
+        resettable = engine
         self.ping = ping
         self.exclusively = exclusively
         self.close = close
     }
+}
+
+/// What a test suite asks of a database between two tests.
+public protocol ResettableStore: Sendable {
+    /// Removes everything but the signing keys, in one transaction and without an event. Events
+    /// that follow have higher numbers than those that were removed.
+    func removeEverything() async throws
 }
 
 /// What a database reports while it is open. Called on the database's own queues: a callback must

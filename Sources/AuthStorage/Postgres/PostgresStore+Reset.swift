@@ -1,0 +1,19 @@
+internal import AuthCore
+
+extension PostgresStore: ResettableStore {
+    func removeEverything() async throws {
+        try await perform(
+            PostgresWrite(
+                [PostgresStatement(SQL.removeEverything)], repetition: .harmless, read: { _ in }))
+    }
+}
+
+private enum SQL {
+    /// Waits for transactions that use the tables. The numbers of events go on.
+    static let removeEverything = Query(
+        "removeEverything",
+        """
+        TRUNCATE api_token, account, domain, pro_user, hash_login, spent_challenge, account_event,
+            audit
+        """)
+}

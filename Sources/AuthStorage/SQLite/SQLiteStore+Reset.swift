@@ -1,0 +1,17 @@
+internal import AuthCore
+
+extension SQLiteStore: ResettableStore {
+    func removeEverything() async throws {
+        try await write { connection in
+            for query in SQL.removals { _ = try connection.run(query) }
+        }
+    }
+}
+
+private enum SQL {
+    /// What refers to a user goes before the user.
+    static let removals = [
+        "api_token", "account", "retired_address", "domain", "user", "hash_login",
+        "spent_challenge", "account_event", "audit",
+    ].map { Query("remove \($0)", "DELETE FROM \($0)") }
+}
