@@ -4,8 +4,6 @@ internal import StrictJSON
 
 /// `/api/user/tokens/…`.
 struct APITokenEndpoints: Sendable {
-    private static let defaultName = "API token"
-
     let tokens: APITokens
     let pipeline: Pipeline<AccountsError>
     let access: AccountsAccess
@@ -46,12 +44,9 @@ struct APITokenEndpoints: Sendable {
         _ request: APIRequest<AccountsAccess.TokenHolder>
     ) async throws(AccountsError) -> Response {
         let body = try JSONBody<AccountsError>.optional(request.http)
-        let name = try body?.string("name") ?? Self.defaultName
-        guard (1...APIToken.maximumNameBytes).contains(name.utf8.count) else {
-            throw .malformed("`name` must have 1 to \(APIToken.maximumNameBytes) bytes.")
-        }
         let issued = try await tokens.create(
-            named: name, lifetime: try lifetime(in: body), scopes: try scopes(in: body),
+            named: try body?.apiTokenName() ?? APIToken.defaultName,
+            lifetime: try body?.apiTokenLifetime(), scopes: try body?.apiTokenScopes(),
             from: request.principal.apiToken, for: request.principal.user, by: request.caller)
         return .json(.created) { body in
             body.member("id", issued.token.id.text)
@@ -60,28 +55,6 @@ struct APITokenEndpoints: Sendable {
             body.member("created_at", issued.token.created.rfc3339)
             body.member("expires_at", issued.token.expiry?.rfc3339)
             body.member("scopes", issued.token.scopeNames)
-        }
-    }
-
-    private func scopes(
-        in body: JSONBody<AccountsError>?
-    ) throws(AccountsError) -> Set<APIToken.Scope>? {
-        guard let value = body?.value("scopes") else { return nil }
-        let scopes = value.array?.map { $0.string.flatMap(APIToken.Scope.init) }
-        guard let scopes, !scopes.isEmpty, !scopes.contains(nil) else {
-            throw .malformed("`scopes` must be a list of `accounts`, `domains` and `tokens`.")
-        }
-        return Set(scopes.compactMap { $0 })
-    }
-
-    private func lifetime(
-        in body: JSONBody<AccountsError>?
-    ) throws(AccountsError) -> Duration? {
-        switch body?.value("expires_in") {
-        case nil: return nil
-        case .integer(let seconds) where (60...315_360_000).contains(seconds):
-            return .seconds(seconds)
-        default: throw .malformed("`expires_in` must be 60 to 315,360,000 seconds.")
         }
     }
 

@@ -31,6 +31,24 @@ struct JSONBody<Failure: FlowError> {
         request.body.isEmpty ? nil : try JSONBody(request)
     }
 
+    /// The body of an endpoint that takes a list of objects.
+    /// - Throws: ``CommonError/malformedRequest(_:)`` unless it has 1 to `limit` of them.
+    static func list(
+        _ request: Request, atMost limit: Int
+    ) throws(Failure) -> [JSONBody] {
+        guard case .array(let items)? = try? JSONValue.parse(request.body),
+            (1...limit).contains(items.count)
+        else { throw .malformed("The body must be a JSON array of 1 to \(limit) objects.") }
+        var bodies: [JSONBody] = []
+        for item in items {
+            guard case .object(let members) = item else {
+                throw .malformed("Each element of the body must be an object.")
+            }
+            bodies.append(JSONBody(members: members))
+        }
+        return bodies
+    }
+
     /// A nested object, or `nil` when the member is absent or `null`.
     func object(_ name: String) throws(Failure) -> JSONBody? {
         switch members.present(name) {

@@ -40,6 +40,12 @@ public struct Instant: Hashable, Comparable, Sendable {
         return .milliseconds(overflow ? Int64.max : difference)
     }
 
+    /// Reads what ``rfc3339`` gives, or the date alone for its first second.
+    public init?(rfc3339 text: String) {
+        guard let date = UTCDate(rfc3339: text) else { return nil }
+        self.init(seconds: date.secondsSince1970)
+    }
+
     /// RFC 3339 in UTC with `Z` and whole seconds, `2026-01-15T10:30:00Z`.
     public var rfc3339: String { UTCDate(secondsSince1970: seconds).rfc3339 }
 }

@@ -144,16 +144,15 @@ public struct Agents: UseCases {
         let reservation = try attemptNow(try limiter.reserve(.creation, for: caller))
         do throws(AgentError) {
             try await spend(challenge, with: proof, by: caller)
-            let key = APIKey(random: random(32))
-            let account = Account(
-                id: AccountID(random: random(16)), address: address,
-                credential: .apiKey(key.digest), quota: settings.quota, created: caller.now)
-            try await paid(by: challenge) { () async throws(AgentError) in
+            let made = try await paid(by: challenge) { () async throws(AgentError) in
                 try await within(creationInterval, of: caller) { () async throws(AgentError) in
-                    try await insert(account, by: caller)
+                    guard let made = try await insert(address, by: caller) else {
+                        throw .usernameTaken
+                    }
+                    return made
                 }
             }
-            return (try await openSession(on: account, for: caller), key)
+            return (try await openSession(on: made.account, for: caller), made.apiKey)
         } catch {
             reservation.cancel()
             throw error
@@ -321,14 +320,22 @@ public struct Agents: UseCases {
         }
     }
 
-    private func insert(_ account: Account, by caller: Caller) async throws(AgentError) {
+    /// Makes an account with a new API key.
+    /// - Returns: `nil` when the address is taken.
+    func insert(
+        _ address: Address, by caller: Caller
+    ) async throws(AgentError) -> (account: Account, apiKey: APIKey)? {
+        let key = APIKey(random: random(32))
+        let account = Account(
+            id: AccountID(random: random(16)), address: address,
+            credential: .apiKey(key.digest), quota: settings.quota, created: caller.now)
         let insertion = try await attempt(
             await accounts.insert(
                 account, limit: nil, recording: event(.accountCreated, on: account, by: caller)))
-        guard insertion == .inserted else { throw .usernameTaken }
+        return insertion == .inserted ? (account, key) : nil
     }
 
-    private func openSession(
+    func openSession(
         on account: Account, for caller: Caller
     ) async throws(AgentError) -> OpenSession {
         let token = try await attempt(

@@ -4,13 +4,13 @@ internal import Cryptography
 public struct Mailboxes: UseCases {
     public typealias Failure = AccountsError
 
-    private let settings: AccountsSettings
+    let settings: AccountsSettings
     private let policy: AddressPolicy
     private let tokens: TokenAuthority
     private let accounts: any AccountStore
     private let ledger: any ChallengeLedger
     private let holdings: any HoldingStore
-    private let registrar: MailboxRegistrar
+    let registrar: MailboxRegistrar
     private let hasher: PasswordHasher
     private let passwords: PasswordLogin
     private let limiter: RateLimiter
@@ -193,8 +193,7 @@ public struct Mailboxes: UseCases {
         return try await open(account, for: caller)
     }
 
-    private func open(_ account: Account, for caller: Caller) async throws(AccountsError) -> Opened
-    {
+    func open(_ account: Account, for caller: Caller) async throws(AccountsError) -> Opened {
         let token = EmailToken(id: Base64URL.encode(random(16)), account: account)
         return Opened(
             account: account,

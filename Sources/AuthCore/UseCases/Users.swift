@@ -4,13 +4,13 @@ internal import Cryptography
 public struct Users: UseCases {
     public typealias Failure = AccountsError
 
-    private let settings: AccountsSettings
+    let settings: AccountsSettings
     private let policy: AddressPolicy
     private let tokens: TokenAuthority
     private let users: any UserStore
     private let holdings: any HoldingStore
     private let domains: any DomainStore
-    private let registrar: UserRegistrar
+    let registrar: UserRegistrar
     private let hasher: PasswordHasher
     private let passwords: PasswordLogin
     private let limiter: RateLimiter
@@ -134,7 +134,7 @@ public struct Users: UseCases {
             maximumAccounts: settings.maximumAccounts, maximumDomains: settings.maximumDomains)
     }
 
-    private func open(_ user: User, for caller: Caller) async throws(AccountsError) -> Opened {
+    func open(_ user: User, for caller: Caller) async throws(AccountsError) -> Opened {
         let token = ProToken(id: Base64URL.encode(random(16)), user: user)
         return Opened(
             user: user,

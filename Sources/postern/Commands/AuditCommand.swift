@@ -148,8 +148,8 @@ extension Instant {
     /// Reads a time as an operator writes it: `2026-01-15T10:30:00Z` (RFC 3339, UTC), `2026-01-15`
     /// for the beginning of that day, or an age such as `90m` or `7d`.
     init?(since text: String, now: Instant) {
-        if let date = UTCDate(rfc3339: text) {
-            self.init(seconds: date.secondsSince1970)
+        if let instant = Instant(rfc3339: text) {
+            self = instant
         } else if let age = Syntax.duration(.zero ... .seconds(100 * 365 * 86_400))
             .parse(.string(text))
         {

@@ -27,6 +27,7 @@ struct Config: Sendable {
     var log = LogSection()
     var services = ServicesSection()
     var provisioning = ProvisioningSection()
+    var testing = TestingSection()
 
     /// All settings.
     static let settings: [Setting] =
@@ -35,7 +36,7 @@ struct Config: Sendable {
         + KeySection.settings + PasswordSection.settings + AccountSection.settings
         + UserSection.settings + LimitSection.settings + HashLoginSection.settings
         + DNSSection.settings + AuditSection.settings + LogSection.settings
-        + ServicesSection.settings + ProvisioningSection.settings
+        + ServicesSection.settings + ProvisioningSection.settings + TestingSection.settings
 
     /// The defaults of a profile.
     init(profile: Profile = .development) {

@@ -20,6 +20,7 @@ struct ConfigRules {
         rules.checkMail()
         rules.checkKeys()
         rules.checkProvisioning()
+        rules.checkTesting()
         return rules.faults
     }
 
@@ -28,7 +29,12 @@ struct ConfigRules {
         in config: Config, sources: [String: ConfigSource]
     ) -> [ConfigFault] {
         var rules = ConfigRules(config: config, sources: sources)
-        guard config.profile == .production else { return [] }
+        if config.profile == .test, !config.server.isLocal {
+            rules.add(
+                "server.host", "can be reached by other machines, in the test profile",
+                "whoever reaches it can act as every user and remove everything")
+        }
+        guard config.profile == .production else { return rules.faults }
         if !config.limits.enabled {
             rules.add(
                 "limits.enabled", "is off in the production profile",
@@ -208,6 +214,17 @@ struct ConfigRules {
                 "provisioning.secret_file", "is required with provisioning.url",
                 "name a file with the secret that events are signed with")
         }
+    }
+
+    private mutating func checkTesting() {
+        guard config.profile == .test, !config.server.isLocal, !config.testing.isExposed else {
+            return
+        }
+        add(
+            "server.host",
+            "can be reached by other machines, which the test profile does not allow",
+            "listen on 127.0.0.1 or ::1, or set testing.exposed where nobody else reaches it, as in"
+                + " a container: whoever does can act as every user and remove everything")
     }
 
     private mutating func checkServices() {

@@ -11,4 +11,7 @@ enum SystemClock {
         return Instant(
             milliseconds: Int64(time.tv_sec) * 1000 + Int64(time.tv_usec) / 1000)
     }
+
+    /// With the monotonic clock.
+    static let clocks = ServerClock(now: now)
 }

@@ -12,10 +12,10 @@ internal import Scheduling
 struct Application: Sendable {
     let stores: Stores
     let keys: KeyRing
-    let domains: Domains
+    let useCases: UseCases
     let pools: Pools
     let metrics: Metrics
-    let router: Router
+    let apis: APIs
     /// What the listeners for mail stores, mail servers and proxies serve.
     let services: ServicesAPI
 
@@ -24,11 +24,13 @@ struct Application: Sendable {
     /// - Parameters:
     ///   - publicURL: the URL that clients use for this server.
     ///   - secret: the master secret; by default the one of the configuration.
+    ///   - clock: the system's but for a test suite.
     ///   - isDraining: whether the server is stopping.
     ///   - report: called when another server does not answer as it should. The client does not see
     ///     the cause.
     static func open(
         _ config: Config, publicURL: String, secret: SecretBytes? = nil,
+        clock: ServerClock = SystemClock.clocks,
         observers: StoreObservers = StoreObservers(),
         events: SecurityEvents = SecurityEvents { _, _ in },
         isDraining: @escaping @Sendable () -> Bool,
@@ -41,7 +43,7 @@ struct Application: Sendable {
         try MasterSecret.checkDatabase(of: config)
         let stores = try await config.database.open(
             connections: config.storage.connections, shares: shares, observers: observers,
-            at: SystemClock.now())
+            at: clock.now())
         do {
             try await checkSubjects(config.mail, stores)
             let pools = Pools(shares: shares)
@@ -52,13 +54,13 @@ struct Application: Sendable {
                     try await MasterSecret.create(for: config, in: stores)
                 }
             let keys = try KeyRing(
-                stores, config, secret: secret, rereading: reread, pool: pools.signing)
+                stores, config, secret: secret, rereading: reread, pool: pools.signing,
+                clock: clock)
             try await keys.start()
             let tokens = TokenAuthority(
                 realm: Realm(config, publicURL: publicURL), keys: keys, signers: pools.signing)
-            let useCases = try UseCases(config, stores, tokens, keys, pools, report)
+            let useCases = try UseCases(config, stores, tokens, keys, pools, clock, report)
             let limiter = useCases.limiter
-            let clock = ServerClock(now: SystemClock.now)
             let agent = AgentAPI(
                 agents: useCases.agents, publicURL: publicURL,
                 jmap: JMAPDirectory(config.mail, publicURL: publicURL),
@@ -85,13 +87,16 @@ struct Application: Sendable {
                     agent: agent, isDraining: isDraining, pingDatabase: stores.ping,
                     clock: clock.monotonic), services: services)
             return Application(
-                stores: stores, keys: keys, domains: useCases.domains, pools: pools,
-                metrics: metrics, router: apis.router, services: services)
+                stores: stores, keys: keys, useCases: useCases, pools: pools, metrics: metrics,
+                apis: apis, services: services)
         } catch {
             await stores.close()
             throw error
         }
     }
+
+    /// What the public listener serves.
+    var router: Router { apis.router }
 
     func close() async {
         await stores.close()
@@ -146,14 +151,15 @@ extension KeyRing {
     /// - Parameter reread: reads the secret again, as the operator may have replaced it.
     convenience init(
         _ stores: Stores, _ config: Config, secret: SecretBytes,
-        rereading reread: (@Sendable () throws -> SecretBytes)? = nil, pool: WorkerPool
+        rereading reread: (@Sendable () throws -> SecretBytes)? = nil, pool: WorkerPool,
+        clock: ServerClock = SystemClock.clocks
     ) throws {
         var rereadSealer: (@Sendable () throws -> KeySealer)?
         if let reread { rereadSealer = { try KeySealer(try reread()) } }
         self.init(
             store: stores.signingKeys, sealer: try KeySealer(secret), rereadSealer: rereadSealer,
             capabilityAlgorithm: config.tokens.capabilityAlgorithm, pool: pool,
-            random: RandomBytes.make, clock: SystemClock.now)
+            random: RandomBytes.make, clock: clock.now)
     }
 }
 

@@ -59,7 +59,8 @@ struct UseCases: Sendable {
 
     init(
         _ config: Config, _ stores: Stores, _ tokens: TokenAuthority, _ keys: KeyRing,
-        _ pools: Pools, _ report: @escaping @Sendable (RemoteFailure) -> Void
+        _ pools: Pools, _ clock: ServerClock,
+        _ report: @escaping @Sendable (RemoteFailure) -> Void
     ) throws {
         let random = RandomBytes.make
         let policy = AddressPolicy(config.mail)
@@ -101,11 +102,12 @@ struct UseCases: Sendable {
             settings: HashLogins.Settings(config.hashLogin), policy: policy, tokens: tokens,
             keys: keys, stores: stores,
             fetcher: GuardedHashFetcher(
-                config.hashLogin, limits: .init(areShared: config.limits.enabled),
+                config.hashLogin, limits: .init(areShared: config.limits.enabled), clock: clock,
                 report: report),
             hashing: pools.hashing,
             throttle: throttle,
-            stopwatch: SystemStopwatch(), report: { report(.servedHash(cause: "\($0)")) })
+            stopwatch: SystemStopwatch(clock: clock),
+            report: { report(.servedHash(cause: "\($0)")) })
     }
 }
 

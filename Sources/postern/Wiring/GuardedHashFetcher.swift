@@ -10,6 +10,7 @@ struct GuardedHashFetcher: HashFetcher {
     private static let busy = CommonError.busy(retryAfter: .seconds(2))
     private let logins: GuardedFetcher
     private let registrations: GuardedFetcher
+    private let clock: ServerClock
     private let report: @Sendable (RemoteFailure) -> Void
 
     /// The limits of the fetches for each purpose.
@@ -34,13 +35,15 @@ struct GuardedHashFetcher: HashFetcher {
         }
     }
 
+    /// - Parameter clock: the one that deadlines are of.
     init(
-        _ settings: HashLoginSection, limits: Limits,
+        _ settings: HashLoginSection, limits: Limits, clock: ServerClock = SystemClock.clocks,
         report: @escaping @Sendable (RemoteFailure) -> Void
     ) {
         logins = GuardedFetcher(rules: FetchRules(settings, limits: limits.logins))
         registrations = GuardedFetcher(
             rules: FetchRules(settings, limits: limits.registrations))
+        self.clock = clock
         self.report = report
     }
 
@@ -71,7 +74,8 @@ struct GuardedHashFetcher: HashFetcher {
                 case .registration: fetcher.registrations
                 }
             do {
-                return try await guarded.fetch(target, for: client, by: deadline)
+                return try await guarded.fetch(
+                    target, for: client, by: fetcher.clock.systemTime(of: deadline))
             } catch let error as FetchError {
                 fetcher.report(RemoteFailure(error, at: target.origin))
                 throw HashFetchFailure(cause: error.description)

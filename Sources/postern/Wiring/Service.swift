@@ -52,17 +52,30 @@ struct Service: Sendable {
         let draining = AtomicFlag()
         let events = SecurityEvents { [log] in log.security($0, count: $1) }
         let receiver = try EventReceiver(config)
+        let test = TestProfile(config)
+        let clock = test?.clock.clocks ?? SystemClock.clocks
         let application = try await Application.open(
-            config, publicURL: publicURL,
+            config, publicURL: publicURL, clock: clock,
             observers: observers(logger),
             events: events, isDraining: { draining.isSet },
             report: { Self.report($0, logger, events) })
+        let tasks = BackgroundTasks(
+            ledger: application.stores.challenges,
+            signingKeys: signingKeyTasks(of: application, events, logger, clock),
+            isShared: !config.database.isInMemory,
+            domains: application.useCases.domains,
+            audit: application.stores.audit, feed: application.stores.accountFeed,
+            retention: config.audit.retention,
+            delivery: receiver.map { delivery(to: $0, of: application, logger, clock) },
+            exclusively: application.stores.exclusively,
+            events: events, logger: logger, clock: clock.now)
+        let router = test?.router(of: application, tasks) ?? application.router
         let server = Server(
             configuration: engine(publicURL: publicURL),
             listeners: try places.indices.map { index in
                 Listener(
                     socket: try places[index].bind(),
-                    service: service(of: places[index].name, application))
+                    service: service(of: places[index].name, router, application.services))
             }, hooks: hooks(logger))
         application.metrics.add(server)
         let addresses = try server.start()
@@ -75,19 +88,7 @@ struct Service: Sendable {
             started[place.name.rawValue] = "\(address)"
         }
         logger.info("started", metadata: started)
-        let background = Task {
-            await BackgroundTasks(
-                ledger: application.stores.challenges,
-                signingKeys: signingKeyTasks(of: application, events, logger),
-                isShared: !config.database.isInMemory,
-                domains: application.domains,
-                audit: application.stores.audit, feed: application.stores.accountFeed,
-                retention: config.audit.retention,
-                delivery: receiver.map { delivery(to: $0, of: application, logger) },
-                exclusively: application.stores.exclusively,
-                events: events, logger: logger, clock: SystemClock.now
-            ).run()
-        }
+        let background = Task { await tasks.run() }
         let signal = await signals.wait()
         logger.info("stopping", metadata: ["signal": "\(StopSignals.name(of: signal))"])
         background.cancel()
@@ -120,7 +121,8 @@ struct Service: Sendable {
     }
 
     private func signingKeyTasks(
-        of application: Application, _ events: SecurityEvents, _ logger: Logger
+        of application: Application, _ events: SecurityEvents, _ logger: Logger,
+        _ clock: ServerClock
     ) -> SigningKeyTasks {
         SigningKeyTasks(
             store: application.stores.signingKeys, keys: application.keys,
@@ -130,26 +132,27 @@ struct Service: Sendable {
                 KeyExporter(
                     KeyExport(of: .capability, as: config.keys.exportLayout, config), to: path,
                     keys: application.keys)
-            }, events: events, logger: logger, clock: SystemClock.now)
+            }, events: events, logger: logger, clock: clock.now)
     }
 
     private func service(
-        of name: ListenPlace.Name, _ application: Application
+        of name: ListenPlace.Name, _ router: Router, _ services: ServicesAPI
     ) -> Listener.Service {
         switch name {
         case .public:
-            .http(HTTPService(router: application.router, proxies: config.server.proxies))
-        case .services: .http(ServicesListener.service(application.services.router, config))
-        case .socketmap: .netstrings(application.services.socketmap)
+            .http(HTTPService(router: router, proxies: config.server.proxies))
+        case .services: .http(ServicesListener.service(services.router, config))
+        case .socketmap: .netstrings(services.socketmap)
         }
     }
 
     private func delivery(
-        to receiver: EventReceiver, of application: Application, _ logger: Logger
+        to receiver: EventReceiver, of application: Application, _ logger: Logger,
+        _ clock: ServerClock
     ) -> EventDelivery {
         EventDelivery(
             application.stores.deliveries, settings: .init(config.provisioning),
-            send: receiver.send, report: { $0.log(to: logger) }, clock: SystemClock.now)
+            send: receiver.send, report: { $0.log(to: logger) }, clock: clock.now)
     }
 
     /// Logs that another server did not answer as it should.

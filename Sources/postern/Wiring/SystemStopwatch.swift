@@ -3,7 +3,11 @@ internal import Scheduling
 
 /// Waiting on the system's monotonic clock, without a thread.
 struct SystemStopwatch: Stopwatch {
+    /// The clock that deadlines are of.
+    var clock = SystemClock.clocks
+
     func wait(until deadline: ContinuousClock.Instant) async throws {
+        let deadline = clock.systemTime(of: deadline)
         if deadline > .now { try await Task.sleep(until: deadline, clock: .continuous) }
     }
 
@@ -11,9 +15,17 @@ struct SystemStopwatch: Stopwatch {
         until deadline: ContinuousClock.Instant, _ work: @escaping @Sendable () async throws -> T
     ) async throws -> T? {
         do {
-            return try await withDeadline(deadline, work)
+            return try await withDeadline(clock.systemTime(of: deadline), work)
         } catch is DeadlinePassed {
             return nil
         }
+    }
+}
+
+extension ServerClock {
+    /// When the system's monotonic clock shows what this server's shows at `instant`, unless a test
+    /// suite sets the server's clock until then.
+    func systemTime(of instant: ContinuousClock.Instant) -> ContinuousClock.Instant {
+        .now + (instant - monotonic())
     }
 }
