@@ -2,7 +2,7 @@
 
 .DEFAULT_GOAL := help
 .PHONY: help run test tsan asan coverage bench lint format build release fuzz soak clean
-.PHONY: swift packages postgres browser proxies mailservers monitoring
+.PHONY: swift packages postgres browser proxies mailservers operations
 
 # The same flags everywhere: SwiftPM builds again when they change. Without system modules in the index, which SwiftPM needs
 # to find tests, a build from nothing takes a third less.
@@ -18,7 +18,7 @@ help: ## List the commands
 run: build ## Serve on http://127.0.0.1:8080, development profile, SQLite in ./data
 	.build/debug/postern serve --profile development $(ARGS)
 
-test: swift packages postgres browser proxies mailservers monitoring .venv/ready ## Unit and end-to-end tests, then clients from outside (Tests/Interop)
+test: swift packages postgres browser proxies mailservers operations .venv/ready ## Unit and end-to-end tests, then clients from outside (Tests/Interop)
 	.ci/with-postgres .ci/test $(SWIFT_FLAGS)
 
 tsan: swift packages postgres ## Swift tests under the thread sanitizer
@@ -90,9 +90,10 @@ mailservers:
 	@.ci/install-packages dovecot-imapd dovecot-lmtpd dovecot-auth-lua lua-socket lua-cjson postfix nginx libnginx-mod-mail \
 		cyrus-common cyrus-caldav
 
-# promtool, which reads what /metrics says and the rules in deploy/.
-monitoring:
-	@.ci/install-packages prometheus
+# What operators have: systemd checks the units in deploy/systemd/ and starts a program with its sockets; promtool, of
+# prometheus, checks /metrics and the rules in deploy/.
+operations:
+	@.ci/install-packages systemd prometheus
 
 # requirements.txt names every package, so pip resolves no dependencies.
 .venv/ready: Tests/Interop/requirements.txt

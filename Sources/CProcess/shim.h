@@ -1,8 +1,49 @@
-// prctl(2), which Swift cannot import: it takes a variable number of arguments.
+// prctl(2), which Swift cannot import because it takes a variable number of arguments; the clock of
+// service managers, and their sockets. Inline functions only.
 #pragma once
+#include <errno.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <sys/un.h>
+#include <time.h>
+#include <unistd.h>
 
 // Returns 0, or -1 and errno.
 static inline int cprocess_forbid_dumps(void) {
     return prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
+}
+
+// The monotonic clock, in microseconds.
+static inline int64_t cprocess_microseconds(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
+}
+
+// Sends a datagram to a unix socket: a path, or an abstract name after '@'. Waits at most a second
+// for space. Returns 0, or -1 and errno.
+static inline int cprocess_send_datagram(const char *name, const char *bytes, size_t count) {
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    size_t length = strlen(name);
+    if (length == 0 || length >= sizeof(address.sun_path)) {
+        errno = EINVAL;
+        return -1;
+    }
+    memcpy(address.sun_path, name, length);
+    if (name[0] == '@') address.sun_path[0] = 0;
+    int descriptor = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    if (descriptor < 0) return -1;
+    struct timeval limit = {.tv_sec = 1};
+    setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof(limit));
+    ssize_t sent = sendto(
+        descriptor, bytes, count, MSG_NOSIGNAL, (struct sockaddr *)&address,
+        (socklen_t)(offsetof(struct sockaddr_un, sun_path) + length));
+    int code = errno;
+    close(descriptor);
+    errno = code;
+    return sent == (ssize_t)count ? 0 : -1;
 }

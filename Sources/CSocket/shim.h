@@ -43,6 +43,21 @@ static inline int csocket_connect_path(int descriptor, const char *path) {
     return connect(descriptor, (struct sockaddr *)&address, sizeof(address));
 }
 
+// Writes the path that a unix socket is bound to, with a NUL, and returns its length: 0 for a socket
+// without a path, -1 and errno when there is none.
+static inline int csocket_bound_path(int descriptor, char path[108]) {
+    struct sockaddr_un address = {.sun_family = AF_UNSPEC};
+    socklen_t length = sizeof(address);
+    if (getsockname(descriptor, (struct sockaddr *)&address, &length) != 0) return -1;
+    if (address.sun_family != AF_UNIX || length > sizeof(address)) return 0;
+    // An abstract name begins with a NUL.
+    size_t space = length - offsetof(struct sockaddr_un, sun_path);
+    size_t count = strnlen(address.sun_path, space < 107 ? space : 107);
+    memcpy(path, address.sun_path, count);
+    path[count] = 0;
+    return (int)count;
+}
+
 // Adds (operation 1, EPOLL_CTL_ADD), removes (2) or changes (3) the events of a descriptor that an
 // epoll instance reports.
 static inline int csocket_watch(int epoll, int operation, int descriptor, uint32_t events) {

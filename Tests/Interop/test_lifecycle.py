@@ -8,7 +8,7 @@ import time
 import requests
 
 from agent import Agent
-from program import run
+from program import await_true, run
 from wire import Wire
 
 HEALTH = b"GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n"
@@ -48,6 +48,28 @@ def test_idle_connections_do_not_hold_up_the_end(start):
         assert wire.answer().status == 200
         server.stop()
         assert wire.ended()
+
+
+def is_refused(server):
+    try:
+        Wire(server).socket.close()
+        return False
+    except ConnectionRefusedError:
+        return True
+
+
+def test_a_request_that_was_on_its_way_is_answered_and_its_connection_closed(start):
+    server = start(POSTERN_SERVER_DRAIN_GRACE="1m")
+    with Wire(server) as wire, Wire(server) as idle:
+        for one in (wire, idle):
+            one.send(HEALTH)
+            assert "close" not in one.answer().all("connection")
+        server.process.send_signal(signal.SIGTERM)
+        await_true(lambda: is_refused(server), "it still listens")
+        wire.send(HEALTH)
+        answer = wire.answer()
+        assert answer.status == 200 and answer.one("connection") == "close" and wire.ended()
+    server.await_end()
 
 
 def test_while_draining_it_is_healthy_but_not_ready(start):

@@ -19,7 +19,7 @@ def make(target, **environment):
 def test_help_names_every_command():
     phony = re.search(r"^\.PHONY: (.*)$", (ROOT / "Makefile").read_text(), re.M).group(1).split()
     listed = make("help").stdout
-    for command in set(phony) - {"swift", "packages", "postgres", "browser", "proxies", "mailservers", "monitoring"}:
+    for command in set(phony) - {"swift", "packages", "postgres", "browser", "proxies", "mailservers", "operations"}:
         assert f"make {command} " in listed
 
 

@@ -10,6 +10,8 @@ struct ConnectionPhase {
         let idle: MonotonicTime.Interval
         let write: MonotonicTime.Interval
         let linger: MonotonicTime.Interval
+        /// How long a connection that waits for a request stays open while the server stops.
+        let drainGrace: MonotonicTime.Interval
     }
 
     /// What is being read.
@@ -46,6 +48,8 @@ struct ConnectionPhase {
     }
 
     private(set) var reading: Reading
+    /// Since when it waits for a request.
+    private var idleSince: MonotonicTime
     private(set) var closing = Closing.none
     private var writeDeadline: MonotonicTime?
     private var peerHasEnded = false
@@ -59,6 +63,7 @@ struct ConnectionPhase {
     init(limits: Limits, at now: MonotonicTime) {
         self.limits = limits
         reading = .idle(until: now + limits.head)
+        idleSince = now
     }
 
     /// Whether another request may be parsed from what has been received.
@@ -102,7 +107,7 @@ struct ConnectionPhase {
     /// - Parameter more: bytes of the next one have arrived.
     mutating func requestEnded(more: Bool, at now: MonotonicTime) {
         guard reading != .ended else { return }
-        reading = more ? .head(until: now + limits.head) : .idle(until: now + limits.idle)
+        if more { reading = .head(until: now + limits.head) } else { wait(at: now) }
     }
 
     /// The response to the last request that was read is the last one.
@@ -116,7 +121,12 @@ struct ConnectionPhase {
 
     /// A response is ready to be sent.
     mutating func answered(at now: MonotonicTime) {
-        if case .idle = reading { reading = .idle(until: now + limits.idle) }
+        if case .idle = reading { wait(at: now) }
+    }
+
+    private mutating func wait(at now: MonotonicTime) {
+        reading = .idle(until: now + limits.idle)
+        idleSince = now
     }
 
     /// The transport has taken what it can.
@@ -167,10 +177,17 @@ struct ConnectionPhase {
         }
     }
 
-    /// The server stops: idle connections close now, the others after their responses.
-    mutating func drain(_ output: ConnectionOutput) -> Action {
-        guard case .idle = reading, output.isIdle, closing == .none else { return .none }
-        return close()
+    /// The server stops: a connection closes when it has waited for a request for the grace, the
+    /// others after their responses. The client cannot know that the server stops before it has a
+    /// response that says so, and what it sends to a closed connection is lost.
+    mutating func drain(_ output: ConnectionOutput, at now: MonotonicTime) -> Action {
+        guard case .idle(let until) = reading, output.isIdle, closing == .none else {
+            return .none
+        }
+        let graceEnd = idleSince + limits.drainGrace
+        guard now < graceEnd else { return close() }
+        reading = .idle(until: min(until, graceEnd))
+        return .none
     }
 
     mutating func close() -> Action {

@@ -41,7 +41,8 @@ final class Acceptor {
 
     func close(on loop: isolated Loop) {
         for socket in sockets {
-            if !isPaused { accept(from: socket, on: loop) }
+            // What waits on an inherited socket is for the process that has it next.
+            if !isPaused, !socket.isInherited { accept(from: socket, on: loop) }
             _ = csocket_watch(loop.epoll, EPOLL_CTL_DEL, socket.descriptor, 0)
             socket.close()
         }

@@ -3,7 +3,8 @@ internal import Glibc
 internal import Networking
 internal import Synchronization
 
-/// A socket that has its address and does not listen yet, so that connecting to it is refused.
+/// A socket that has its address and does not listen yet, so that connecting to it is refused; or
+/// one that a service manager listens on already.
 ///
 /// A program that binds before it does anything else knows its port, and changes nothing when the
 /// address is in use. Closed with this object at the latest.
@@ -11,12 +12,15 @@ public final class BoundSocket: Sendable {
     /// With port 0 resolved, and `*` as the wildcard address that was bound.
     public let address: ListenAddress
     let descriptor: Int32
+    /// Whether other processes have the socket, too.
+    let isInherited: Bool
     /// The file of a unix socket, which is removed when the socket is closed.
     private let file: UnixSocket?
     private let isClosed = Mutex(false)
 
     /// - Throws: ``SocketError``.
     public init(_ wanted: ListenAddress) throws(SocketError) {
+        isInherited = false
         switch wanted {
         case .unix(let file):
             let socket = try UnixSocket(file)
@@ -33,6 +37,36 @@ public final class BoundSocket: Sendable {
         }
     }
 
+    /// Takes over a socket on which another process listens. It stays open there: connections that
+    /// wait when this object is closed are accepted by the process that gets the socket next.
+    public init(inherited descriptor: Int32) throws(InheritedSocketError) {
+        guard Self.option(SO_TYPE, of: descriptor) == Int32(SOCK_STREAM.rawValue) else {
+            throw .noStream
+        }
+        guard Self.option(SO_ACCEPTCONN, of: descriptor) == 1 else { throw .notListening }
+        if let bound = SocketAddress(boundTo: descriptor) {
+            address = .tcp(host: "\(bound.address)", port: bound.port)
+        } else if let path = Self.path(of: descriptor) {
+            address = .unix(SocketFile(path: path))
+        } else {
+            throw .noAddress
+        }
+        let flags = fcntl(descriptor, F_GETFL)
+        guard fcntl(descriptor, F_SETFD, FD_CLOEXEC) == 0,
+            fcntl(descriptor, F_SETFL, flags | O_NONBLOCK) == 0
+        else { throw .unusable(code: errno) }
+        if case .tcp = address {
+            do throws(SocketError) {
+                try Self.setConnectionOptions(descriptor)
+            } catch {
+                throw .unusable(code: error.code)
+            }
+        }
+        self.descriptor = descriptor
+        isInherited = true
+        file = nil
+    }
+
     deinit { close() }
 
     public func close() {
@@ -47,6 +81,7 @@ public final class BoundSocket: Sendable {
 
     /// - Parameter backlog: connections that the kernel queues before they are accepted.
     func listen(_ backlog: Int32) throws(SocketError) {
+        guard !isInherited else { return }
         // Another process that starts at the same time takes the file of a socket that does not
         // listen yet for abandoned.
         if let file, !file.isPresent {
@@ -74,11 +109,7 @@ public final class BoundSocket: Sendable {
         guard descriptor >= 0 else { throw SocketError(call: "socket", code: errno) }
         do throws(SocketError) {
             try set(descriptor, SOL_SOCKET, SO_REUSEADDR, to: 1)
-            // Inherited by every accepted connection.
-            try set(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, to: 1)
-            // Inherited, too. Without this bound the kernel buffers megabytes for each client that
-            // does not read.
-            try set(descriptor, Int32(IPPROTO_TCP), TCP_NOTSENT_LOWAT, to: 131_072)
+            try setConnectionOptions(descriptor)
             if !address.address.isIPv4 {
                 try set(descriptor, Int32(IPPROTO_IPV6), IPV6_V6ONLY, to: 0)
             }
@@ -95,6 +126,30 @@ public final class BoundSocket: Sendable {
         }
     }
 
+    /// Accepted connections inherit them.
+    private static func setConnectionOptions(_ descriptor: Int32) throws(SocketError) {
+        try set(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, to: 1)
+        // Without this bound the kernel buffers megabytes for each client that does not read.
+        try set(descriptor, Int32(IPPROTO_TCP), TCP_NOTSENT_LOWAT, to: 131_072)
+    }
+
+    /// nil when the descriptor is not a socket.
+    private static func option(_ name: Int32, of descriptor: Int32) -> Int32? {
+        var value: Int32 = 0
+        var length = socklen_t(MemoryLayout<Int32>.size)
+        guard getsockopt(descriptor, SOL_SOCKET, name, &value, &length) == 0 else { return nil }
+        return value
+    }
+
+    /// nil for a socket without a file.
+    private static func path(of descriptor: Int32) -> String? {
+        var path = [CChar](repeating: 0, count: SocketFile.maxPathBytes + 1)
+        let count = csocket_bound_path(descriptor, &path)
+        guard count > 0 else { return nil }
+        return String(
+            validating: path[..<Int(count)].map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
+
     private static func set(
         _ descriptor: Int32, _ level: Int32, _ name: Int32, to value: Int32
     ) throws(SocketError) {
@@ -102,6 +157,26 @@ public final class BoundSocket: Sendable {
         let length = socklen_t(MemoryLayout<Int32>.size)
         guard setsockopt(descriptor, level, name, &value, length) == 0 else {
             throw SocketError(call: "setsockopt", code: errno)
+        }
+    }
+}
+
+/// Why a descriptor cannot be listened on. Its text completes a sentence that begins with the
+/// descriptor.
+public enum InheritedSocketError: Error, Hashable, Sendable, CustomStringConvertible {
+    case noStream
+    case notListening
+    /// Neither an IP address nor the path of a file.
+    case noAddress
+    /// By the errno.
+    case unusable(code: Int32)
+
+    public var description: String {
+        switch self {
+        case .noStream: "is not a stream socket"
+        case .notListening: "does not listen"
+        case .noAddress: "has neither an IP address nor a path"
+        case .unusable(let code): "cannot be used: \(String(cString: strerror(code)))"
         }
     }
 }

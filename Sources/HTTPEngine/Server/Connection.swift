@@ -72,10 +72,10 @@ final class Connection: LoopConnection {
         run(on: loop)
     }
 
-    /// Answers what has arrived already, and closes.
+    /// Answers what has arrived already, and closes soon.
     func drain(on loop: isolated Loop) {
         ready(0, on: loop)
-        perform(phase.drain(output), on: loop)
+        perform(phase.drain(output, at: loop.now), on: loop)
     }
 
     func abort(on loop: isolated Loop) { perform(phase.close(), on: loop) }
@@ -95,7 +95,7 @@ final class Connection: LoopConnection {
             } while rejectsForMemory(on: loop)
         }
         isRunning = false
-        if loop.isStopping { perform(phase.drain(output), on: loop) }
+        if loop.isStopping { perform(phase.drain(output, at: loop.now), on: loop) }
         watch(on: loop)
     }
 

@@ -23,6 +23,9 @@ final class ListeningSocket: Sendable {
     /// With port 0 resolved, and `*` as the wildcard address that was bound.
     var address: ListenAddress { socket.address }
 
+    /// Whether other processes have the socket, too.
+    var isInherited: Bool { socket.isInherited }
+
     func close() { socket.close() }
 
     /// The address of a client that has none: whoever connects to a unix socket is on this machine.

@@ -170,7 +170,11 @@ actor Loop {
         acceptor = Acceptor(sockets: sockets, loops: loops, on: self)
     }
 
-    /// Connections that the kernel has completed already are still served.
+    /// Does nothing, when everything before it is done.
+    func takeTurn() {}
+
+    /// Connections that the kernel has completed already are still served, unless another process
+    /// has the socket, too.
     func stopAccepting() {
         acceptor?.close(on: self)
         acceptor = nil

@@ -74,6 +74,11 @@ public final class Server: Sendable {
         return sockets.map(\.address)
     }
 
+    /// Returns when every loop has taken a turn: none is stuck.
+    public func awaitTurn() async {
+        for loop in running { await loop.takeTurn() }
+    }
+
     /// When it returns, every response closes its connection; the listeners still accept.
     public func beginDraining() async {
         for loop in running { await loop.beginDraining() }
@@ -85,8 +90,8 @@ public final class Server: Sendable {
         first.enter { $0.stopAccepting() }
     }
 
-    /// Stops: closes the listeners and idle connections, waits up to `drainDeadline` for requests
-    /// in flight, and aborts the rest.
+    /// Stops: closes the listeners, then each connection as soon as it has had no request for
+    /// `drainGrace`, waits up to `drainDeadline` for requests in flight, and aborts the rest.
     public func drain() async {
         let loops = running
         guard let first = loops.first else { return }

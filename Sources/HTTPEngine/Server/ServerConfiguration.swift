@@ -50,6 +50,9 @@ public struct ServerConfiguration: Sendable {
     /// After a response that was sent before the whole request had arrived: how long the rest is
     /// read and dropped, so that a reset does not destroy the response (RFC 9112 §9.6).
     public var lingerDeadline: Duration = .seconds(1)
+    /// How long ``Server/drain()`` leaves a connection open after its last response, or after it
+    /// was accepted: its next request may be on its way.
+    public var drainGrace: Duration = .seconds(1)
     /// How long ``Server/drain()`` waits for requests in flight.
     public var drainDeadline: Duration = .seconds(30)
     /// Header fields of every response, errors of the engine included, unless the response has one

@@ -33,7 +33,8 @@ struct ServerContext: Sendable {
         phaseLimits = ConnectionPhase.Limits(
             head: .init(configuration.headDeadline), body: .init(configuration.bodyDeadline),
             idle: .init(configuration.idleDeadline), write: .init(configuration.writeDeadline),
-            linger: .init(configuration.lingerDeadline))
+            linger: .init(configuration.lingerDeadline),
+            drainGrace: .init(configuration.drainGrace))
         netstringLimits = NetstringSession.Limits(
             request: phaseLimits.head, idle: phaseLimits.idle, write: phaseLimits.write)
         commonFields = configuration.headers.map { CommonField($0.name, $0.value) }

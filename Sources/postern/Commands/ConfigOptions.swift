@@ -28,6 +28,11 @@ struct ConfigOptions: ParsableArguments {
     /// - Parameter more: the options that only this command has.
     /// - Throws: `ExitCode` 78 (EX_CONFIG) after all faults have been printed.
     func load(_ more: [ConfigLoader.Flag] = []) throws -> LoadedConfig {
+        try Self.load(loader(more))
+    }
+
+    /// - Parameter more: the options that only this command has.
+    func loader(_ more: [ConfigLoader.Flag]) -> ConfigLoader {
         var loader = ConfigLoader(path: config, environment: Process.environment)
         loader.flags = more
         if let profile {
@@ -36,6 +41,11 @@ struct ConfigOptions: ParsableArguments {
         if let data {
             loader.flags.append(.init(key: "storage.directory", name: "--data", value: data))
         }
+        return loader
+    }
+
+    /// - Throws: `ExitCode` 78 (EX_CONFIG) after all faults have been printed.
+    static func load(_ loader: ConfigLoader) throws -> LoadedConfig {
         do {
             let loaded = try loader.load()
             // Before any secret is read.

@@ -12,6 +12,9 @@ struct ServeCommand: AsyncParsableCommand {
             SIGHUP stop it gracefully: /readyz answers 503, after server.drain_delay the \
             listener closes, and requests in flight are completed. A second signal ends it at once.
 
+            Started by systemd, it tells it when it is ready, and serves on the sockets named \
+            public, services and socketmap that it is given.
+
             Examples:
               postern serve
               postern serve --profile test --port 0
@@ -32,9 +35,15 @@ struct ServeCommand: AsyncParsableCommand {
         var flags: [ConfigLoader.Flag] = []
         if let host { flags.append(.init(key: "server.host", name: "--host", value: host)) }
         if let port { flags.append(.init(key: "server.port", name: "--port", value: port)) }
-        let loaded = try options.load(flags)
+        let environment = Process.environment
+        let sockets = InheritedSockets(environment: environment)
+        let manager = ServiceManager(environment: environment)
+        for name in InheritedSockets.variables + ServiceManager.variables { unsetenv(name) }
+        var loader = options.loader(flags)
+        loader.inherited = sockets.layer
+        let loaded = try ConfigOptions.load(loader)
         let log = Log.toStandardError()
-        let error = await Service(loaded, log: log).run()
+        let error = await Service(loaded, sockets: sockets, manager: manager, log: log).run()
         await log.writer.drain()
         // Not exit(3): OpenSSL would free its locks while another thread creates a key.
         _exit(error.map { Exit.code(for: $0).rawValue } ?? 0)

@@ -57,6 +57,8 @@ struct Config: Sendable {
             hashLogin.allowPrivateNetworks = true
             hashLogin.ports = []
             storage.url = .inMemory
+            // Clients that stop the server know that they have no request on its way.
+            server.engine.drainGrace = .zero
         }
     }
 

@@ -32,6 +32,8 @@ enum ConfigSource: Equatable, Sendable {
     /// A file that a `…_FILE` variable names. Its content may be secret and is never shown.
     case secretFile(variable: String, path: String)
     case flag(String)
+    /// A listening socket of the service manager, by its name.
+    case inheritedSocket(name: String)
 
     var shown: String {
         switch self {
@@ -40,6 +42,7 @@ enum ConfigSource: Equatable, Sendable {
         case .variable(let name): name
         case .secretFile(let variable, let path): "\(variable) (\(path))"
         case .flag(let name): name
+        case .inheritedSocket(let name): "the inherited socket \(name)"
         }
     }
 

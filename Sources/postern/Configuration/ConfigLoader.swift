@@ -1,6 +1,7 @@
 internal import AuthStorage
 
-/// Combines the sources: defaults, then the file, then the environment, then the command line.
+/// Combines the sources: defaults, then the file, then the environment, then the command line, then
+/// the sockets of the service manager.
 ///
 /// The result is a complete ``Config`` with the source of each value, or all faults of all sources.
 /// A value that is not accepted is a fault also where another source overrides it.
@@ -11,6 +12,8 @@ struct ConfigLoader {
     var environment: [String: String] = [:]
     /// The options of the command line that are settings.
     var flags: [Flag] = []
+    /// The settings that inherited sockets take the place of.
+    var inherited = ConfigLayer()
     /// Returns the text of a file. Tests replace it.
     var readFile: @Sendable (String) throws(FileError) -> String = { path throws(FileError) in
         try File.text(at: path, atMost: ConfigFile.maximumBytes)
@@ -25,6 +28,7 @@ struct ConfigLoader {
     func load() throws(ConfigFaults) -> LoadedConfig {
         let layers = [
             fileLayer(), Environment.layer(of: environment, readFile: readFile), flagLayer(),
+            inherited,
         ]
         var faults = layers.flatMap(\.faults)
         var config = Config(profile: profile(from: layers))

@@ -61,6 +61,7 @@ struct ServerSection: Sendable {
         Setting("server.write_timeout", \.server.engine.writeDeadline, connectionDeadline),
         Setting("server.linger_timeout", \.server.engine.lingerDeadline, connectionDeadline),
         Setting("server.drain_delay", \.server.drainDelay, drainTime),
+        Setting("server.drain_grace", \.server.engine.drainGrace, drainTime),
         Setting("server.drain_timeout", \.server.engine.drainDeadline, drainTime),
     ]
 

@@ -17,17 +17,35 @@ struct ListenPlace {
         self.address = address
     }
 
-    /// The public one first.
+    private init(_ name: Name, _ socket: BoundSocket) {
+        self.name = name
+        address = socket.address
+        self.socket = socket
+    }
+
+    /// The public ones first, of which there is at least one.
+    /// - Parameter inherited: take the place of the addresses in the configuration.
     /// - Throws: ``ServicesListenerError``.
-    static func all(_ config: Config) throws -> [ListenPlace] {
+    static func all(
+        _ config: Config, _ inherited: InheritedSockets = InheritedSockets()
+    ) throws -> [ListenPlace] {
         let services = config.services
-        let others = [(Name.services, services.listen), (.socketmap, services.socketmap)]
-        return [ListenPlace(.public, .tcp(host: config.server.host, port: config.server.port))]
-            + (try others.compactMap { name, address in
-                try address.map {
-                    ListenPlace(name, try ServicesListener.listenAddress($0, services))
-                }
-            })
+        let configured: [(Name, ListenAddress?)] = [
+            (.public, .tcp(host: config.server.host, port: config.server.port)),
+            (
+                .services,
+                try services.listen.map { try ServicesListener.listenAddress($0, services) }
+            ),
+            (
+                .socketmap,
+                try services.socketmap.map { try ServicesListener.listenAddress($0, services) }
+            ),
+        ]
+        return configured.flatMap { name, address in
+            let sockets = inherited.sockets(for: name)
+            guard sockets.isEmpty else { return sockets.map { ListenPlace(name, $0) } }
+            return address.map { [ListenPlace(name, $0)] } ?? []
+        }
     }
 
     /// - Throws: `SocketError` when the address is in use, or cannot be used.
@@ -40,7 +58,7 @@ struct ListenPlace {
 
     /// Whether it is a unix socket in `directory`, which does not exist yet.
     func isInNewDirectory(_ directory: String) -> Bool {
-        guard case .unix(let file) = address else { return false }
+        guard socket == nil, case .unix(let file) = address else { return false }
         return file.path.hasPrefix("\(directory)/") && access(directory, F_OK) != 0
     }
 }

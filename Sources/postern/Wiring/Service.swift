@@ -11,11 +11,17 @@ struct Service: Sendable {
     let config: Config
     /// Logged before the start.
     let warnings: [String]
+    let sockets: InheritedSockets
+    let manager: ServiceManager
     let log: Log
 
-    init(_ loaded: LoadedConfig, log: Log) {
+    init(
+        _ loaded: LoadedConfig, sockets: InheritedSockets, manager: ServiceManager, log: Log
+    ) {
         config = loaded.config
         warnings = loaded.startWarnings
+        self.sockets = sockets
+        self.manager = manager
         self.log = log
     }
 
@@ -38,7 +44,7 @@ struct Service: Sendable {
 
     private func serve(until signals: StopSignals, _ logger: Logger) async throws {
         // Before anything is created: nothing is left behind when an address is in use.
-        var places = try ListenPlace.all(config)
+        var places = try ListenPlace.all(config, sockets)
         let directory = config.storage.directory
         for index in places.indices where !places[index].isInNewDirectory(directory) {
             _ = try places[index].bind()
@@ -85,15 +91,24 @@ struct Service: Sendable {
             "scrypt": "\(scrypt.kernel)",
         ]
         for (place, address) in zip(places, addresses).dropFirst() {
-            started[place.name.rawValue] = "\(address)"
+            let name = place.name.rawValue
+            started[name] = started[name].map { "\($0), \(address)" } ?? "\(address)"
         }
         logger.info("started", metadata: started)
+        manager.ready("Serving \(publicURL)")
+        let watchdog = Task {
+            await Watchdog(
+                manager: manager, server: server, pingDatabase: application.stores.ping
+            ).run()
+        }
         let background = Task { await tasks.run() }
         let signal = await signals.wait()
         logger.info("stopping", metadata: ["signal": "\(StopSignals.name(of: signal))"])
+        manager.stopping("Completing the requests in flight")
         background.cancel()
         await stop(server, draining)
         await background.value
+        watchdog.cancel()
         events.flush()
         await application.close()
         logger.info("stopped")

@@ -7,11 +7,11 @@ import Testing
         MonotonicTime(nanoseconds: milliseconds * 1_000_000)
     }
 
-    /// Head 100, body 200, idle 300, write 400, linger 50 milliseconds.
+    /// Head 100, body 200, idle 300, write 400, linger 50, grace 80 milliseconds.
     private static let limits = ConnectionPhase.Limits(
         head: .init(.milliseconds(100)), body: .init(.milliseconds(200)),
         idle: .init(.milliseconds(300)), write: .init(.milliseconds(400)),
-        linger: .init(.milliseconds(50)))
+        linger: .init(.milliseconds(50)), drainGrace: .init(.milliseconds(80)))
 
     private var phase = ConnectionPhase(limits: limits, at: at(0))
     private var output = ConnectionOutput(
@@ -202,11 +202,28 @@ import Testing
     @Test mutating func drainingClosesIdleConnectionsOnly() {
         var busy = self
         busy.receiveRequest(at: 0)
-        #expect(busy.phase.drain(busy.output) == .none)
+        #expect(busy.phase.drain(busy.output, at: Self.at(90)) == .none)
         var reading = self
         reading.phase.bytesArrived(at: Self.at(0))
-        #expect(reading.phase.drain(reading.output) == .none)
-        #expect(phase.drain(output) == .close)
-        #expect(phase.drain(output) == .none)
+        #expect(reading.phase.drain(reading.output, at: Self.at(90)) == .none)
+        #expect(phase.drain(output, at: Self.at(90)) == .close)
+        #expect(phase.drain(output, at: Self.at(90)) == .none)
+    }
+
+    @Test mutating func whileDrainingTheNextRequestHasTheGraceToArrive() {
+        var late = self
+        #expect(late.phase.drain(late.output, at: Self.at(79)) == .none)
+        // To drain again makes it no longer.
+        #expect(late.phase.drain(late.output, at: Self.at(79)) == .none)
+        #expect(late.expire(at: 79) == .none)
+        #expect(late.expire(at: 80) == .close)
+        receiveRequest(at: 10)
+        answer(at: 50)
+        #expect(send(leaving: 0, at: 50) == .none)
+        #expect(phase.drain(output, at: Self.at(100)) == .none)
+        receiveRequest(at: 120)
+        #expect(expire(at: 130) == .none)
+        answer(isLast: true, at: 140)
+        #expect(send(leaving: 0, at: 140) == .close)
     }
 }

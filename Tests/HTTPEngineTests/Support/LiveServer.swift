@@ -44,6 +44,7 @@ struct LiveServer: Sendable {
     init(_ adjust: (inout Setup) -> Void = { _ in }) throws {
         var setup = Setup()
         setup.loops = 2
+        setup.drainGrace = .zero
         adjust(&setup)
         let renderer: ErrorRenderer = { error, _ in
             .text("error \(error.status.code)\n", status: error.status)

@@ -1,0 +1,130 @@
+import Glibc
+import HTTPEngine
+import Networking
+import Testing
+
+@testable import postern
+
+@Suite struct InheritedSocketsTests {
+    private let scratch = Scratch()
+
+    /// What a service manager sets for the process with the number 42.
+    private func variables(_ count: String, _ names: String? = nil) -> [String: String] {
+        var variables = ["LISTEN_PID": "42", "LISTEN_FDS": count]
+        variables["LISTEN_FDNAMES"] = names
+        return variables
+    }
+
+    /// Sockets that listen on 127.0.0.1, with descriptors in a row that nothing else has.
+    private func listening(_ count: Int32, from first: Int32) {
+        for descriptor in first..<first + count {
+            let own = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+            #expect(listen(own, 8) == 0)
+            #expect(dup2(own, descriptor) == descriptor)
+            close(own)
+        }
+    }
+
+    private func taken(_ variables: [String: String], first: Int32) -> InheritedSockets {
+        InheritedSockets(environment: variables, process: 42, first: first)
+    }
+
+    @Test func theyTakeThePlaceOfTheAddressesOfTheirNames() throws {
+        listening(3, from: 900)
+        let sockets = taken(variables("3", "public:services:public"), first: 900)
+        let port = try #require(SocketAddress(boundTo: 900)?.port)
+        let services = try #require(SocketAddress(boundTo: 901)?.port)
+        var loader = loader(
+            file: "server.port = 1\nserver.host = \"::1\"\nservices.secret_file = \"s\"")
+        loader.inherited = sockets.layer
+        let config = try loader.load().config
+        #expect(config.server.host == "0.0.0.0" && config.server.port == port)
+        #expect(config.services.listen?.text == "0.0.0.0:\(services)")
+        let places = try ListenPlace.all(config, sockets)
+        #expect(places.map(\.name) == [.public, .public, .services])
+        #expect(places.first?.address == .tcp(host: "0.0.0.0", port: port))
+    }
+
+    /// Others could ask without a secret.
+    @Test func theRulesOfTheSettingsApplyToThem() throws {
+        listening(1, from: 910)
+        var loader = loader()
+        loader.inherited = taken(variables("1", "services"), first: 910).layer
+        let found = faults(loader)
+        #expect(found.count == 1)
+        #expect(
+            found.first?.hasPrefix("the inherited socket services: services.listen: 0.0.0.0:")
+                == true)
+    }
+
+    @Test func withoutNamesTheyArePublic() throws {
+        listening(1, from: 920)
+        let sockets = taken(variables("1"), first: 920)
+        #expect(sockets.layer.faults.isEmpty)
+        #expect(sockets.sockets(for: .public).count == 1)
+    }
+
+    @Test func thoseOfAnotherProcessAreNotTaken() throws {
+        listening(1, from: 930)
+        defer { close(930) }
+        var other = variables("1")
+        other["LISTEN_PID"] = "43"
+        for environment in [other, ["LISTEN_FDS": "1"], ["LISTEN_PID": "42"], [:]] {
+            let sockets = taken(environment, first: 930)
+            #expect(sockets.layer.faults.isEmpty && sockets.layer.entries.isEmpty)
+        }
+    }
+
+    @Test(arguments: [
+        (["LISTEN_FDS": "x"], "LISTEN_FDS: is not a number from 0 to 64"),
+        (["LISTEN_FDS": "-1"], "LISTEN_FDS: is not a number from 0 to 64"),
+        (["LISTEN_FDS": "65"], "LISTEN_FDS: is not a number from 0 to 64"),
+        (
+            ["LISTEN_FDS": "1", "LISTEN_FDNAMES": "a:b"],
+            "LISTEN_FDNAMES: has 2 names for 1 sockets"
+        ),
+        (
+            ["LISTEN_FDS": "1", "LISTEN_FDNAMES": "postern.socket"],
+            "LISTEN_FDNAMES: \"postern.socket\" is no listener"
+        ),
+        // Nothing has this descriptor.
+        (
+            ["LISTEN_FDS": "1", "LISTEN_FDNAMES": "public"],
+            "LISTEN_FDS: public (940) is not a stream socket"
+        ),
+    ])
+    func whatCannotBeUsedIsAFault(variables: [String: String], problem: String) {
+        let sockets = taken(variables.merging(["LISTEN_PID": "42"]) { $1 }, first: 940)
+        #expect(sockets.layer.faults.count == 1)
+        #expect(sockets.layer.faults.first?.shown.hasPrefix("\(problem); ") == true)
+    }
+
+    @Test func thePublicListenerHasAPortAndEachOtherIsOne() throws {
+        let path = "\(scratch.path)/s"
+        let bound = try BoundSocket(.unix(SocketFile(path: path)))
+        defer { bound.close() }
+        // `BoundSocket` does not show its descriptor: the one that has this path.
+        let descriptor = try #require((3..<900).first { Self.path(of: $0) == path })
+        #expect(listen(descriptor, 8) == 0)
+        for number in Int32(950)...951 { dup2(descriptor, number) }
+        let faults = taken(variables("2", "public:services"), first: 950).layer.faults
+        #expect(faults.map(\.problem) == ["public (950) is a unix socket"])
+        for number in Int32(950)...951 { dup2(descriptor, number) }
+        let twice = taken(variables("2", "services:services"), first: 950)
+        #expect(twice.layer.faults.map(\.problem) == ["names services twice"])
+    }
+
+    private static func path(of descriptor: Int32) -> String? {
+        var address = sockaddr_un()
+        var size = socklen_t(MemoryLayout<sockaddr_un>.size)
+        let result = withUnsafeMutablePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                getsockname(descriptor, $0, &size)
+            }
+        }
+        guard result == 0, address.sun_family == AF_UNIX else { return nil }
+        return withUnsafeBytes(of: address.sun_path) {
+            String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
+        }
+    }
+}
