@@ -3,12 +3,13 @@
 import concurrent.futures
 import json
 import signal
+import subprocess
 import time
 
 import requests
 
 from agent import Agent
-from program import await_true, run
+from program import BINARY, await_true, environment, run
 from wire import Wire
 
 HEALTH = b"GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n"
@@ -96,6 +97,25 @@ def test_a_port_in_use_is_reported_and_not_shared(start, tmp_path):
     assert result.returncode != 0
     assert str(server.port) in result.stderr and result.stdout == ""
     assert requests.get(server.url + "/healthz", timeout=5).status_code == 200
+
+
+def test_the_end_of_standard_input_stops_it_where_that_is_wanted(tmp_path):
+    command = [str(BINARY), "serve", "--profile", "test", "--port", "0"]
+    for flags, ends in [(["--stop-at-eof"], True), ([], False)]:
+        server = subprocess.Popen(
+            command + flags, cwd=tmp_path, env=environment(), stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+        url = server.stdout.readline().removeprefix("listening on ").strip()
+        if ends:
+            server.stdin.write("not the end\n" * 10_000)
+            server.stdin.flush()
+        assert requests.get(url + "/healthz", timeout=60).status_code == 200
+        server.stdin.close()
+        if not ends:
+            assert requests.get(url + "/healthz", timeout=60).status_code == 200
+            server.terminate()
+        assert server.wait(60) == 0
+        server.stdout.close()
 
 
 def test_it_listens_on_ipv6_too(start):

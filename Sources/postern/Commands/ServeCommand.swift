@@ -11,13 +11,15 @@ struct ServeCommand: AsyncParsableCommand {
             to standard error: text on a terminal, JSON lines otherwise. SIGTERM, SIGINT or \
             SIGHUP stop it gracefully: /readyz answers 503, after server.drain_delay the \
             listener closes, and requests in flight are completed. A second signal ends it at once.
+            With --stop-at-eof the end of standard input is such a signal: give it a pipe, and the \
+            server ends with the program that started it, however that ends.
 
             Started by systemd, it tells it when it is ready, and serves on the sockets named \
             public, services and socketmap that it is given.
 
             Examples:
               postern serve
-              postern serve --profile test --port 0
+              postern serve --profile test --port 0 --stop-at-eof
               postern serve --config /etc/postern.toml --profile production
             """)
 
@@ -31,6 +33,11 @@ struct ServeCommand: AsyncParsableCommand {
             "The TCP port to listen on, 0 for a free one (server.port).", valueName: "n"))
     var port: String?
 
+    @Flag(
+        name: .customLong("stop-at-eof"),
+        help: "Stop when standard input ends, as for SIGTERM.")
+    var stopsAtEOF = false
+
     func run() async throws {
         var flags: [ConfigLoader.Flag] = []
         if let host { flags.append(.init(key: "server.host", name: "--host", value: host)) }
@@ -43,6 +50,8 @@ struct ServeCommand: AsyncParsableCommand {
         loader.inherited = sockets.layer
         let loaded = try ConfigOptions.load(loader)
         let log = Log.toStandardError()
+        // A SIGTERM that comes before the server waits for it ends the process.
+        if stopsAtEOF { StandardInput.terminateAtEnd() }
         let error = await Service(loaded, sockets: sockets, manager: manager, log: log).run()
         await log.writer.drain()
         // Not exit(3): OpenSSL would free its locks while another thread creates a key.
