@@ -1,6 +1,7 @@
 """The fixtures of docs/test-suites.md, taken from the page and run as a reader would run them."""
 
 import re
+import shutil
 import subprocess
 import sys
 
@@ -22,22 +23,44 @@ let package = Package(
 
 
 def write(directory, *names):
-    directory.mkdir(exist_ok=True)
     for name in names:
+        (directory / name).parent.mkdir(exist_ok=True)
         (directory / name).write_text(BLOCKS[name])
 
 
 def test_every_fixture_of_the_page_is_run_here():
-    assert set(BLOCKS) == {"conftest.py", "test_mail.py", "PosternServer.swift", "MailTests.swift"}
+    assert set(BLOCKS) == {
+        "conftest.py", "test_mail.py", "package/conftest.py", "package/test_sessions.py",
+        "PosternServer.swift", "MailTests.swift"}
+
+
+def pytest_in(directory, **variables):
+    """A session of pytest; returns its summary."""
+    result = subprocess.run(
+        [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", str(directory)], cwd=directory,
+        env=environment(**variables), text=True, capture_output=True, timeout=120,
+        stdin=subprocess.DEVNULL)
+    assert result.returncode == 0, result.stdout + result.stderr
+    return result.stdout
 
 
 def test_the_pytest_fixture_runs(tmp_path):
     write(tmp_path, "conftest.py", "test_mail.py")
-    result = subprocess.run(
-        [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", str(tmp_path)], cwd=tmp_path,
-        env=environment(PATH_TO_POSTERN=str(BINARY)), text=True, capture_output=True, timeout=120,
-        stdin=subprocess.DEVNULL)
-    assert result.returncode == 0 and "1 passed" in result.stdout, result.stdout + result.stderr
+    assert "1 passed" in pytest_in(tmp_path, PATH_TO_POSTERN=str(BINARY))
+
+
+def test_the_package_is_installed_and_its_fixtures_run(tmp_path):
+    source, installed = tmp_path / "source", tmp_path / "installed"
+    shutil.copytree(ROOT / "clients/python", source)
+    done = subprocess.run(
+        [sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check",
+         "--no-index", "--no-deps", "--no-build-isolation", "--target", installed, source],
+        text=True, capture_output=True, timeout=120, stdin=subprocess.DEVNULL)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert (installed / "postern_testing/py.typed").exists()
+    write(tmp_path, "package/conftest.py", "package/test_sessions.py")
+    found = {"PYTHONPATH": str(installed), "POSTERN_BINARY": str(BINARY)}
+    assert "2 passed" in pytest_in(tmp_path / "package", **found)
 
 
 @pytest.fixture(scope="session")

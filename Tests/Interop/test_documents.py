@@ -10,8 +10,9 @@ from argon2.low_level import Type, hash_secret_raw
 from agent import SALT, proof
 from program import ROOT, run
 
-PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")])
-SOURCES = [path for folder in ["Sources", "Tests", "config", ".ci", "deploy"]
+PAGES = sorted([
+    *ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md"), ROOT / "clients/python/README.md"])
+SOURCES = [path for folder in ["Sources", "Tests", "config", ".ci", "deploy", "clients"]
            for path in sorted((ROOT / folder).rglob("*"))
            if path.is_file() and path.suffix in
            {".swift", ".py", ".toml", ".sh", ".md", ".txt", ".json", ".yaml", ".conf", ".cfg", ""}]

@@ -1,0 +1,252 @@
+"""clients/python: the package that starts servers for other people's test suites."""
+
+import concurrent.futures
+import datetime
+import os
+import pathlib
+import signal
+import statistics
+import subprocess
+import sys
+import threading
+import time
+
+import pytest
+
+from program import BINARY, ROOT, await_true, environment
+
+SOURCE = ROOT / "clients/python"
+sys.path.insert(0, str(SOURCE / "src"))
+
+from postern_testing import Postern, PosternError, PosternStartError  # noqa: E402
+
+
+@pytest.fixture(scope="module")
+def shared():
+    with Postern(binary=BINARY) as server:
+        yield server
+
+
+@pytest.fixture
+def server(shared):
+    shared.reset()
+    return shared
+
+
+def descriptors():
+    return sorted(os.readlink(f"/proc/self/fd/{name}") for name in os.listdir("/proc/self/fd")
+                  if os.path.exists(f"/proc/self/fd/{name}"))
+
+
+def children(of):
+    """The processes whose parent this is."""
+    found = []
+    for directory in pathlib.Path("/proc").glob("[0-9]*"):
+        try:
+            fields = (directory / "stat").read_text().rpartition(")")[2].split()
+        except OSError:
+            continue
+        if int(fields[1]) == of:
+            found.append(int(directory.name))
+    return found
+
+
+def alive(pid):
+    try:
+        return pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+def script(directory, text):
+    """A Python program that can import the package; it prints the ids of servers."""
+    file = directory / "program.py"
+    file.write_text("import os, signal, sys, threading, time\nfrom postern_testing import Postern\n" + text)
+    return subprocess.Popen(
+        [sys.executable, "-u", str(file)], stdout=subprocess.PIPE, stdin=subprocess.PIPE, text=True,
+        env=environment(PYTHONPATH=str(SOURCE / "src"), POSTERN_BINARY=str(BINARY)))
+
+
+def test_a_start_takes_this_long(report):
+    taken = []
+    for _ in range(5):
+        begun = time.monotonic()
+        server = Postern(binary=BINARY)
+        taken.append((time.monotonic() - begun) * 1000)
+        server.stop()
+    report(f"postern_testing: a start takes {statistics.median(taken):.0f} ms ({min(taken):.0f} to {max(taken):.0f})")
+
+
+def test_many_servers_eight_at_once_leave_nothing(tmp_path, monkeypatch):
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+    Postern(binary=BINARY).stop()
+    before = descriptors(), sorted(children(os.getpid())), threading.active_count()
+
+    def one(number):
+        with Postern(binary=BINARY) as server:
+            agent = server.create_agent(f"agent-{number}@mail.test")
+            assert agent.token and len(server.events()) == 1
+            return server.pid
+
+    with concurrent.futures.ThreadPoolExecutor(8) as pool:
+        pids = list(pool.map(one, range(32)))
+    assert len(set(pids)) > 8 and not any(alive(pid) for pid in set(pids) - {os.getpid()})
+    assert (descriptors(), sorted(children(os.getpid())), threading.active_count()) == before
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("end", ["SIGKILL", "SIGTERM", "exit", "exception", "forked"])
+def test_however_the_parent_ends_its_servers_end(tmp_path, end):
+    endings = {"exit": "sys.exit(3)", "exception": "raise ValueError", "forked": """
+if os.fork() == 0:
+    servers[0].stop()
+    os.execvp("sleep", ["sleep", "1000"])
+time.sleep(1000)"""}
+    parent = script(tmp_path, f"""
+servers = [Postern(), Postern()]
+print(*(server.pid for server in servers))
+sys.stdin.readline()
+{endings.get(end, 'time.sleep(1000)')}
+""")
+    pids = [int(word) for word in parent.stdout.readline().split()]
+    assert len(pids) == 2 and all(alive(pid) for pid in pids)
+    parent.stdin.write("\n")
+    parent.stdin.flush()
+    forked = []
+    if end == "forked":
+        forked = await_true(lambda: [
+            pid for pid in children(parent.pid) if pid not in pids and pathlib.Path(
+                f"/proc/{pid}/comm").read_text() == "sleep\n"], "no child")
+        assert all(alive(pid) for pid in pids)
+    if end in ("SIGKILL", "SIGTERM", "forked"):
+        parent.send_signal(signal.SIGTERM if end == "SIGTERM" else signal.SIGKILL)
+    parent.wait(60)
+    await_true(lambda: not any(alive(pid) for pid in pids), "a server is left")
+    # It was not the end of the child that ended the servers.
+    for pid in forked:
+        assert alive(pid)
+        os.kill(pid, signal.SIGKILL)
+    parent.stdin.close()
+    parent.stdout.close()
+
+
+def test_a_server_outlives_the_thread_that_started_it():
+    started = []
+    thread = threading.Thread(target=lambda: started.append(Postern(binary=BINARY)))
+    thread.start()
+    thread.join()
+    with started[0] as server:
+        assert server.clock.now() and server.running
+
+
+def test_stopping_twice_or_a_server_that_has_died_is_no_error():
+    server = Postern(binary=BINARY)
+    os.kill(server.pid, signal.SIGKILL)
+    await_true(lambda: not server.running, "it lives")
+    server.stop()
+    server.stop()
+
+
+def test_a_start_that_fails_says_why(tmp_path):
+    def fails(text, **options):
+        with pytest.raises(PosternStartError) as error:
+            Postern(**{"binary": BINARY, **options})
+        assert text in str(error.value), str(error.value)
+
+    before = descriptors()
+    fails("there is no program /nowhere (given as `binary`)", binary="/nowhere")
+    fails("exit code 1, and logged nothing", binary="/bin/false")
+    fails("users.registration", settings={"users.registration": "sometimes"})
+    fails("exit code 78; it logged last:\n  1 fault", settings={"server.loops": "x"})
+    hangs = tmp_path / "hangs"
+    hangs.write_text("#!/bin/sh\necho not yet >&2\nexec sleep 1000\n")
+    hangs.chmod(0o755)
+    fails("did not listen within 0.5 seconds; it logged last:\n  not yet", binary=hangs,
+          start_timeout=0.5)
+    broken = tmp_path / "broken"
+    broken.write_bytes(b"\x7fELF")
+    broken.chmod(0o755)
+    fails("cannot run", binary=broken)
+    assert descriptors() == before and not [
+        pid for pid in children(os.getpid()) if "sleep" in pathlib.Path(f"/proc/{pid}/comm").read_text()]
+
+
+def test_the_program_is_found(monkeypatch, tmp_path):
+    monkeypatch.setenv("POSTERN_BINARY", str(BINARY))
+    with Postern() as server:
+        assert server.running
+    monkeypatch.delenv("POSTERN_BINARY")
+    (tmp_path / "postern").symlink_to(BINARY)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    with Postern() as server:
+        assert server.running
+    monkeypatch.setenv("PATH", "/nowhere")
+    with pytest.raises(PosternStartError, match="set POSTERN_BINARY"):
+        Postern()
+
+
+def test_settings_are_passed_and_those_of_the_environment_are_not(monkeypatch):
+    monkeypatch.setenv("POSTERN_USERS_REGISTRATION", "nonsense")
+    settings = {"mail.domains": ["a.test", "b.test"], "limits.enabled": True,
+                "limits.general_per_second": 1000}
+    with Postern(binary=BINARY, settings=settings) as server:
+        assert server.create_agent().address.endswith("@a.test")
+        assert server.create_account("x@b.test").address == "x@b.test"
+        lines = server.log_lines()
+        assert lines and all(line.startswith("{") for line in lines)
+
+
+def test_what_it_makes_can_be_used(server):
+    agent = server.create_agent("bob@mail.test")
+    signed_up = server.sign_up("agent-of-test")
+    box = server.create_account(password="correct horse")
+    user = server.create_user("ada@example.com")
+    owned = server.create_account(owner=user)
+    for login in (agent, signed_up, box, owned, server.account_token(agent), server.account_token(box)):
+        assert server.call("POST", "/api/v1/capability", token=login.token)["expiresIn"] == 120
+    assert server.call("POST", "/api/token", {
+        "address": box.address, "password": "correct horse"})["id"] == box.id
+    assert server.call("GET", "/userinfo", token=server.capability(agent).token)["email"] == agent.address
+    accounts = server.call("GET", "/api/user/accounts", token=user.token)["accounts"]
+    assert [account["id"] for account in accounts] == [owned.id]
+    api = server.api_token(user.email, name="ci", expires_in=60, scopes=["accounts"])
+    assert server.call("GET", "/api/user/accounts", token=api.token)["accounts"] == accounts
+    assert api.id and api.expires_at - server.clock.now() <= datetime.timedelta(seconds=60)
+    assert server.api_token(user).expires_at is None
+    assert server.call("GET", "/api/user/me", token=server.user_token(user).token)["id"] == user.id
+
+
+def test_lists_may_be_longer_than_one_request(server):
+    agents = server.create_agents(150)
+    assert len({agent.address for agent in agents}) == 150
+    assert [agent.address for agent in server.create_agents(["b@mail.test", "a@mail.test"])] == [
+        "b@mail.test", "a@mail.test"]
+    assert [box.password for box in server.create_accounts([{"password": "secret-1"}, {}])][0] == "secret-1"
+    events = server.events()
+    assert len(events) == 154 and {event.kind for event in events} == {"account_created"}
+    assert server.events(after=events[-2].sequence) == events[-1:]
+
+
+def test_the_clock_moves(server):
+    agent = server.create_agent()
+    server.clock.advance(datetime.timedelta(minutes=59, microseconds=1))
+    server.call("POST", "/api/v1/capability", token=agent.token)
+    server.clock.advance(60)
+    with pytest.raises(PosternError) as error:
+        server.call("POST", "/api/v1/capability", token=agent.token)
+    assert error.value.status == 401
+    zone = datetime.timezone(datetime.timedelta(hours=2))
+    assert server.clock.set(datetime.datetime(2030, 1, 15, 12, 30, tzinfo=zone)).hour == 10
+    assert server.clock.set(datetime.datetime(2030, 1, 15, 10, 30)).hour == 10
+    server.reset()
+    assert abs(server.clock.now() - datetime.datetime.now(datetime.timezone.utc)).days < 1
+    assert server.events() == []
+
+
+def test_an_error_has_its_code(server):
+    with pytest.raises(PosternError, match="409 address_taken: .+") as error:
+        server.create_accounts([{"address": "x@mail.test"}] * 2)
+    assert (error.value.status, error.value.code) == (409, "address_taken")
+    with pytest.raises(PosternError, match="401 .+challenge"):
+        server.call("POST", "/api/v1/session", {})
