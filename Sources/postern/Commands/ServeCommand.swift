@@ -10,7 +10,7 @@ struct ServeCommand: AsyncParsableCommand {
             Prints "listening on http://HOST:PORT" to standard output when it is ready, and logs \
             to standard error: text on a terminal, JSON lines otherwise. SIGTERM, SIGINT or \
             SIGHUP stop it gracefully: /readyz answers 503, after server.drain_delay the \
-            listener closes, and requests in flight are completed. A second signal ends it at once.
+            listener closes, and requests in flight are completed. A second signal ends it at once. \
             With --stop-at-eof the end of standard input is such a signal: give it a pipe, and the \
             server ends with the program that started it, however that ends.
 
