@@ -12,6 +12,8 @@ struct PoolJob: Sendable {
     let work: Work
     /// Tells the caller that its job will not run.
     let cancel: @Sendable () -> Void
+    /// Since the pool got it.
+    let age = ElapsedTime()
 
     /// Runs the job by itself.
     func run(_ lane: Int) {
@@ -48,6 +50,8 @@ struct WaitingJobs: Sendable {
     private var all = FairQueue<Entry>()
     /// The jobs of each batch that has any; they are in `all`, too.
     private var batches: [ObjectIdentifier: FairQueue<Entry>] = [:]
+    /// How long jobs that were run had waited.
+    private(set) var waits = Histogram.durations
 
     var count: Int { all.count }
 
@@ -62,15 +66,20 @@ struct WaitingJobs: Sendable {
         }
     }
 
+    /// Counts a job that has found a free lane, and so did not wait here.
+    mutating func countRunAtOnce() { waits.record(0) }
+
     /// Removes the jobs of the next pass.
     /// - Returns: what runs them; it gets the index of its lane.
     mutating func popPass() -> (@Sendable (Int) -> Void)? {
         guard let first = all.popFirst() else { return nil }
+        waits.record(first.job.age.nanoseconds)
         guard case .batched(let batch, let key) = first.job.work else { return first.job.run }
         removeFromBatch(first, takesTurn: true)
         var keys = [key]
         while keys.count < batch.limit, let next = batches[batch.id]?.popFirst() {
             _ = all.remove(next.ticket, of: next.client)
+            waits.record(next.job.age.nanoseconds)
             if case .batched(_, let key) = next.job.work { keys.append(key) }
         }
         forgetIfEmpty(batch)

@@ -58,6 +58,8 @@ public final class WorkerPool: Sendable {
         public let waiting: Int
         /// Callers that got ``Full``.
         public let rejected: Int
+        /// How long the jobs that have begun had waited for a lane.
+        public let waits: Histogram
     }
 
     /// A place in a pool, given back when this value is destroyed. A job that is run in it is never
@@ -162,7 +164,7 @@ public final class WorkerPool: Sendable {
             Statistics(
                 lanes: lanes.count, capacity: capacity, reserved: state.reserved,
                 running: lanes.count - state.idle.count, waiting: state.waiting.count,
-                rejected: state.rejected)
+                rejected: state.rejected, waits: state.waiting.waits)
         }
     }
 
@@ -245,7 +247,11 @@ public final class WorkerPool: Sendable {
     private func submit(_ job: PoolJob, ticket: UInt64, of client: IPAddress?) {
         let lane: Int? = state.withLock { state in
             let lane = state.idle.popLast()
-            if lane == nil { state.waiting.append(job, ticket: ticket, of: client) }
+            if lane == nil {
+                state.waiting.append(job, ticket: ticket, of: client)
+            } else {
+                state.waiting.countRunAtOnce()
+            }
             return lane
         }
         if let lane { lanes[lane].queue.async { self.drain(lane, first: job.run) } }

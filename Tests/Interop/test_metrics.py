@@ -1,12 +1,20 @@
 """GET /metrics of the services listener, as Prometheus reads it."""
 
+import os
+import pathlib
 import re
 import subprocess
+import time
 
 import pytest
 import requests
 
+from agent import Agent
+from hashhost import argon2
+from hashlogin import HashLogin
 from mailboxes import PASSWORD, Mailboxes
+from postgres import TestDatabase
+from program import ROOT, await_true, run
 from services import Services, basic
 
 SAMPLE = re.compile(r'([a-z0-9_]+)(?:\{((?:[a-z_]+="(?:[^"\\]|\\.)*",?)+)\})? (\S+)')
@@ -128,3 +136,154 @@ def test_the_secret_is_needed_and_may_be_that_of_a_scrape_configuration(start, t
     for credential in [f"Bearer {secret}", basic("prometheus", secret)]:
         answer = services.call("GET", "/metrics", {"Authorization": credential})
         assert answer.status == 200 and ROUTE in answer.body.decode()
+
+
+def test_logins_are_counted_by_kind_and_result(listening, change, name):
+    server, services = listening
+    boxes, agent = Mailboxes(server.url), Agent(server.url)
+    box, user = boxes.mailbox(), boxes.user()
+    assert boxes.login(box.address).status_code == 200
+    assert services.check(box.address, "wrong").status == 401
+    body = {"email": user.email, "password": user.password}
+    assert boxes.call("POST", "/api/user/login", None, body).status_code == 200
+    key = agent.session(username=name()).json()["apiKey"]
+    assert agent.session(apiKey=key).status_code == 200
+    assert agent.session(apiKey="pst_nobody").status_code == 401
+    logins = "postern_logins_total"
+    assert change(logins, kind="mailbox", result="succeeded") == 1
+    assert change(logins, kind="mailbox", result="failed") == 1
+    assert change(logins, kind="user", result="succeeded") == 1
+    assert change(logins, kind="agent", result="succeeded") == 1
+    assert change(logins, kind="agent", result="failed") == 1
+    assert change(logins, kind="hash_login") == 0
+    events = "postern_credential_events_total"
+    assert change(events, kind="user_created") == 1
+    assert change(events, kind="account_created") == 2
+    assert change(events, kind="login_failed") == 2
+
+
+def test_proofs_of_work_are_counted(listening, change, name):
+    server, services = listening
+    agent = Agent(server.url)
+    assert agent.session(username=name()).status_code == 201
+    challenge = agent.challenge()
+    refuse = {"powHex": "0" * 128, "nonce": "1", "username": name()}
+    assert agent.post("/api/v1/session", challenge, refuse).status_code == 403
+    assert agent.post("/api/v1/session", challenge, refuse).status_code == 401
+    assert agent.post("/api/v1/session", agent.challenge(), {
+        **refuse, "powHex": "f" * 128}).status_code == 403
+    proofs = "postern_proof_of_work_total"
+    counted = {event: change(proofs, kind="agent", event=event) for event in [
+        "issued", "spent", "solved", "wrong", "too_easy", "invalid", "refunded"]}
+    assert counted == {"issued": 3, "spent": 2, "solved": 1, "wrong": 1, "too_easy": 1,
+                       "invalid": 1, "refunded": 0}
+    assert Scrape(services).value("postern_proof_of_work_difficulty") >= 1
+
+
+def test_rejections_by_a_rate_and_throttled_logins_are_counted(start, tmp_path):
+    address = f"unix:{tmp_path}/s"
+    server = start(
+        profile="development", POSTERN_SERVICES_LISTEN=address,
+        POSTERN_LIMITS_GENERAL_PER_SECOND="1")
+    services = Services(address)
+
+    def until_429(status):
+        await_true(lambda: status() == 429, "a request is rejected")
+
+    for _ in range(3):
+        until_429(lambda: requests.get(server.url + "/api/domains", timeout=30).status_code)
+        until_429(lambda: services.check("nobody@mail.test", "wrong").status)
+    scrape = Scrape(services)
+    assert scrape.value("postern_rate_limited_total", **{"class": "general"}) == 3
+    assert scrape.value("postern_rate_limited_total") == 3
+    assert scrape.value("postern_logins_total", kind="mailbox", result="throttled") == 3
+    assert scrape.value("postern_logins_total", kind="mailbox", result="failed") >= 5
+    assert scrape.value("postern_security_events_total", kind="attempt_throttled") >= 1
+
+
+def test_pools_and_the_database_are_counted(listening, change):
+    server, services = listening
+    box = Mailboxes(server.url).mailbox()
+    services.check(box.address, PASSWORD)
+    scrape = Scrape(services)
+    assert scrape.labels("postern_pool_lanes", "pool") == {
+        "hashing", "signing", "dns", "login_look_up", "login_fetch", "registration_look_up",
+        "registration_fetch"}
+    for gauge in ["running", "waiting", "places_taken"]:
+        assert scrape.value(f"postern_pool_{gauge}", pool="dns") == 0
+    assert scrape.value("postern_pool_places", pool="hashing") > scrape.value(
+        "postern_pool_lanes", pool="hashing") >= 1
+    # One hash to make the account, one to check its password.
+    assert change("postern_pool_wait_seconds_count", pool="hashing") >= 2
+    assert change("postern_store_statement_seconds_count", statement="commit") >= 2
+    commits = change("postern_store_transaction_seconds_count")
+    assert commits == change("postern_store_batch_size_count", batch="writes") >= 2
+    assert change("postern_store_statement_seconds_sum", statement="commit") > 0
+    assert change("postern_store_batch_size_sum", batch="writes") >= commits
+    for use in ["agent", "accounts", "capability", "login"]:
+        made = scrape.value("postern_signing_key_created_timestamp_seconds", use=use)
+        assert abs(time.time() - made) < 3600
+
+
+def test_postgresql_is_counted(start, tmp_path):
+    address = f"unix:{tmp_path}/s"
+    server = start(POSTERN_SERVICES_LISTEN=address, POSTERN_STORAGE_URL=TestDatabase().url)
+    services = Services(address)
+    box = Mailboxes(server.url).mailbox()
+    services.check(box.address, PASSWORD)
+    scrape = Scrape(services)
+    promtool("check", "metrics", text=scrape.text)
+    assert scrape.value("postern_build_info", storage="postgresql") == 1
+    assert scrape.value("postern_store_connections_open") >= 1
+    assert scrape.value("postern_pool_lanes", pool="database") >= 1
+    assert scrape.value("postern_pool_wait_seconds_count", pool="database") >= 2
+    assert scrape.value("postern_store_transaction_seconds_count") >= 2
+    assert scrape.value("postern_store_batch_size_sum", batch="accounts") == 1
+    assert scrape.value("postern_store_batch_size_sum", batch="look_ups") >= 1
+    assert scrape.value("postern_store_statement_seconds_count", statement="insertAccounts") == 1
+
+
+def test_fetches_are_counted_by_result(start, tmp_path, host, authority):
+    address = f"unix:{tmp_path}/s"
+    server = start(
+        POSTERN_SERVICES_LISTEN=address, POSTERN_HASH_LOGIN_CA_FILE=str(authority.file))
+    services, logins = Services(address), HashLogin(server.url)
+    url = host.serve(argon2("right"))
+    assert logins.register("a@users.example", url, "right").status_code == 201
+    assert logins.login("a@users.example", "right").status_code == 200
+    assert logins.register(
+        "b@users.example", host.serve(b"gone", status=404), "right").status_code == 422
+    scrape, fetches = Scrape(services), "postern_fetches_total"
+    assert scrape.value(fetches, purpose="registration", result="fetched") == 1
+    assert scrape.value(fetches, purpose="registration", result="failed") == 1
+    assert scrape.value(fetches, purpose="login", result="fetched") == 1
+    assert scrape.value(fetches) == 3
+    assert scrape.value("postern_logins_total", kind="hash_login", result="succeeded") == 1
+    assert scrape.value("postern_pool_wait_seconds_count", pool="login_fetch") == 1
+
+
+def test_the_process_is_the_one_that_serves(listening):
+    server, services = listening
+    scrape = Scrape(services)
+    status = pathlib.Path(f"/proc/{server.process.pid}")
+    assert abs(time.time() - scrape.value("process_start_time_seconds")) < 3600
+    resident = int((status / "statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+    assert 0.5 < scrape.value("process_resident_memory_bytes") / resident < 2
+    assert scrape.value("process_virtual_memory_bytes") > resident
+    assert 3 < scrape.value("process_open_fds") < scrape.value("process_max_fds")
+    assert scrape.value("process_cpu_seconds_total") > 0
+    assert Scrape(services).value("process_cpu_seconds_total") > scrape.value(
+        "process_cpu_seconds_total")
+    (labels,) = scrape.samples["postern_build_info"]
+    version, kernel = run("--version", directory="/").stdout.splitlines()
+    assert dict(labels)["version"] == version
+    assert kernel.startswith(f"scrypt: {dict(labels)['scrypt']}")
+
+
+def test_the_table_for_operators_has_every_metric(listening):
+    server, services = listening
+    page = (ROOT / "docs/operators.md").read_text()
+    section = page.partition("\n## Metrics\n")[2].partition("\n## ")[0]
+    documented = set(re.findall(r"`((?:postern|process)_\w+)`", section.partition("\n### ")[0]))
+    # Only PostgreSQL has connections.
+    assert documented - {"postern_store_connections_open"} == set(Scrape(services).types)

@@ -170,6 +170,8 @@ import Testing
         // A lane is idle again a moment after its caller has the result.
         let now = pool.statistics
         #expect(now.reserved == 0 && now.waiting == 0 && now.rejected == 1)
+        // Two found a free lane, and one had to wait.
+        #expect(now.waits.count == 3 && now.waits.sum > 0)
     }
 
     @Test func twoPoolsShareNothing() async throws {

@@ -89,6 +89,14 @@ public final class DifficultyGovernor: Sendable {
         return min(settings.maximum, settings.base + extra)
     }
 
+    /// The difficulty for a client that has not asked for a challenge for some time.
+    public func lowest(at now: ContinuousClock.Instant) -> Int {
+        let server = state.withLock { $0.server.value(at: now, halfLife: settings.halfLife) }
+        return min(
+            settings.maximum,
+            settings.base + Self.doublings(of: server, beyond: settings.serverAllowance))
+    }
+
     private static func doublings(of count: Double, beyond allowance: Double) -> Int {
         var extra = 0
         var rest = count
@@ -112,11 +120,16 @@ struct DecayingCount: Sendable {
     mutating func add(_ number: Double, at now: ContinuousClock.Instant, halfLife: Duration)
         -> Double
     {
-        let lapse = updated.map { max(0, Double($0.duration(to: now).wholeMilliseconds)) } ?? 0
-        let halvings = lapse / max(1, Double(halfLife.wholeMilliseconds))
-        value = value * exponentOfHalf(halvings) + number
+        value = value(at: now, halfLife: halfLife) + number
         updated = now
         return value
+    }
+
+    /// Nothing decays when `now` is before the last addition.
+    func value(at now: ContinuousClock.Instant, halfLife: Duration) -> Double {
+        let lapse = updated.map { max(0, Double($0.duration(to: now).wholeMilliseconds)) } ?? 0
+        let halvings = lapse / max(1, Double(halfLife.wholeMilliseconds))
+        return value * exponentOfHalf(halvings)
     }
 }
 

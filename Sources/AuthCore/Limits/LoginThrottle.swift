@@ -1,5 +1,6 @@
 internal import Cryptography
 internal import Networking
+public import Scheduling
 internal import Synchronization
 
 /// Slows down password guessing. It never locks an account.
@@ -68,15 +69,19 @@ public final class LoginThrottle: Sendable {
     private let key: HMACKey
     private let history: Mutex<LoginHistory>
     private let audit: any AuditLog
+    private let results: Counters<LoginResult>
 
     /// - Parameters:
     ///   - audit: asked which clients have logged in.
+    ///   - results: where attempts are counted by their end, for metrics.
     ///   - random: returns that many random bytes, fit for keys.
     public init(
-        settings: Settings = Settings(), audit: any AuditLog, random: (Int) -> [UInt8]
+        settings: Settings = Settings(), audit: any AuditLog,
+        results: Counters<LoginResult> = Counters(), random: (Int) -> [UInt8]
     ) {
         self.settings = settings
         self.audit = audit
+        self.results = results
         key = HMACKey(secret: random(32))
         history = Mutex(LoginHistory(settings: settings))
     }
@@ -85,15 +90,18 @@ public final class LoginThrottle: Sendable {
     /// - Returns: the attempt, which counts as failed unless it is ended otherwise.
     /// - Throws: ``RateLimited`` when the client has to wait, or an error of the audit log.
     public func begin(_ name: LoginName, by caller: Caller) async throws -> Attempt {
-        guard settings.isEnabled else { return Attempt { _ in } }
+        let kind = LoginResult.Kind(name)
+        guard settings.isEnabled else {
+            return Attempt { [results] in results.add(LoginResult(kind: kind, end: .init($0))) }
+        }
         let account = accountKey(name)
         let wait = wait(account, isKnown: false, by: caller)
-        if wait == 0 { return attempt(account, isKnown: false, by: caller) }
+        if wait == 0 { return attempt(kind, account, isKnown: false, by: caller) }
         // Only here, because the log need not be read while nobody has to wait.
-        guard try await isKnown(name, to: caller) else { throw Self.limited(wait) }
+        guard try await isKnown(name, to: caller) else { throw limited(kind, wait) }
         let ownWait = self.wait(account, isKnown: true, by: caller)
-        guard ownWait == 0 else { throw Self.limited(ownWait) }
-        return attempt(account, isKnown: true, by: caller)
+        guard ownWait == 0 else { throw limited(kind, ownWait) }
+        return attempt(kind, account, isKnown: true, by: caller)
     }
 
     /// An attempt that is counted. When it is destroyed it counts as failed, unless
@@ -119,9 +127,11 @@ public final class LoginThrottle: Sendable {
     }
 
     private func attempt(
-        _ account: LoginHistory.AccountKey, isKnown: Bool, by caller: Caller
+        _ kind: LoginResult.Kind, _ account: LoginHistory.AccountKey, isKnown: Bool,
+        by caller: Caller
     ) -> Attempt {
         Attempt { [self] outcome in
+            results.add(LoginResult(kind: kind, end: .init(outcome)))
             history.withLock {
                 $0.end(
                     account, from: caller.address, isKnown: isKnown, as: outcome,
@@ -144,8 +154,9 @@ public final class LoginThrottle: Sendable {
             since: caller.now.advanced(by: .zero - settings.knownPeriod))
     }
 
-    private static func limited(_ milliseconds: Int64) -> RateLimited {
-        RateLimited(retryAfter: .seconds((milliseconds + 999) / 1000))
+    private func limited(_ kind: LoginResult.Kind, _ milliseconds: Int64) -> RateLimited {
+        results.add(LoginResult(kind: kind, end: .throttled))
+        return RateLimited(retryAfter: .seconds((milliseconds + 999) / 1000))
     }
 
     private func accountKey(_ name: LoginName) -> LoginHistory.AccountKey {

@@ -1,4 +1,5 @@
 public import Networking
+internal import Scheduling
 internal import Synchronization
 
 /// Token buckets by class and client, an IPv4 address or an IPv6 /64 (docs/api.md, "Rate limits").
@@ -8,7 +9,7 @@ internal import Synchronization
 /// wait.
 public final class RateLimiter: Sendable {
     /// Requests that share a bucket.
-    public enum Class: Hashable, CaseIterable, Sendable {
+    public enum Class: String, CaseIterable, Sendable {
         /// Every request, before anything of it is verified or looked up.
         case client
         /// Requests without a verified token, and those with a verified free token: one bucket.
@@ -18,10 +19,10 @@ public final class RateLimiter: Sendable {
         /// Free account creation and agent signup.
         case creation
         /// Pro account creation.
-        case proCreation
+        case proCreation = "pro_creation"
         /// Registration, login and logout of the hash-login API, each of which makes this server
         /// send a request to another one.
-        case hashLogin
+        case hashLogin = "hash_login"
 
         var defaultRate: Rate {
             switch self {
@@ -77,6 +78,8 @@ public final class RateLimiter: Sendable {
     /// other.
     private final class ClassBuckets: Sendable {
         let rate: Rate
+        /// Requests that found their bucket empty.
+        let rejections = Counter()
         let table: Mutex<TokenBuckets>
 
         init(rate: Rate, capacity: Int) {
@@ -95,6 +98,9 @@ public final class RateLimiter: Sendable {
         }
         self.classes = classes
     }
+
+    /// How many requests of a class were rejected, since the start.
+    public func rejections(of limit: Class) -> Int { classes[limit]?.rejections.value ?? 0 }
 
     /// The time between two requests of a class of which one client may send one at a time; `nil`
     /// where more may come at once, or nothing is limited.
@@ -145,6 +151,7 @@ public final class RateLimiter: Sendable {
         case .drawn(let draw): return draw
         case .uncounted: return nil
         case .empty(let wait):
+            buckets.rejections.add()
             let reset = wait + Int64(buckets.rate.burst - 1) * buckets.rate.microsecondsPerToken
             throw RateLimited(
                 retryAfter: .seconds(max(1, Self.wholeSeconds(wait))),

@@ -35,6 +35,7 @@ public struct ProofOfWork<Challenge: ChallengeToken>: UseCases {
     private let verifications: BatchWork<Puzzle.Attempt, [UInt8]>
     let wrongProofs: WrongProofLimiter?
     let random: @Sendable (Int) -> [UInt8]
+    let events = Counters<ProofEvent>()
 
     /// - Parameters:
     ///   - puzzle: the puzzle of a challenge.
@@ -67,6 +68,7 @@ public struct ProofOfWork<Challenge: ChallengeToken>: UseCases {
             id: Base64URL.encode(random(16)), difficulty: difficulty, salt: salt)
         let token = try await attempt(
             await tokens.sign(challenge, lifetime: lifetime, for: caller))
+        events.add(.issued)
         return Issued(
             token: token, challenge: challenge, lifetime: lifetime,
             expiry: caller.now.advanced(by: lifetime))
@@ -77,7 +79,10 @@ public struct ProofOfWork<Challenge: ChallengeToken>: UseCases {
         guard let token,
             let (challenge, expiry) = try await attempt(
                 await tokens.verify(token, as: Challenge.self, at: now))
-        else { throw .invalidChallenge }
+        else {
+            events.add(.invalid)
+            throw .invalidChallenge
+        }
         return Presented(challenge: challenge, expiry: expiry)
     }
 
@@ -91,6 +96,7 @@ public struct ProofOfWork<Challenge: ChallengeToken>: UseCases {
     ) async throws(ProofOfWorkError) {
         let required = presented.challenge.difficulty
         if let found = proof.digest.map(leadingZeroBits), found < required {
+            events.add(.tooEasy)
             throw .tooEasy(required: required, found: found)
         }
         if let wrongProofs {
@@ -105,6 +111,7 @@ public struct ProofOfWork<Challenge: ChallengeToken>: UseCases {
             wrongProofs?.refund(caller.address, at: caller.arrival)
             throw error
         }
+        events.add(isSolved ? .solved : .wrong)
         guard isSolved else { throw .wrongSolution }
         wrongProofs?.refund(caller.address, at: caller.arrival)
     }
@@ -115,6 +122,7 @@ public struct ProofOfWork<Challenge: ChallengeToken>: UseCases {
     {
         guard error.isTemporary else { return }
         try await attempt(await challenges.restore(presented.challenge.id))
+        events.add(.refunded)
     }
 
     /// - Returns: `nil` when there is no nonce to compute a digest of.
@@ -140,6 +148,7 @@ public struct ProofOfWork<Challenge: ChallengeToken>: UseCases {
     private func markSpent(_ presented: Presented) async throws(ProofOfWorkError) {
         let isFirst = try await attempt(
             await challenges.spend(presented.challenge.id, expiry: presented.expiry))
+        events.add(isFirst ? .spent : .invalid)
         guard isFirst else { throw .invalidChallenge }
     }
 }

@@ -35,12 +35,16 @@ public struct Stores: Sendable {
     public var exclusively:
         @Sendable (_ task: String, _ work: @Sendable () async throws -> Void) async throws -> Bool
 
+    /// What the database has done for this process. Asks only this process.
+    public var statistics: @Sendable () -> StoreStatistics
+
     /// Closes every connection. Later calls of any store throw.
     public var close: @Sendable () async -> Void
 
     /// - Parameter engine: implements every store protocol.
     public init<Engine>(
-        _ engine: Engine, ping: @escaping @Sendable () async throws -> Void,
+        _ engine: Engine, statistics: @escaping @Sendable () -> StoreStatistics,
+        ping: @escaping @Sendable () async throws -> Void,
         exclusively:
             @escaping @Sendable (
                 _ task: String, _ work: @Sendable () async throws -> Void
@@ -69,6 +73,7 @@ public struct Stores: Sendable {
         audit = engine
         signingKeys = engine
         resettable = engine
+        self.statistics = statistics
         self.ping = ping
         self.exclusively = exclusively
         self.close = close

@@ -187,6 +187,11 @@ public final class KeyRing: Sendable {
         state.withLock { $0.ready.mapValues { $0.schedule.signer(at: now) } }
     }
 
+    /// When the newest key was created, for every use whose keys have been read.
+    public func creations() -> [KeyUse: Instant] {
+        state.withLock { $0.ready.mapValues(\.schedule.created) }
+    }
+
     /// The public keys that verify tokens of `use` now, the newest first.
     public func published(_ use: KeyUse, at now: Instant) async throws -> [PublishedKey] {
         try await verificationKeys(for: use, at: now).compactMap { key in

@@ -57,16 +57,19 @@ public struct Agents: UseCases {
     private let audit: any AuditLog
     private let limiter: RateLimiter
     private let creationInterval: CreationInterval
+    private let logins: Counters<LoginResult>
     private let random: @Sendable (Int) -> [UInt8]
 
     /// - Parameters:
     ///   - hashing: the pool on which scrypt runs.
+    ///   - logins: where logins are counted by their end, for metrics.
     ///   - random: returns that many random bytes, fit for keys.
     public init(
         settings: Settings, policy: AddressPolicy, governor: DifficultyGovernor,
         wrongProofs: WrongProofLimiter?, tokens: TokenAuthority, accounts: any AccountStore,
         challenges: any ChallengeLedger, audit: any AuditLog, limiter: RateLimiter,
-        hashing: WorkerPool, random: @escaping @Sendable (Int) -> [UInt8]
+        hashing: WorkerPool, logins: Counters<LoginResult> = Counters(),
+        random: @escaping @Sendable (Int) -> [UInt8]
     ) {
         self.settings = settings
         self.policy = policy
@@ -88,8 +91,17 @@ public struct Agents: UseCases {
         self.audit = audit
         self.limiter = limiter
         creationInterval = CreationInterval(limiter, ledger: challenges)
+        self.logins = logins
         self.random = random
     }
+
+    /// The difficulty of a challenge for a client that has not asked for one for some time.
+    public func lowestDifficulty(at now: ContinuousClock.Instant) -> Int {
+        governor.lowest(at: now)
+    }
+
+    /// What has happened to challenges.
+    public var proofs: Counters<ProofEvent> { work.events }
 
     // MARK: Challenges
 
@@ -167,6 +179,7 @@ public struct Agents: UseCases {
         let account = try await paid(by: challenge) { () async throws(AgentError) in
             let found = try await attempt(await accounts.account(apiKey: apiKey.digest))
             let isActive = found?.state == .active
+            logins.add(LoginResult(kind: .agent, end: isActive ? .succeeded : .failed))
             try await attempt(
                 await audit.append(loginEvent(of: found, succeeded: isActive, by: caller)))
             return isActive ? found : nil

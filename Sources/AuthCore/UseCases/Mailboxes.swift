@@ -1,4 +1,5 @@
 internal import Cryptography
+public import Scheduling
 
 /// The mailboxes of the accounts API: create, log in, show, reset the password, delete.
 public struct Mailboxes: UseCases {
@@ -41,6 +42,9 @@ public struct Mailboxes: UseCases {
             tokens: tokens, challenges: stores.challenges, random: random)
         self.random = random
     }
+
+    /// What has happened to challenges.
+    public var proofs: Counters<ProofEvent> { work.events }
 
     // MARK: Creating
 

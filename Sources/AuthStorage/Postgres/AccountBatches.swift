@@ -24,6 +24,8 @@ struct AccountBatches: Sendable {
         batcher = Batcher(pool, trips: 1, limit: 64) { Self.outcomes(of: $0, $1) }
     }
 
+    var statistics: StoreStatistics.Batches { batcher.statistics(as: "accounts") }
+
     /// How many accounts wait for their transaction to begin.
     var waiting: Int { batcher.waiting }
 

@@ -22,6 +22,7 @@ final class Batcher<Item: Sendable, Output: Sendable>: Sendable {
     private struct State {
         var waiting: [Waiting] = []
         var trips = 0
+        var sizes = Histogram.sizes
     }
 
     private let pool: PostgresPool
@@ -42,6 +43,11 @@ final class Batcher<Item: Sendable, Output: Sendable>: Sendable {
 
     /// How many items wait to be sent.
     var waiting: Int { state.withLock { $0.waiting.count } }
+
+    /// - Parameter name: what is sent.
+    func statistics(as name: String) -> StoreStatistics.Batches {
+        state.withLock { .init(name: name, sizes: $0.sizes, waiting: $0.waiting.count) }
+    }
 
     /// - Throws: `StoreBusy` when the queue is full or the item has waited too long; then it was
     ///   not sent.
@@ -74,6 +80,7 @@ final class Batcher<Item: Sendable, Output: Sendable>: Sendable {
         let batch = taken.filter { now < $0.deadline }
         let outputs = batch.isEmpty ? [] : send(batch.map(\.item), connection)
         let isMore = state.withLock { state in
+            if !batch.isEmpty { state.sizes.record(batch.count) }
             if state.waiting.isEmpty { state.trips -= 1 }
             return !state.waiting.isEmpty
         }

@@ -35,6 +35,8 @@ struct LookUps: Sendable {
         }
     }
 
+    var statistics: StoreStatistics.Batches { batcher.statistics(as: "look_ups") }
+
     /// How many look-ups wait to be sent.
     var waiting: Int { batcher.waiting }
 

@@ -13,6 +13,7 @@ final class PostgresPool: Sendable {
     private let workers: WorkerPool
     private let connections: [PostgresConnection]
     private let settings: PostgresSettings
+    private let roundTrips = RoundTrips()
 
     init(_ url: PostgresURL, settings: PostgresSettings, _ reachability: Reachability) {
         self.settings = settings
@@ -20,8 +21,9 @@ final class PostgresPool: Sendable {
             name: "postgres", lanes: max(1, settings.connections), depth: settings.depth,
             shares: settings.shares)
         self.workers = workers
-        connections = workers.lanes.map {
-            PostgresConnection(url, settings: settings, on: $0, reachability)
+        connections = workers.lanes.map { [roundTrips] lane in
+            PostgresConnection(
+                url, settings: settings, on: lane, reachability, roundTrips: roundTrips)
         }
     }
 
@@ -53,6 +55,13 @@ final class PostgresPool: Sendable {
         } catch let failure as NoConnection {
             throw StoreBusy(failure.cause)
         }
+    }
+
+    /// - Parameter batches: what is sent together.
+    func statistics(_ batches: [StoreStatistics.Batches]) -> StoreStatistics {
+        StoreStatistics(
+            statements: roundTrips.statements.all, transactions: roundTrips.all, batches: batches,
+            connections: (workers.statistics, connections.count { $0.isOpen }))
     }
 
     /// How long a call may wait.
@@ -105,6 +114,7 @@ actor PostgresConnection {
     private let url: PostgresURL
     private let settings: PostgresSettings
     private let reachability: Reachability
+    private let roundTrips: RoundTrips
     private var handle: PostgresHandle? {
         didSet { openness.store(handle != nil, ordering: .relaxed) }
     }
@@ -121,12 +131,13 @@ actor PostgresConnection {
 
     init(
         _ url: PostgresURL, settings: PostgresSettings, on executor: QueueExecutor,
-        _ reachability: Reachability
+        _ reachability: Reachability, roundTrips: RoundTrips
     ) {
         self.url = url
         self.settings = settings
         self.executor = executor
         self.reachability = reachability
+        self.roundTrips = roundTrips
     }
 
     func open() throws {
@@ -153,6 +164,8 @@ actor PostgresConnection {
     private func sent(_ statements: [PostgresStatement]) throws -> [PostgresResult] {
         let handle = try opened()
         let begin = ContinuousClock.now
+        let elapsed = ElapsedTime()
+        defer { roundTrips.record(statements, nanoseconds: elapsed.nanoseconds) }
         do throws(PostgresFailure) {
             return try handle.run(statements)
         } catch {

@@ -48,7 +48,12 @@ final class PostgresStore: Sendable {
 
     /// This store as all stores of the program.
     var stores: Stores {
-        Stores(self, ping: ping, exclusively: exclusively, close: close)
+        Stores(
+            self,
+            statistics: {
+                self.pool.statistics([self.lookUps.statistics, self.batches.statistics])
+            },
+            ping: ping, exclusively: exclusively, close: close)
     }
 
     /// Closes every connection. Later calls throw ``StorageError/closed``.

@@ -5,10 +5,10 @@ internal import Glibc
 extension SQLiteConnection {
     /// Opens a connection that can write, to an existing database of this program.
     static func writable(
-        _ location: SQLiteLocation, settings: SQLiteSettings
+        _ location: SQLiteLocation, settings: SQLiteSettings, times: StatementTimes? = nil
     ) throws -> SQLiteConnection {
         let connection = try SQLiteConnection(
-            path: location.path, busyTimeout: settings.busyTimeout)
+            path: location.path, busyTimeout: settings.busyTimeout, times: times)
         if case .file = location { try connection.enterWriteAheadLog(settings.busyTimeout) }
         try connection.execute(
             script: """
@@ -30,10 +30,10 @@ extension SQLiteConnection {
     /// a lookup takes 13 µs instead of 16, and 10 in a small database. The writer reads without the
     /// mapping and with the check.
     static func readable(
-        _ location: SQLiteLocation, settings: SQLiteSettings
+        _ location: SQLiteLocation, settings: SQLiteSettings, times: StatementTimes? = nil
     ) throws -> SQLiteConnection {
         let connection = try SQLiteConnection(
-            path: location.path, busyTimeout: settings.busyTimeout)
+            path: location.path, busyTimeout: settings.busyTimeout, times: times)
         try connection.execute(
             script: """
                 PRAGMA query_only = ON;

@@ -1,5 +1,6 @@
 internal import AuthCore
 internal import CSQLite
+internal import Scheduling
 
 /// One SQLite connection and its prepared statements.
 ///
@@ -10,12 +11,20 @@ internal import CSQLite
 final class SQLiteConnection {
     /// For SQLite's backup functions, which take two connections.
     let handle: OpaquePointer
-    private var statements: [String: OpaquePointer] = [:]
+    private let times: StatementTimes?
+    private var statements: [String: Prepared] = [:]
     /// The events recorded in the transaction that is open, or else in the last one.
     private(set) var events: [AuditEvent] = []
 
-    /// - Parameter path: of an existing file, or `:memory:`.
-    init(path: String, busyTimeout: Duration) throws {
+    private struct Prepared {
+        let statement: OpaquePointer
+        let time: StatementTimes.Entry?
+    }
+
+    /// - Parameters:
+    ///   - path: of an existing file, or `:memory:`.
+    ///   - times: where it counts its statements.
+    init(path: String, busyTimeout: Duration, times: StatementTimes? = nil) throws {
         var handle: OpaquePointer?
         let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE
         let code = sqlite3_open_v2(path, &handle, flags, nil)
@@ -25,12 +34,13 @@ final class SQLiteConnection {
             throw StorageError.unopened(path: path, code: code)
         }
         self.handle = handle
+        self.times = times
         sqlite3_busy_timeout(handle, busyTimeout.wholeMilliseconds)
         _ = csqlite_defend(handle)
     }
 
     deinit {
-        for statement in statements.values { sqlite3_finalize(statement) }
+        for prepared in statements.values { sqlite3_finalize(prepared.statement) }
         sqlite3_close_v2(handle)
     }
 
@@ -108,11 +118,14 @@ final class SQLiteConnection {
     private func rows<T>(
         _ query: Query, _ values: [SQLValue], read: (Row) throws -> T
     ) throws -> [T] {
-        let statement = try prepared(query)
+        let prepared = try prepared(query)
+        let statement = prepared.statement
+        let elapsed = ElapsedTime()
         defer {
             // The error code that it repeats has been thrown by then.
             sqlite3_reset(statement)
             sqlite3_clear_bindings(statement)
+            prepared.time?.record(elapsed.nanoseconds)
         }
         for (index, value) in values.enumerated() {
             let code = Self.bind(value, to: statement, at: Int32(index + 1))
@@ -128,14 +141,15 @@ final class SQLiteConnection {
         }
     }
 
-    private func prepared(_ query: Query) throws -> OpaquePointer {
-        if let statement = statements[query.name] { return statement }
+    private func prepared(_ query: Query) throws -> Prepared {
+        if let prepared = statements[query.name] { return prepared }
         var statement: OpaquePointer?
         let flags = UInt32(SQLITE_PREPARE_PERSISTENT)
         let code = sqlite3_prepare_v3(handle, query.sql, -1, flags, &statement, nil)
         guard code == SQLITE_OK, let statement else { throw Self.error(code, in: query.name) }
-        statements[query.name] = statement
-        return statement
+        let prepared = Prepared(statement: statement, time: times?.entry(of: query.name))
+        statements[query.name] = prepared
+        return prepared
     }
 
     private static func bind(

@@ -34,11 +34,11 @@ struct SQLiteMigrator: Sendable {
     }
 
     /// Opens a connection that can write to the database. Throws for another program's file.
-    func open() throws -> SQLiteConnection {
+    func open(times: StatementTimes? = nil) throws -> SQLiteConnection {
         try location.create()
         // Checked on a connection that cannot write: opening for writing changes a foreign file.
         _ = try status()
-        return try SQLiteConnection.writable(location, settings: settings)
+        return try SQLiteConnection.writable(location, settings: settings, times: times)
     }
 
     /// As ``migrate(at:)``, on a connection from ``open()``.

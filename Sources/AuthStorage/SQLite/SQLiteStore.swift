@@ -17,6 +17,7 @@ final class SQLiteStore: Sendable {
     private let connections: [ConnectionQueue]
     private let turn = Atomic<Int>(0)
     private let pingTimeout: Duration
+    private let times: StatementTimes
 
     /// Opens the database, creates it when it is missing and applies pending migrations. Blocks
     /// until that is done.
@@ -29,37 +30,40 @@ final class SQLiteStore: Sendable {
         _ location: SQLiteLocation, settings: SQLiteSettings = SQLiteSettings(),
         observers: StoreObservers = StoreObservers(), at now: Instant
     ) throws -> SQLiteStore {
+        let times = StatementTimes()
         let migrator = SQLiteMigrator(location, settings: settings)
-        let connection = try migrator.open()
+        let connection = try migrator.open(times: times)
         _ = try migrator.migrate(connection, at: now)
         var readers: [ConnectionQueue] = []
         if case .file = location {
             for index in 0..<max(1, settings.readers) {
                 readers.append(
                     ConnectionQueue(
-                        try SQLiteConnection.readable(location, settings: settings),
+                        try SQLiteConnection.readable(location, settings: settings, times: times),
                         label: "sqlite.reader.\(index)", depth: settings.depth))
             }
         }
         let writer = ConnectionQueue(connection, label: "sqlite.writer", depth: settings.depth)
-        return SQLiteStore(writer, readers: readers, settings: settings, observers: observers)
+        return SQLiteStore(
+            writer, readers: readers, settings: settings, observers: observers, times: times)
     }
 
     private init(
         _ writer: ConnectionQueue, readers: [ConnectionQueue], settings: SQLiteSettings,
-        observers: StoreObservers
+        observers: StoreObservers, times: StatementTimes
     ) {
         writes = WriteQueue(writer, depth: settings.depth, observers: observers)
         self.writer = writer
         self.readers = readers.isEmpty ? [writer] : readers
         connections = [writer] + readers
         pingTimeout = settings.pingTimeout
+        self.times = times
     }
 
     /// This store as all stores of the program.
     var stores: Stores {
         Stores(
-            self, ping: ping,
+            self, statistics: { self.statistics }, ping: ping,
             // Servers that share a file are processes of one machine: tasks are short, and done
             // twice they find nothing more to do.
             exclusively: { _, work in
@@ -88,6 +92,11 @@ final class SQLiteStore: Sendable {
         } catch is DeadlinePassed {
             throw StorageError.unresponsive(after: pingTimeout)
         }
+    }
+
+    private var statistics: StoreStatistics {
+        StoreStatistics(
+            statements: times.all, transactions: writes.commits, batches: [writes.batches])
     }
 
     /// Writes that wait for the next commit.

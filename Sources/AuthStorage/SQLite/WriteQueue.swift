@@ -1,5 +1,6 @@
 internal import AuthCore
 internal import Glibc
+internal import Scheduling
 internal import Synchronization
 
 /// All writes of a store, through one connection, with group commit.
@@ -16,6 +17,8 @@ final class WriteQueue: Sendable {
         var isCommitDue = false
         /// Whether the last write found the disk full.
         var diskIsFull = false
+        var sizes = Histogram.sizes
+        var commits = Histogram.durations
     }
 
     private let connection: ConnectionQueue
@@ -31,6 +34,13 @@ final class WriteQueue: Sendable {
 
     /// Writes that wait for the next commit.
     var waiting: Int { state.withLock { $0.waiting.count } }
+
+    /// How long the transactions took.
+    var commits: Histogram { state.withLock { $0.commits } }
+
+    var batches: StoreStatistics.Batches {
+        state.withLock { .init(name: "writes", sizes: $0.sizes, waiting: $0.waiting.count) }
+    }
 
     /// - Parameter work: its changes are made together, or not at all when it throws.
     func write<T: Sendable>(
@@ -76,10 +86,12 @@ final class WriteQueue: Sendable {
     private func commit(_ batch: [PendingWrite], on connection: SQLiteConnection?) {
         do {
             guard let connection else { throw StorageError.closed }
+            let elapsed = ElapsedTime()
             let results = try connection.transaction {
                 try batch.map { write in try connection.savepoint { try write.perform(connection) }
                 }
             }
+            count(batch.count, nanoseconds: elapsed.nanoseconds)
             report(diskIsFull: results.contains { $0.error is StoreFull })
             connection.events.forEach(observers.event)
             for (write, result) in zip(batch, results) {
@@ -91,6 +103,13 @@ final class WriteQueue: Sendable {
         } catch {
             if error is StoreFull { report(diskIsFull: true) }
             for write in batch { write.fail(error) }
+        }
+    }
+
+    private func count(_ writes: Int, nanoseconds: Int) {
+        state.withLock { state in
+            state.sizes.record(writes)
+            state.commits.record(nanoseconds)
         }
     }
 

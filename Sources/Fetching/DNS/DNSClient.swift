@@ -34,6 +34,8 @@ public final class DNSClient: Sendable {
         self.timeout = timeout
     }
 
+    public var statistics: WorkerPool.Statistics { pool.statistics }
+
     /// The TXT records at `name`, the strings of each joined (RFC 7208 §3.3); empty when there are
     /// none or the name does not exist.
     /// - Parameter client: who asked for it; `nil` for the server itself.

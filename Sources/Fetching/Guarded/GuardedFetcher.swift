@@ -1,6 +1,6 @@
 internal import CResolver
 public import Networking
-internal import Scheduling
+public import Scheduling
 
 /// Fetches URLs that clients name, on threads of its own, so that slow hosts delay nothing else.
 ///
@@ -40,6 +40,11 @@ public final class GuardedFetcher: Sendable {
             name: "lookup", lanes: limits.lookups, depth: limits.waiting, shares: limits.shares)
         transfers = WorkerPool(
             name: "transfer", lanes: limits.transfers, depth: limits.waiting, shares: limits.shares)
+    }
+
+    /// What the threads for looking up names, and those for fetching, do now.
+    public var statistics: (lookups: WorkerPool.Statistics, transfers: WorkerPool.Statistics) {
+        (lookups.statistics, transfers.statistics)
     }
 
     /// Whether a fetch of this client that came now would be rejected, whatever its host. Fetches

@@ -28,6 +28,39 @@ enum Process {
     /// The number of processors that are online, at least 1.
     static var processorCount: Int { max(1, Int(sysconf(Int32(_SC_NPROCESSORS_ONLN)))) }
 
+    /// CPU time of this process so far, in the program and in the kernel.
+    static var cpuSeconds: Double {
+        var time = timespec()
+        guard clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time) == 0 else { return 0 }
+        return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
+    }
+
+    /// What of the address space there is, and is in RAM (proc_pid_statm(5)).
+    static var memory: (virtualBytes: Int, residentBytes: Int)? {
+        guard let text = try? File.text(at: "/proc/self/statm", atMost: 256) else { return nil }
+        let pages = text.split(separator: " ").prefix(2).compactMap { Int($0) }
+        guard pages.count == 2 else { return nil }
+        let pageBytes = sysconf(Int32(_SC_PAGESIZE))
+        return (pages[0] * pageBytes, pages[1] * pageBytes)
+    }
+
+    /// How many file descriptors are open. Takes longer the more there are.
+    static var openDescriptors: Int? {
+        guard let directory = opendir("/proc/self/fd") else { return nil }
+        defer { closedir(directory) }
+        var count = 0
+        while readdir(directory) != nil { count += 1 }
+        // Without `.`, `..` and the descriptor of the directory itself.
+        return count - 3
+    }
+
+    /// How many file descriptors may be open.
+    static var descriptorLimit: Int {
+        var limit = rlimit()
+        getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+        return Int(clamping: limit.rlim_cur)
+    }
+
     /// Raises the soft limit of open files to the hard limit. The usual soft limit, 1,024, exists
     /// for programs that use `select`.
     /// - Returns: the limit that is now in force.

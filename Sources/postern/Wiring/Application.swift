@@ -67,6 +67,9 @@ struct Application: Sendable {
                 storeSessions: try StoreSessions(config, report: report), limiter: limiter,
                 events: events, clock: clock)
             let metrics = Metrics()
+            metrics.add(useCases, stores, pools)
+            metrics.add(stores)
+            metrics.add(keys)
             let services = ServicesAPI(
                 services: useCases.mailServices, settings: servicesSettings, metrics: metrics,
                 limiter: limiter, events: events, clock: clock)

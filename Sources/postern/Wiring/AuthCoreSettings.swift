@@ -1,3 +1,4 @@
+internal import AuthAPI
 internal import AuthCore
 internal import Cryptography
 internal import Fetching
@@ -48,6 +49,9 @@ extension RateLimiter.Settings {
 /// The use cases of AuthCore, with the settings of a configuration.
 struct UseCases: Sendable {
     let limiter: RateLimiter
+    let logins = Counters<LoginResult>()
+    let fetcher: GuardedHashFetcher
+    let dns: DNSClient
     let agents: Agents
     let mailboxes: Mailboxes
     let users: Users
@@ -68,7 +72,8 @@ struct UseCases: Sendable {
         let hasher = PasswordHasher(config.passwords, pools)
         limiter = RateLimiter(settings: RateLimiter.Settings(config.limits))
         let throttling = LoginThrottle.Settings(isEnabled: config.limits.enabled)
-        let throttle = LoginThrottle(settings: throttling, audit: stores.audit, random: random)
+        let throttle = LoginThrottle(
+            settings: throttling, audit: stores.audit, results: logins, random: random)
         agents = Agents(
             settings: try Agents.Settings(config), policy: policy,
             governor: DifficultyGovernor(
@@ -78,7 +83,8 @@ struct UseCases: Sendable {
                         ? .init(config.limits.generalPerSecond, per: .seconds(1)) : nil)),
             wrongProofs: config.limits.enabled ? WrongProofLimiter() : nil,
             tokens: tokens, accounts: stores.accounts, challenges: stores.challenges,
-            audit: stores.audit, limiter: limiter, hashing: pools.hashing, random: random)
+            audit: stores.audit, limiter: limiter, hashing: pools.hashing, logins: logins,
+            random: random)
         mailboxes = Mailboxes(
             settings: settings, policy: policy, tokens: tokens, stores: stores, hasher: hasher,
             limiter: limiter, throttle: throttle, random: random)
@@ -87,27 +93,44 @@ struct UseCases: Sendable {
             limiter: limiter,
             throttle: throttle, random: random)
         apiTokens = APITokens(tokens: stores.apiTokens, random: random)
+        dns = DNSClient(
+            servers: config.dns.servers, timeout: config.dns.timeout,
+            shares: config.limits.enabled ? .ofLanes : .unlimited)
         domains = Domains(
             settings: settings, policy: policy, domains: stores.domains,
-            resolver: SystemResolver(
-                dns: DNSClient(
-                    servers: config.dns.servers, timeout: config.dns.timeout,
-                    shares: config.limits.enabled ? .ofLanes : .unlimited),
-                report: report),
-            random: random)
+            resolver: SystemResolver(dns: dns, report: report), random: random)
         authenticator = Authenticator(tokens: tokens, stores: stores)
         mailServices = MailServices(
             agents: agents, tokens: tokens, stores: stores, hasher: hasher, throttle: throttle)
+        fetcher = GuardedHashFetcher(
+            config.hashLogin, limits: .init(areShared: config.limits.enabled), clock: clock,
+            report: report)
         hashLogins = HashLogins(
             settings: HashLogins.Settings(config.hashLogin), policy: policy, tokens: tokens,
-            keys: keys, stores: stores,
-            fetcher: GuardedHashFetcher(
-                config.hashLogin, limits: .init(areShared: config.limits.enabled), clock: clock,
-                report: report),
-            hashing: pools.hashing,
+            keys: keys, stores: stores, fetcher: fetcher, hashing: pools.hashing,
             throttle: throttle,
             stopwatch: SystemStopwatch(clock: clock),
             report: { report(.servedHash(cause: "\($0)")) })
+    }
+}
+
+extension Metrics {
+    /// What the use cases count, and the pools that they use.
+    nonisolated func add(_ useCases: UseCases, _ stores: Stores, _ pools: Pools) {
+        add(useCases.logins)
+        add(useCases.limiter)
+        addProofs(
+            [("agent", useCases.agents.proofs), ("accounts", useCases.mailboxes.proofs)],
+            lowestDifficulty: { useCases.agents.lowestDifficulty(at: .now) })
+        let fetcher = useCases.fetcher
+        addFetches([
+            ("login", fetcher.loginResults), ("registration", fetcher.registrationResults),
+        ])
+        addPools {
+            let database = stores.statistics().connections.map { [("database", $0.pool)] } ?? []
+            return [("hashing", pools.hashing.statistics), ("signing", pools.signing.statistics)]
+                + fetcher.pools + [("dns", useCases.dns.statistics)] + database
+        }
     }
 }
 

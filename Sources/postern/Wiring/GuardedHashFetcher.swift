@@ -1,3 +1,4 @@
+internal import AuthAPI
 internal import AuthCore
 internal import Fetching
 internal import Networking
@@ -12,6 +13,8 @@ struct GuardedHashFetcher: HashFetcher {
     private let registrations: GuardedFetcher
     private let clock: ServerClock
     private let report: @Sendable (RemoteFailure) -> Void
+    let loginResults = Counters<FetchResult>()
+    let registrationResults = Counters<FetchResult>()
 
     /// The limits of the fetches for each purpose.
     struct Limits: Sendable {
@@ -47,6 +50,16 @@ struct GuardedHashFetcher: HashFetcher {
         self.report = report
     }
 
+    /// The threads for fetches, by what they are for.
+    var pools: [Metrics.NamedPool] {
+        let (logins, registrations) = (logins.statistics, registrations.statistics)
+        return [
+            ("login_look_up", logins.lookups), ("login_fetch", logins.transfers),
+            ("registration_look_up", registrations.lookups),
+            ("registration_fetch", registrations.transfers),
+        ]
+    }
+
     func source(_ text: String) -> (any HashSource)? {
         // Clients get one error whatever is wrong with the URL. The rules differ in limits only.
         (try? FetchTarget(text, under: logins.rules)).map {
@@ -68,22 +81,32 @@ struct GuardedHashFetcher: HashFetcher {
             for purpose: HashFetchPurpose, by client: IPAddress,
             before deadline: ContinuousClock.Instant
         ) async throws -> [UInt8] {
-            let guarded =
+            let (guarded, results) =
                 switch purpose {
-                case .login: fetcher.logins
-                case .registration: fetcher.registrations
+                case .login: (fetcher.logins, fetcher.loginResults)
+                case .registration: (fetcher.registrations, fetcher.registrationResults)
                 }
             do {
-                return try await guarded.fetch(
+                let body = try await guarded.fetch(
                     target, for: client, by: fetcher.clock.systemTime(of: deadline))
+                results.add(.fetched)
+                return body
             } catch let error as FetchError {
+                results.add(FetchResult(error.cause))
                 fetcher.report(RemoteFailure(error, at: target.origin))
                 throw HashFetchFailure(cause: error.description)
             } catch let error as TooManyFetches {
+                results.add(.busy)
                 fetcher.report(.fetch(origin: target.origin, cause: error.description))
                 throw GuardedHashFetcher.busy
             }
         }
+    }
+}
+
+extension FetchResult {
+    fileprivate init(_ cause: FetchError.Cause) {
+        if case .forbiddenAddress = cause { self = .forbidden } else { self = .failed }
     }
 }
 

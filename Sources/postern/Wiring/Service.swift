@@ -5,6 +5,7 @@ internal import Cryptography
 internal import Glibc
 internal import HTTPEngine
 internal import Logging
+internal import Scheduling
 
 /// One run of the server, from its configuration to its graceful stop.
 struct Service: Sendable {
@@ -56,13 +57,17 @@ struct Service: Sendable {
         let scrypt = config.pow.kernelChoice
         for warning in scrypt.warnings { logger.warning("\(warning)") }
         let draining = AtomicFlag()
-        let events = SecurityEvents { [log] in log.security($0, count: $1) }
+        let counts = EventCounts()
+        let events = SecurityEvents { [log] in
+            log.security($0, count: $1)
+            counts.security.add($0.kind, $1)
+        }
         let receiver = try EventReceiver(config)
         let test = TestProfile(config)
         let clock = test?.clock.clocks ?? SystemClock.clocks
         let application = try await Application.open(
             config, publicURL: publicURL, clock: clock,
-            observers: observers(logger),
+            observers: observers(logger, counts),
             events: events, isDraining: { draining.isSet },
             report: { Self.report($0, logger, events) })
         let tasks = BackgroundTasks(
@@ -84,6 +89,10 @@ struct Service: Sendable {
                     service: service(of: places[index].name, router, application.services))
             }, hooks: hooks(logger))
         application.metrics.add(server)
+        application.metrics.add(counts)
+        application.metrics.addProcess(
+            storage: config.database.isRemote ? "postgresql" : "sqlite",
+            scrypt: scrypt.kernel.implementation.rawValue)
         let addresses = try server.start()
         Output.print("listening on http://\(addresses[0])")
         var started: Logger.Metadata = [
@@ -114,9 +123,12 @@ struct Service: Sendable {
         logger.info("stopped")
     }
 
-    private func observers(_ logger: Logger) -> StoreObservers {
+    private func observers(_ logger: Logger, _ counts: EventCounts) -> StoreObservers {
         StoreObservers(
-            event: { [log] in log.event($0) },
+            event: { [log] in
+                log.event($0)
+                counts.credential.add($0.kind)
+            },
             diskFull: { isFull in
                 if isFull {
                     logger.critical(

@@ -35,6 +35,8 @@ struct DifficultyGovernorTests {
             let client = IPAddress(v4: 0x0a00_0001 + UInt32(site) << 8)
             _ = governor.difficulty(for: client, at: start)
         }
+        #expect(governor.lowest(at: start) == 8)
+        #expect(governor.lowest(at: start.advanced(by: .seconds(600))) == 6)
         #expect(governor.difficulty(for: rare, at: start) == 8)
     }
 

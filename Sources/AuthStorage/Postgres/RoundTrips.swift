@@ -1,0 +1,16 @@
+internal import AuthCore
+internal import Scheduling
+internal import Synchronization
+
+/// How long the statements of a store took. One that was sent with others took as long as all.
+final class RoundTrips: Sendable {
+    let statements = StatementTimes()
+    private let durations = Mutex(Histogram.durations)
+
+    var all: Histogram { durations.withLock { $0 } }
+
+    func record(_ sent: [PostgresStatement], nanoseconds: Int) {
+        durations.withLock { $0.record(nanoseconds) }
+        for statement in sent { statements.entry(of: statement.query.name).record(nanoseconds) }
+    }
+}

@@ -1,0 +1,29 @@
+internal import Synchronization
+
+/// A number that every thread may add to and read, for metrics. What happens for each request of a
+/// loop is counted by the loop instead.
+public final class Counter: Sendable {
+    private let number = Atomic<Int>(0)
+
+    public init() {}
+
+    public var value: Int { number.load(ordering: .relaxed) }
+
+    public func add(_ amount: Int = 1) { number.wrappingAdd(amount, ordering: .relaxed) }
+}
+
+/// One ``Counter`` for each case of an enum.
+public struct Counters<Case: CaseIterable & Equatable & Sendable>: Sendable {
+    private let counters = Case.allCases.map { _ in Counter() }
+
+    public init() {}
+
+    public func add(_ counted: Case, _ amount: Int = 1) { self[counted].add(amount) }
+
+    public func value(_ counted: Case) -> Int { self[counted].value }
+
+    private subscript(_ counted: Case) -> Counter {
+        for (one, counter) in zip(Case.allCases, counters) where one == counted { return counter }
+        preconditionFailure("every case is one of allCases")
+    }
+}

@@ -1,0 +1,40 @@
+internal import AuthAPI
+internal import AuthCore
+
+extension Metrics {
+    /// What the database has done for this process.
+    nonisolated func add(_ stores: Stores) {
+        add { text in
+            let statistics = stores.statistics()
+            text.begin(
+                "postern_store_statement_seconds", .summary,
+                "How often statements ran, and how long.")
+            for statement in statistics.statements {
+                text.sample(
+                    [("statement", statement.name)], nanoseconds: statement.nanoseconds,
+                    count: statement.count)
+            }
+            text.begin(
+                "postern_store_transaction_seconds", .histogram,
+                "How long commits on SQLite and round trips to PostgreSQL took.")
+            text.sample([], statistics.transactions)
+            text.begin(
+                "postern_store_batch_size", .histogram,
+                "How many writes or look-ups were done together.")
+            for batches in statistics.batches {
+                text.sample([("batch", batches.name)], batches.sizes)
+            }
+            text.begin(
+                "postern_store_batch_waiting", .gauge,
+                "Writes or look-ups that wait to be done together.")
+            for batches in statistics.batches {
+                text.sample([("batch", batches.name)], batches.waiting)
+            }
+            if let connections = statistics.connections {
+                text.gauge(
+                    "postern_store_connections_open", "Connections to the database's server.",
+                    connections.open)
+            }
+        }
+    }
+}
