@@ -1,5 +1,6 @@
 """GET /metrics of the services listener, as Prometheus reads it."""
 
+import json
 import os
 import pathlib
 import re
@@ -287,3 +288,14 @@ def test_the_table_for_operators_has_every_metric(listening):
     documented = set(re.findall(r"`((?:postern|process)_\w+)`", section.partition("\n### ")[0]))
     # Only PostgreSQL has connections.
     assert documented - {"postern_store_connections_open"} == set(Scrape(services).types)
+
+
+def test_a_trace_is_in_the_line_of_its_request(postern):
+    trace, span = os.urandom(16).hex(), os.urandom(8).hex()
+    for version in ["00", "ff"]:
+        requests.get(
+            postern.url + "/healthz", headers={"traceparent": f"{version}-{trace}-{span}-01"},
+            timeout=30)
+    await_true(lambda: trace in postern.read_log(), "the line of the request")
+    lines = [json.loads(line) for line in postern.read_log().splitlines() if trace in line]
+    assert [(line["trace_id"], line["span_id"]) for line in lines] == [(trace, span)]

@@ -29,13 +29,15 @@ final class RequestHead: Sendable {
     /// Whether the client asks for it; the server may still close.
     let keepsAlive: Bool
     let expectsContinue: Bool
+    /// The trace that the client names.
+    let trace: TraceContext?
     /// False when the head is invalid or incomplete: there are no fields then.
     let isWhole: Bool
 
     init(
         method: Method, bytes: [UInt8], fields: [Field], target: RequestTarget,
         framing: Framing, minorVersion: UInt8, keepsAlive: Bool, expectsContinue: Bool,
-        isWhole: Bool = true
+        trace: TraceContext? = nil, isWhole: Bool = true
     ) {
         self.method = method
         self.bytes = bytes
@@ -45,6 +47,7 @@ final class RequestHead: Sendable {
         self.minorVersion = minorVersion
         self.keepsAlive = keepsAlive
         self.expectsContinue = expectsContinue
+        self.trace = trace
         self.isWhole = isWhole
     }
 

@@ -333,7 +333,7 @@ extension Connection {
         case .success(let response): return response
         case .failure(let error):
             let fault = error as? AnsweredFault
-            loop.report(fault?.cause ?? error, for: exchange.id)
+            loop.report(fault?.cause ?? error, of: exchange)
             return fault?.response
                 ?? router.render(.internalError, of: exchange.route, exchange.context)
         }
@@ -361,7 +361,7 @@ extension Connection {
         do throws(InvalidHeader) {
             return (response.status, try output.write(response, frame))
         } catch {
-            loop.report(error, for: exchange.id)
+            loop.report(error, of: exchange)
             let rendered = router.render(.internalError, of: exchange.route, exchange.context)
             let empty = Response(status: .internalServerError)
             // Without headers there is nothing that could be invalid.

@@ -97,6 +97,11 @@ actor Loop {
         context.hooks.error?(ErrorRecord(id: id, error: error))
     }
 
+    func report(_ error: any Error, of exchange: Exchange) {
+        context.hooks.error?(
+            ErrorRecord(id: exchange.id, trace: exchange.head?.trace, error: error))
+    }
+
     /// Counts an answered request, and passes it to the hook.
     func record(_ exchange: Exchange, _ status: Status, bytes: Int) {
         let nanoseconds = now.nanoseconds - exchange.began.nanoseconds
@@ -109,7 +114,7 @@ actor Loop {
                 method: exchange.head?.method,
                 route: exchange.route?.route.template ?? ServerContext.noRoute,
                 status: status.code, bytes: bytes, duration: now.duration(since: exchange.began),
-                peer: exchange.client, id: exchange.id))
+                peer: exchange.client, id: exchange.id, trace: exchange.head?.trace))
     }
 
     // MARK: Connections

@@ -15,12 +15,14 @@ public struct AccessRecord: Sendable {
     public let duration: Duration
     public let peer: SocketAddress
     public let id: RequestID
+    /// The trace that the client names.
+    public let trace: TraceContext?
 
     public var requestID: String { id.description }
 
     public init(
         method: Method?, route: String, status: Int, bytes: Int, duration: Duration,
-        peer: SocketAddress, id: RequestID
+        peer: SocketAddress, id: RequestID, trace: TraceContext? = nil
     ) {
         self.method = method
         self.route = route
@@ -29,6 +31,7 @@ public struct AccessRecord: Sendable {
         self.duration = duration
         self.peer = peer
         self.id = id
+        self.trace = trace
     }
 }
 
@@ -36,12 +39,15 @@ public struct AccessRecord: Sendable {
 public struct ErrorRecord: Sendable {
     /// nil when it belongs to no request.
     public let id: RequestID?
+    /// The trace that the client of the request names.
+    public let trace: TraceContext?
     public let error: any Error
 
     public var requestID: String? { id?.description }
 
-    public init(id: RequestID?, error: any Error) {
+    public init(id: RequestID?, trace: TraceContext? = nil, error: any Error) {
         self.id = id
+        self.trace = trace
         self.error = error
     }
 }

@@ -87,7 +87,8 @@ struct HeadReader {
             keepsAlive: semantics.keepsAlive(minorVersion: line.minorVersion),
             // HTTP/1.0 has no interim responses (RFC 9110 §10.1.1).
             expectsContinue: semantics.expectsContinue && line.minorVersion > 0
-                && framing != .none)
+                && framing != .none,
+            trace: semantics.trace)
     }
 
     private func invalid(_ error: ParseError, _ buffer: [UInt8], _ base: Int) -> Progress {

@@ -4,6 +4,9 @@
 struct HeadSemantics {
     private(set) var hosts = 0
     private(set) var expectsContinue = false
+    /// nil also where there is more than one.
+    private(set) var trace: TraceContext?
+    private var hasTrace = false
     private var contentLength: Int?
     private var codings: [String] = []
     private var hasTransferEncoding = false
@@ -29,6 +32,9 @@ struct HeadSemantics {
                 if token == "close" { asksClose = true }
                 if token == "keep-alive" { asksKeepAlive = true }
             }
+        case 11 where ASCII.equalIgnoringCase(bytes, name, "traceparent"):
+            trace = hasTrace ? nil : TraceContext(bytes[value])
+            hasTrace = true
         case 14 where ASCII.equalIgnoringCase(bytes, name, "content-length"):
             // Two are not accepted even if they are equal.
             guard contentLength == nil else { throw .badContentLength }

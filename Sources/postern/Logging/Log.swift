@@ -57,6 +57,10 @@ struct Log: Sendable {
         line.add(.client, record.peer.address.description)
         if record.status >= 500 { line.add(.errorType, "\(record.status)") }
         line.add("id", record.requestID)
+        if let trace = record.trace {
+            line.add("trace_id", trace.traceID)
+            line.add("span_id", trace.spanID)
+        }
         writer.append(line.finish())
     }
 

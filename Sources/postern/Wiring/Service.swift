@@ -226,10 +226,15 @@ struct Service: Sendable {
         ServerHooks(
             access: { [log] in log.access($0) },
             error: { record in
-                let id = record.requestID.map { ["id": Logger.MetadataValue.string($0)] }
+                var metadata: Logger.Metadata = [:]
+                if let id = record.requestID { metadata["id"] = "\(id)" }
+                if let trace = record.trace {
+                    metadata["trace_id"] = "\(trace.traceID)"
+                    metadata["span_id"] = "\(trace.spanID)"
+                }
                 logger.error(
-                    id == nil ? "connection failed" : "request failed", error: record.error,
-                    metadata: id)
+                    record.id == nil ? "connection failed" : "request failed",
+                    error: record.error, metadata: metadata)
             })
     }
 

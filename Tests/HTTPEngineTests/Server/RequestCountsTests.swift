@@ -53,6 +53,19 @@ extension Live {
             #expect(try #require(durations.first).histogram.sum > 0)
         }
 
+        @Test func recordsHaveTheTraceOfTheirRequest() async throws {
+            let live = try LiveServer()
+            let trace = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
+            for field in ["traceparent: \(trace)\r\n", ""] {
+                _ = live.exchange(
+                    "GET /throw HTTP/1.1\r\nHost: a\r\n\(field)Connection: close\r\n\r\n")
+            }
+            await live.server.drain()
+            let ids = ["00f067aa0ba902b7", nil]
+            #expect(live.records.access.map(\.trace?.spanID) == ids)
+            #expect(live.records.errors.map(\.trace?.spanID) == ids)
+        }
+
         @Test func bytesAreThoseOfTheConnections() async throws {
             let live = try LiveServer()
             let request = "GET /now HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n"

@@ -31,6 +31,22 @@ import Testing
         #expect(object["microseconds"] == .integer(1500))
         #expect(object["client.address"] == .string("127.0.0.1"))
         #expect(object["id"] == .string("00000001-2"))
+        #expect(object["trace_id"] == nil && object["span_id"] == nil)
+    }
+
+    @Test func aRequestOfATraceIsLoggedWithIt() async throws {
+        let pipe = Pipe()
+        let log = Log(descriptor: pipe.writer, format: .json)
+        let sent = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
+        log.access(
+            AccessRecord(
+                method: .get, route: "/", status: 200, bytes: 1, duration: .zero,
+                peer: SocketAddress(.loopback, port: 1), id: RequestID(prefix: 1, number: 2),
+                trace: TraceContext(Array(sent.utf8)[...])))
+        await log.writer.drain()
+        let object = try #require(try JSONValue.parse(Array(pipe.drained().utf8)).object)
+        #expect(object["trace_id"] == .string("4bf92f3577b34da6a3ce929d0e0e4736"))
+        #expect(object["span_id"] == .string("00f067aa0ba902b7"))
     }
 
     @Test func aLongMethodIsShortened() async throws {
