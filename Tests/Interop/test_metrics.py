@@ -290,6 +290,70 @@ def test_the_table_for_operators_has_every_metric(listening):
     assert documented - {"postern_store_connections_open"} == set(Scrape(services).types)
 
 
+# Prometheus and Grafana
+
+DEPLOY = ROOT / "deploy"
+
+
+def alert_rules():
+    text = (DEPLOY / "prometheus-alerts.yml").read_text()
+    return re.findall(r"- alert: (\w+)$", text, re.M)
+
+
+def metrics_named_in(text):
+    """The metrics that expressions name, histograms and summaries without their suffix."""
+    return {re.sub("_(bucket|sum|count)$", "", name)
+            for name in re.findall(r"\b(?:postern|process)_\w+", text)}
+
+
+def test_the_alerts_are_valid_and_fire_when_they_should():
+    promtool("check", "rules", DEPLOY / "prometheus-alerts.yml")
+    promtool("test", "rules", ROOT / "Tests/Interop/alerts.yml")
+
+
+def test_the_scrape_configuration_is_valid(tmp_path):
+    secret = tmp_path / "secret"
+    secret.write_text("x")
+    text = (DEPLOY / "prometheus.yml").read_text()
+    (path,) = re.findall(r"credentials_file: (.+)$", text, re.M)
+    configuration = tmp_path / "prometheus.yml"
+    configuration.write_text(text.replace(path, str(secret)))
+    (tmp_path / "prometheus-alerts.yml").symlink_to(DEPLOY / "prometheus-alerts.yml")
+    said = promtool("check", "config", configuration)
+    assert f"{len(alert_rules())} rules found" in said
+
+
+@pytest.mark.parametrize("file", ["grafana-postern.json", "prometheus-alerts.yml"])
+def test_every_metric_that_is_looked_at_exists(listening, file):
+    named = metrics_named_in((DEPLOY / file).read_text())
+    # Only PostgreSQL has connections.
+    known = {*Scrape(listening[1]).types, "postern_store_connections_open"}
+    assert len(named) > 10 and not named - known
+
+
+def test_the_dashboard_is_complete():
+    board = json.loads((DEPLOY / "grafana-postern.json").read_text())
+    panels = [panel for panel in board["panels"] if panel["type"] != "row"]
+    assert len({panel["id"] for panel in board["panels"]}) == len(board["panels"])
+    cells = set()
+    for panel in panels:
+        place = panel["gridPos"]
+        own = {(x, y) for x in range(place["x"], place["x"] + place["w"])
+               for y in range(place["y"], place["y"] + place["h"])}
+        assert not cells & own and max(x for x, _ in own) < 24, panel["title"]
+        cells |= own
+        assert panel["fieldConfig"]["defaults"]["unit"] and panel["targets"], panel["title"]
+        for target in panel["targets"]:
+            assert "$instance" in target["expr"], panel["title"]
+            assert target["expr"].count("(") == target["expr"].count(")"), panel["title"]
+
+
+def test_every_alert_is_in_the_table_for_operators():
+    page = (ROOT / "docs/operators.md").read_text()
+    section = page.partition("\n### Alerts\n")[2].partition("\n## ")[0]
+    assert re.findall(r"^\| `(\w+)` \|", section, re.M) == alert_rules()
+
+
 def test_a_trace_is_in_the_line_of_its_request(postern):
     trace, span = os.urandom(16).hex(), os.urandom(8).hex()
     for version in ["00", "ff"]:
