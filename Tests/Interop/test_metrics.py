@@ -228,7 +228,8 @@ def test_pools_and_the_database_are_counted(listening, change):
 
 def test_postgresql_is_counted(start, tmp_path):
     address = f"unix:{tmp_path}/s"
-    server = start(POSTERN_SERVICES_LISTEN=address, POSTERN_STORAGE_URL=TestDatabase().url)
+    database = TestDatabase()
+    server = start(POSTERN_SERVICES_LISTEN=address, POSTERN_STORAGE_URL=database.url)
     services = Services(address)
     box = Mailboxes(server.url).mailbox()
     services.check(box.address, PASSWORD)
@@ -242,6 +243,15 @@ def test_postgresql_is_counted(start, tmp_path):
     assert scrape.value("postern_store_batch_size_sum", batch="accounts") == 1
     assert scrape.value("postern_store_batch_size_sum", batch="look_ups") >= 1
     assert scrape.value("postern_store_statement_seconds_count", statement="insertAccounts") == 1
+
+    def reaches(expected):
+        await_true(lambda: Scrape(services).value("postern_store_reachable") == expected,
+                   f"postern_store_reachable is {expected}")
+    reaches(1)
+    database.stop()
+    reaches(0)
+    database.start()
+    reaches(1)
 
 
 def test_fetches_are_counted_by_result(start, tmp_path, host, authority):

@@ -1,7 +1,26 @@
 internal import AuthAPI
 internal import AuthCore
+internal import Synchronization
+
+/// What the database has reported about itself last.
+final class StoreHealth: Sendable {
+    let isReachable = Atomic(true)
+    let isDiskFull = Atomic(false)
+}
 
 extension Metrics {
+    nonisolated func add(_ health: StoreHealth) {
+        add { text in
+            text.gauge(
+                "postern_store_reachable",
+                "Whether the database's server could be reached: 1 or 0.",
+                health.isReachable.load(ordering: .relaxed) ? 1 : 0)
+            text.gauge(
+                "postern_store_disk_full", "Whether the database's disk is full: 1 or 0.",
+                health.isDiskFull.load(ordering: .relaxed) ? 1 : 0)
+        }
+    }
+
     /// What the database has done for this process.
     nonisolated func add(_ stores: Stores) {
         add { text in

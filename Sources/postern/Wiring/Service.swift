@@ -58,6 +58,7 @@ struct Service: Sendable {
         for warning in scrypt.warnings { logger.warning("\(warning)") }
         let draining = AtomicFlag()
         let counts = EventCounts()
+        let health = StoreHealth()
         let events = SecurityEvents { [log] in
             log.security($0, count: $1)
             counts.security.add($0.kind, $1)
@@ -67,7 +68,7 @@ struct Service: Sendable {
         let clock = test?.clock.clocks ?? SystemClock.clocks
         let application = try await Application.open(
             config, publicURL: publicURL, clock: clock,
-            observers: observers(logger, counts),
+            observers: observers(logger, counts, health),
             events: events, isDraining: { draining.isSet },
             report: { Self.report($0, logger, events) })
         let tasks = BackgroundTasks(
@@ -90,6 +91,7 @@ struct Service: Sendable {
             }, hooks: hooks(logger))
         application.metrics.add(server)
         application.metrics.add(counts)
+        application.metrics.add(health)
         application.metrics.addProcess(
             storage: config.database.isRemote ? "postgresql" : "sqlite",
             scrypt: scrypt.kernel.implementation.rawValue)
@@ -123,13 +125,16 @@ struct Service: Sendable {
         logger.info("stopped")
     }
 
-    private func observers(_ logger: Logger, _ counts: EventCounts) -> StoreObservers {
+    private func observers(
+        _ logger: Logger, _ counts: EventCounts, _ health: StoreHealth
+    ) -> StoreObservers {
         StoreObservers(
             event: { [log] in
                 log.event($0)
                 counts.credential.add($0.kind)
             },
             diskFull: { isFull in
+                health.isDiskFull.store(isFull, ordering: .relaxed)
                 if isFull {
                     logger.critical(
                         "the disk is full: nothing is written until space is free again")
@@ -138,6 +143,7 @@ struct Service: Sendable {
                 }
             },
             unreachable: { cause in
+                health.isReachable.store(cause == nil, ordering: .relaxed)
                 if let cause {
                     logger.critical(
                         "the database cannot be reached", metadata: ["cause": "\(cause)"])
