@@ -67,7 +67,8 @@ struct StartErrorTests {
         let directory = try TestDirectory()
         // Reserved for documentation (RFC 5737).
         let (end, log) = try startError(
-            ["--profile", "test", "--host", "192.0.2.1", "--port", port], in: directory)
+            ["--profile", "test", "--host", "192.0.2.1", "--port", port], in: directory,
+            variables: ["POSTERN_TESTING_EXPOSED": "true"])
         #expect(end == .exited(69))
         #expect(log.contains("192.0.2.1"))
     }
