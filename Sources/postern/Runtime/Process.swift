@@ -1,6 +1,8 @@
 internal import CAllocator
 internal import CProcess
 internal import Glibc
+// Declares `timespec` in this toolchain.
+internal import SwiftOverlayShims
 
 /// The process of this program: its version, its environment, and what the kernel and the allocator
 /// hold for it.

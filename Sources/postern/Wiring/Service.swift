@@ -6,6 +6,7 @@ internal import Glibc
 internal import HTTPEngine
 internal import Logging
 internal import Scheduling
+internal import Synchronization
 
 /// One run of the server, from its configuration to its graceful stop.
 struct Service: Sendable {
