@@ -4,8 +4,15 @@ internal import Synchronization
 
 /// What the database has reported about itself last.
 final class StoreHealth: Sendable {
-    let isReachable = Atomic(true)
-    let isDiskFull = Atomic(false)
+    private let reachability = Atomic(true)
+    private let fullness = Atomic(false)
+
+    var isReachable: Bool { reachability.load(ordering: .relaxed) }
+    var isDiskFull: Bool { fullness.load(ordering: .relaxed) }
+
+    func note(isReachable: Bool) { reachability.store(isReachable, ordering: .relaxed) }
+
+    func note(isDiskFull: Bool) { fullness.store(isDiskFull, ordering: .relaxed) }
 }
 
 extension Metrics {
@@ -14,10 +21,10 @@ extension Metrics {
             text.gauge(
                 "postern_store_reachable",
                 "Whether the database's server could be reached: 1 or 0.",
-                health.isReachable.load(ordering: .relaxed) ? 1 : 0)
+                health.isReachable ? 1 : 0)
             text.gauge(
                 "postern_store_disk_full", "Whether the database's disk is full: 1 or 0.",
-                health.isDiskFull.load(ordering: .relaxed) ? 1 : 0)
+                health.isDiskFull ? 1 : 0)
         }
     }
 

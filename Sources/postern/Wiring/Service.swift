@@ -6,7 +6,6 @@ internal import Glibc
 internal import HTTPEngine
 internal import Logging
 internal import Scheduling
-internal import Synchronization
 
 /// One run of the server, from its configuration to its graceful stop.
 struct Service: Sendable {
@@ -135,7 +134,7 @@ struct Service: Sendable {
                 counts.credential.add($0.kind)
             },
             diskFull: { isFull in
-                health.isDiskFull.store(isFull, ordering: .relaxed)
+                health.note(isDiskFull: isFull)
                 if isFull {
                     logger.critical(
                         "the disk is full: nothing is written until space is free again")
@@ -144,7 +143,7 @@ struct Service: Sendable {
                 }
             },
             unreachable: { cause in
-                health.isReachable.store(cause == nil, ordering: .relaxed)
+                health.note(isReachable: cause == nil)
                 if let cause {
                     logger.critical(
                         "the database cannot be reached", metadata: ["cause": "\(cause)"])
