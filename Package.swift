@@ -22,7 +22,8 @@ let small: [SwiftSetting] = [.unsafeFlags(["-Osize"], .when(configuration: .rele
 let package = Package(
     name: "postern",
     products: [
-        .executable(name: "postern", targets: ["postern"]),
+        .executable(name: "postern", targets: ["Main"]),
+        .library(name: "PosternTesting", targets: ["PosternTesting"]),
         .library(name: "HTTPEngine", targets: ["HTTPEngine"]),
     ],
     dependencies: [
@@ -34,7 +35,13 @@ let package = Package(
         .package(url: "https://github.com/LebJe/TOMLKit", exact: "0.6.0"),
     ],
     targets: [
-        .executableTarget(
+        .executableTarget(name: "Main", dependencies: ["postern"], swiftSettings: settings + small),
+        // Runs a server in the process of a test.
+        .target(
+            name: "PosternTesting", dependencies: ["postern", "AuthCore", "Fetching"],
+            swiftSettings: settings),
+        // All of the program but its entry point.
+        .target(
             name: "postern",
             dependencies: [
                 "AuthAPI", "AuthStorage", "Fetching", "AuthCore", "HTTPEngine", "Cryptography",
@@ -141,11 +148,14 @@ let package = Package(
                 .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: settings),
+        .testTarget(
+            name: "PosternTestingTests", dependencies: ["PosternTesting"],
+            swiftSettings: settings),
         .testTarget(name: "ArchitectureTests", swiftSettings: settings),
         .testTarget(
             name: "EndToEndTests",
             dependencies: [
-                "postern", "Cryptography", "Scheduling", "StrictJSON", "CSQLite", "TestPrimitives",
+                "Main", "Cryptography", "Scheduling", "StrictJSON", "CSQLite", "TestPrimitives",
             ],
             swiftSettings: settings),
 
@@ -168,18 +178,10 @@ let package = Package(
     ]
 )
 
-// `make fuzz`: an executable whose `main` is libFuzzer's. The program becomes a library, and its
-// `main` gets another name.
+// `make fuzz`: an executable whose `main` is libFuzzer's.
 if Context.environment["POSTERN_FUZZ"] != nil {
-    let rename = ["-Xfrontend", "-entry-point-function-name", "-Xfrontend", "postern_main"]
     package.products.removeAll { $0.name == "postern" }
-    package.targets = package.targets.filter { !$0.isTest }.map { target in
-        target.name != "postern"
-            ? target
-            : .target(
-                name: target.name, dependencies: target.dependencies, path: "Sources/postern",
-                swiftSettings: settings + [.unsafeFlags(rename)])
-    }
+    package.targets.removeAll { $0.isTest || $0.name == "Main" }
     package.targets.append(
         .executableTarget(
             name: "Fuzz",

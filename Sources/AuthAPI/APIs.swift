@@ -19,10 +19,8 @@ public struct APIs: Sendable {
 
     /// The routes of every API. What no API covers (an unknown path, a request that is not HTTP) is
     /// answered in the error shape of the agent API.
-    public var router: Router { router(with: nil) }
-
     /// - Parameter test: the endpoints that exist in the test profile only.
-    public func router(with test: TestAPI?) -> Router {
+    public func router(with test: TestAPI? = nil) -> Router {
         Router(
             groups: groups + (test.map { [$0.routes] } ?? []), fallback: agent.errors.renderer)
     }

@@ -37,9 +37,10 @@ import Testing
         }
     }
 
-    @Test func thereAreAtMostTenModules() {
-        #expect(targets.filter(\.isInSources).count <= 10)
-        #expect(Set(sources.map(\.module)).count <= 10)
+    /// Ten that do something, the entry point, and what other people's tests link.
+    @Test func thereAreAtMostTwelveModules() {
+        #expect(targets.filter(\.isInSources).count <= 12)
+        #expect(Set(sources.map(\.module)).count <= 12)
     }
 
     @Test func theGraphHasNoCycle() {

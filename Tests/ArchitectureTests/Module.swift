@@ -14,6 +14,9 @@ struct Module {
     }
 
     static let all = [
+        Module("Main", ["postern"]),
+        Module(
+            "PosternTesting", ["postern", "AuthCore", "Fetching"], system: ["FoundationEssentials"]),
         Module(
             "postern",
             [

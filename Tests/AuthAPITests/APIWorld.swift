@@ -59,7 +59,7 @@ struct APIWorld {
             APIs(
                 agent: agent, accounts: accounts, hashLogin: hashLogin, discovery: discovery,
                 operations: operations, services: services
-            ).router
+            ).router()
     }
 
     func call(

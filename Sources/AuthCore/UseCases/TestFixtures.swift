@@ -15,7 +15,7 @@ public struct TestFixtures: UseCases {
     private let users: Users
     private let apiTokens: APITokens
     private let stores: Stores
-    private let clock: AdjustableClock
+    public let clock: AdjustableClock
     private let random: @Sendable (Int) -> [UInt8]
     private let runDueTasks: @Sendable () async throws -> Void
 

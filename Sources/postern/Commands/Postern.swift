@@ -10,7 +10,6 @@ internal import AuthStorage
 internal import Cryptography
 
 /// The program, with one subcommand for each task of an operator or an agent.
-@main
 struct Postern: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "postern",
@@ -57,6 +56,13 @@ struct Postern: AsyncParsableCommand {
             path += " \(argument)"
         }
         return nil
+    }
+}
+
+/// The program as the executable runs it.
+package enum Program {
+    package static func run() async {
+        await Postern.main()
     }
 }
 

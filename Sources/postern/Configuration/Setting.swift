@@ -29,7 +29,9 @@ struct Setting: Sendable {
     }
 
     /// The environment variable: `POSTERN_SERVER_PORT` for `server.port`.
-    var variable: String {
+    var variable: String { Self.variable(of: key) }
+
+    static func variable(of key: String) -> String {
         let name = key.utf8.map { byte in
             switch byte {
             case UInt8(ascii: "."): UInt8(ascii: "_")
@@ -37,6 +39,6 @@ struct Setting: Sendable {
             default: byte
             }
         }
-        return Self.variablePrefix + String(decoding: name, as: UTF8.self)
+        return variablePrefix + String(decoding: name, as: UTF8.self)
     }
 }

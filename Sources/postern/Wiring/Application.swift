@@ -98,8 +98,8 @@ struct Application: Sendable {
         }
     }
 
-    /// What the public listener serves.
-    var router: Router { apis.router }
+    /// What the public listener serves, but in the test profile.
+    var router: Router { apis.router() }
 
     func close() async {
         await stores.close()

@@ -17,7 +17,8 @@ struct Service: Sendable {
     let log: Log
 
     init(
-        _ loaded: LoadedConfig, sockets: InheritedSockets, manager: ServiceManager, log: Log
+        _ loaded: LoadedConfig, sockets: InheritedSockets = InheritedSockets(),
+        manager: ServiceManager = ServiceManager(), log: Log
     ) {
         config = loaded.config
         warnings = loaded.startWarnings
@@ -32,10 +33,24 @@ struct Service: Sendable {
         let signals = StopSignals()
         Process.raiseDescriptorLimit()
         let logger = log.logger
-        log.sampleAccess(config.log.access)
         for warning in warnings { logger.warning("\(warning)") }
         do {
-            try await serve(until: signals, logger)
+            let running = try await start()
+            Output.print("listening on http://\(running.addresses[0])")
+            logger.info("started", metadata: running.metadata)
+            manager.ready("Serving \(running.publicURL)")
+            let watchdog = Task {
+                await Watchdog(
+                    manager: manager, server: running.server,
+                    pingDatabase: running.application.stores.ping
+                ).run()
+            }
+            let signal = await signals.wait()
+            logger.info("stopping", metadata: ["signal": "\(StopSignals.name(of: signal))"])
+            manager.stopping("Completing the requests in flight")
+            await running.stop()
+            watchdog.cancel()
+            logger.info("stopped")
             return nil
         } catch {
             logger.critical("cannot serve", error: error)
@@ -43,7 +58,10 @@ struct Service: Sendable {
         }
     }
 
-    private func serve(until signals: StopSignals, _ logger: Logger) async throws {
+    /// Serves until it is stopped.
+    func start() async throws -> RunningService {
+        let logger = log.logger
+        log.sampleAccess(config.log.access)
         // Before anything is created: nothing is left behind when an address is in use.
         var places = try ListenPlace.all(config, sockets)
         let directory = config.storage.directory
@@ -81,7 +99,9 @@ struct Service: Sendable {
             delivery: receiver.map { delivery(to: $0, of: application, logger, clock) },
             exclusively: application.stores.exclusively,
             events: events, logger: logger, clock: clock.now)
-        let router = test?.router(of: application, tasks) ?? application.router
+        let fixtures = test?.fixtures(of: application, tasks)
+        let router = application.apis.router(
+            with: fixtures.map { TestAPI(fixtures: $0, clock: clock) })
         let server = Server(
             configuration: engine(publicURL: publicURL),
             listeners: try places.indices.map { index in
@@ -96,7 +116,6 @@ struct Service: Sendable {
             storage: config.database.isRemote ? "postgresql" : "sqlite",
             scrypt: scrypt.kernel.implementation.rawValue)
         let addresses = try server.start()
-        Output.print("listening on http://\(addresses[0])")
         var started: Logger.Metadata = [
             "profile": "\(config.profile)", "public_url": "\(publicURL)",
             "scrypt": "\(scrypt.kernel)",
@@ -105,24 +124,11 @@ struct Service: Sendable {
             let name = place.name.rawValue
             started[name] = started[name].map { "\($0), \(address)" } ?? "\(address)"
         }
-        logger.info("started", metadata: started)
-        manager.ready("Serving \(publicURL)")
-        let watchdog = Task {
-            await Watchdog(
-                manager: manager, server: server, pingDatabase: application.stores.ping
-            ).run()
-        }
-        let background = Task { await tasks.run() }
-        let signal = await signals.wait()
-        logger.info("stopping", metadata: ["signal": "\(StopSignals.name(of: signal))"])
-        manager.stopping("Completing the requests in flight")
-        background.cancel()
-        await stop(server, draining)
-        await background.value
-        watchdog.cancel()
-        events.flush()
-        await application.close()
-        logger.info("stopped")
+        return RunningService(
+            addresses: addresses, publicURL: publicURL, metadata: started,
+            application: application, fixtures: fixtures, server: server,
+            background: Task { await tasks.run() }, draining: draining, events: events,
+            drainDelay: config.server.drainDelay)
     }
 
     private func observers(
@@ -214,18 +220,6 @@ struct Service: Sendable {
                 "a domain could not be looked up",
                 metadata: ["domain": "\(name)", "cause": "\(cause)"])
         }
-    }
-
-    /// The graceful stop: report "not ready" to load balancers, close the listener, wait for the
-    /// requests in flight.
-    private func stop(_ server: Server, _ draining: AtomicFlag) async {
-        // Before `/readyz` answers 503: the client that reads it must not keep its connection.
-        await server.beginDraining()
-        draining.set()
-        // A cancelled sleep only makes the stop quicker.
-        try? await Task.sleep(for: config.server.drainDelay)
-        server.stopAccepting()
-        await server.drain()
     }
 
     private func hooks(_ logger: Logger) -> ServerHooks {

@@ -1,7 +1,5 @@
-internal import AuthAPI
 internal import AuthCore
 internal import Cryptography
-internal import HTTPEngine
 
 /// What the test profile has and no other: a clock that can be set, and `/test/…`.
 struct TestProfile: Sendable {
@@ -12,13 +10,11 @@ struct TestProfile: Sendable {
         guard config.profile == .test else { return nil }
     }
 
-    /// What the public listener of the test profile serves.
-    func router(of application: Application, _ tasks: BackgroundTasks) -> Router {
+    func fixtures(of application: Application, _ tasks: BackgroundTasks) -> TestFixtures {
         let useCases = application.useCases
-        let fixtures = TestFixtures(
+        return TestFixtures(
             agents: useCases.agents, mailboxes: useCases.mailboxes, users: useCases.users,
             apiTokens: useCases.apiTokens, stores: application.stores, clock: clock,
             random: RandomBytes.make, runDueTasks: tasks.runDue)
-        return application.apis.router(with: TestAPI(fixtures: fixtures, clock: clock.clocks))
     }
 }

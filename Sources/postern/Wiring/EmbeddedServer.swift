@@ -1,0 +1,67 @@
+package import AuthCore
+internal import Glibc
+internal import Networking
+
+/// A server in the test profile that runs inside another program, for PosternTesting.
+///
+/// It installs no signal handlers, reads neither files nor variables for its settings, and prints
+/// nothing.
+package struct EmbeddedServer: Sendable {
+    /// The URL that it listens on.
+    package let url: String
+    package let fixtures: TestFixtures
+    private let running: RunningService
+
+    /// - Parameters:
+    ///   - settings: by their keys, such as `users.registration`.
+    ///   - descriptor: where the log goes, as JSON lines; nowhere unless given.
+    /// - Throws: an error whose description says which settings are wrong, or why the server cannot
+    ///   start.
+    package static func start(
+        settings: [String: String], log descriptor: Int32? = nil
+    ) async throws -> EmbeddedServer {
+        let loaded = try ConfigLoader(settings: settings).load()
+        let log = Log(descriptor: descriptor ?? nowhere, format: .json)
+        let running = try await Service(loaded, log: log).start()
+        guard let fixtures = running.fixtures else {
+            preconditionFailure("the test profile has fixtures")
+        }
+        return EmbeddedServer(
+            url: "http://\(running.addresses[0])", fixtures: fixtures, running: running)
+    }
+
+    /// Who asks ``fixtures``, and when.
+    package var caller: Caller {
+        let clocks = fixtures.clock.clocks
+        return Caller(
+            address: IPAddress(v4: 0x7f00_0001), requestID: "", now: clocks.now(),
+            arrival: clocks.monotonic())
+    }
+
+    /// Ends the server as SIGTERM does.
+    package func stop() async {
+        // A key that is still being made would use OpenSSL while exit(3) frees its locks. Where
+        // making it fails, there is nothing to wait for.
+        for use in KeyUse.allCases where use.isPublished {
+            _ = try? await running.application.keys.published(use, at: fixtures.now)
+        }
+        await running.stop()
+    }
+
+    /// Never closed, because a line may be written after a stop.
+    private static let nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC)
+}
+
+extension ConfigLoader {
+    /// The test profile on a free port, with settings that are not from the environment.
+    fileprivate init(settings: [String: String]) {
+        self.init(readFile: { _ throws(FileError) in throw .missing })
+        environment = Dictionary(
+            settings.map { (Setting.variable(of: $0.key), $0.value) },
+            uniquingKeysWith: { $1 })
+        flags = [
+            Flag(key: "profile", name: "profile", value: "test"),
+            Flag(key: "server.port", name: "server.port", value: "0"),
+        ]
+    }
+}
