@@ -76,7 +76,8 @@ let package = Package(
             resources: [.embedInCode("Passwords/common-passwords.txt")],
             swiftSettings: settings),
         .target(
-            name: "HTTPEngine", dependencies: ["Networking", "Scheduling", "CSocket"],
+            name: "HTTPEngine",
+            dependencies: ["Cryptography", "Networking", "Scheduling", "COpenSSL", "CSocket"],
             swiftSettings: settings),
         .target(
             name: "Cryptography", dependencies: ["COpenSSL", "CArgon2", "CScrypt", "CScryptLanes"],
@@ -111,7 +112,9 @@ let package = Package(
             swiftSettings: settings),
         .testTarget(
             name: "HTTPEngineTests",
-            dependencies: ["HTTPEngine", "Networking", "Scheduling", "CSocket", "TestPrimitives"],
+            dependencies: [
+                "HTTPEngine", "Networking", "Scheduling", "COpenSSL", "CSocket", "TestPrimitives",
+            ],
             swiftSettings: settings),
         .testTarget(
             name: "AuthCoreTests",

@@ -4,15 +4,15 @@
 /// stores a handle must guarantee three things: the object does not change after it was stored, the
 /// library documents that several threads may read such an object at once, and it is freed in
 /// exactly one place, the owner's `deinit`, or never.
-struct ForeignHandle: Sendable {
+package struct ForeignHandle: Sendable {
     private let address: UInt
 
-    init(_ pointer: OpaquePointer) {
+    package init(_ pointer: OpaquePointer) {
         address = UInt(bitPattern: pointer)
     }
 
     /// Never `nil`; optional because C functions take optional pointers.
-    var pointer: OpaquePointer? {
+    package var pointer: OpaquePointer? {
         OpaquePointer(bitPattern: address)
     }
 

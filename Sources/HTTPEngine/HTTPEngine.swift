@@ -12,5 +12,6 @@
 //   Proxy/       the client behind trusted proxies: PROXY protocol, X-Forwarded-For, Forwarded
 //   Routing/     Route, RouteGroup, Router, and the errors that a group renders
 //   Connection/  the parts of a connection: input, output, phase, buffer charge, transport
+//   TLS/         what the TLS connections of a listener share, and TLS as a transport
 //   Netstrings/  a second protocol: netstrings as requests and replies, without socket and clock
 //   Server/      Server, its listeners and loops, and the connections that connect their parts

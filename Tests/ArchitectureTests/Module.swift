@@ -39,7 +39,7 @@ struct Module {
             "AuthCore", ["Cryptography", "Networking", "Scheduling", "StrictJSON"],
             system: ["Synchronization"]),
         Module(
-            "HTTPEngine", ["Networking", "Scheduling", "CSocket"],
+            "HTTPEngine", ["Cryptography", "Networking", "Scheduling", "COpenSSL", "CSocket"],
             system: ["Dispatch", "Glibc", "Synchronization"]),
         Module(
             "Cryptography", ["COpenSSL", "CArgon2", "CScrypt", "CScryptLanes"],

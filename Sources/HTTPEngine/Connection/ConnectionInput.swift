@@ -86,26 +86,39 @@ struct ConnectionInput {
     /// A PROXY header has begun and is not complete.
     var hasPartialProxyHeader: Bool { proxyHeader?.isEmpty == false }
 
+    /// A PROXY header must come before anything else.
+    var awaitsProxyHeader: Bool { proxyHeader != nil }
+
     /// Bytes that it keeps in memory.
     var heldBytes: Int { parser.heldBytes + (incoming?.head.bytes.count ?? 0) }
 
     mutating func receive(_ bytes: UnsafeRawBufferPointer, at now: MonotonicTime) -> Received {
-        guard var header = proxyHeader else {
+        guard awaitsProxyHeader else {
             append(bytes, at: now)
             return .requestBytes
         }
+        let (received, count) = receiveProxyHeader(bytes)
+        if received == .proxyHeader {
+            append(UnsafeRawBufferPointer(rebasing: bytes[count...]), at: now)
+        }
+        return received
+    }
+
+    /// Takes the part of the bytes that belongs to the PROXY header that is awaited.
+    /// - Returns: what they were, and the length of that part.
+    mutating func receiveProxyHeader(_ bytes: UnsafeRawBufferPointer) -> (Received, Int) {
+        var header = proxyHeader ?? []
         proxyHeader = nil
         let before = header.count
         header.append(contentsOf: bytes)
         switch ProxyHeader.read(header) {
         case .needMore:
             proxyHeader = header
-            return .incompleteProxyHeader
+            return (.incompleteProxyHeader, bytes.count)
         case .done(let client, let count):
             peer = client ?? peer
-            append(UnsafeRawBufferPointer(rebasing: bytes[(count - before)...]), at: now)
-            return .proxyHeader
-        case .invalid(let reason): return .invalidProxyHeader(reason)
+            return (.proxyHeader, count - before)
+        case .invalid(let reason): return (.invalidProxyHeader(reason), bytes.count)
         }
     }
 

@@ -25,6 +25,9 @@ protocol Transport {
 enum HandshakeResult: Equatable {
     case done
     case wouldBlock(until: Readiness)
+    /// The client has sent HTTP where TLS is expected. What is sent from now on is not encrypted,
+    /// and what is received is meaningless.
+    case notEncrypted
     /// With the errno.
     case failed(Int32)
 }
@@ -50,8 +53,19 @@ struct PlainTransport: Transport {
     func handshake() -> HandshakeResult { .done }
 
     func receive(into buffer: UnsafeMutableRawBufferPointer) -> TransferResult {
+        receive(into: buffer, flags: 0)
+    }
+
+    /// Reads what the next call reads again.
+    func peek(into buffer: UnsafeMutableRawBufferPointer) -> TransferResult {
+        receive(into: buffer, flags: Int32(MSG_PEEK))
+    }
+
+    private func receive(
+        into buffer: UnsafeMutableRawBufferPointer, flags: Int32
+    ) -> TransferResult {
         while true {
-            let count = recv(descriptor, buffer.baseAddress, buffer.count, 0)
+            let count = recv(descriptor, buffer.baseAddress, buffer.count, flags)
             if count > 0 { return .bytes(count) }
             if count == 0 { return .end }
             if errno == EAGAIN { return .wouldBlock(until: .readable) }

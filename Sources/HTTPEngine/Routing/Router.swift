@@ -17,11 +17,17 @@ public struct Router: Sendable {
     private let methods: [Method]
     private let prefixes: [(path: [UInt8], errors: ErrorRenderer)]
     private let fallback: ErrorRenderer
+    private let origin: String?
 
     /// - Parameters:
     ///   - groups: one for each API; a method mounted twice on one path traps.
     ///   - fallback: renders errors of paths that no group covers and of unreadable requests.
-    public init(groups: [RouteGroup], fallback: @escaping ErrorRenderer) {
+    ///   - origin: scheme and authority of a server to which unknown paths are redirected (308);
+    ///     nil answers 404.
+    public init(
+        groups: [RouteGroup], redirectingTo origin: String? = nil,
+        fallback: @escaping ErrorRenderer
+    ) {
         var tree = RouteTree()
         var methods: [Method] = []
         for group in groups {
@@ -35,6 +41,7 @@ public struct Router: Sendable {
         self.tree = tree
         self.methods = Router.allowed(methods)
         self.fallback = fallback
+        self.origin = origin
         prefixes = groups.flatMap { group in
             group.prefixes.map { (Array($0.utf8), group.errors) }
         }.sorted { $0.path.count > $1.path.count }
@@ -56,7 +63,8 @@ public struct Router: Sendable {
             return .response(render(.malformed(.badTarget), context))
         }
         guard let (routes, values) = tree.find(head) else {
-            return .response(render(.notFound, context))
+            return .response(
+                origin.map { Router.redirect(head, to: $0) } ?? render(.notFound, context))
         }
         guard let mounted = Router.pick(routes, for: head.method) else {
             let allowed = Router.allowed(routes.map(\.route.method))
@@ -97,6 +105,15 @@ public struct Router: Sendable {
 
     private static func options(_ allowed: [Method]) -> Response {
         Response(status: .noContent, headers: [("Allow", list(allowed))])
+    }
+
+    /// To the same path and query, which have the characters of a URL only.
+    private static func redirect(_ head: RequestHead, to origin: String) -> Response {
+        let end = head.target.query?.upperBound ?? head.target.path.upperBound
+        let target = String(
+            decoding: head.bytes[head.target.path.lowerBound..<end], as: UTF8.self)
+        return .text(
+            "Use https.\n", status: Status(code: 308), headers: [("Location", origin + target)])
     }
 
     private static func pick(_ routes: [MountedRoute], for method: Method) -> MountedRoute? {

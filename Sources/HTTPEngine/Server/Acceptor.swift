@@ -81,7 +81,10 @@ final class Acceptor {
             guard let admission = admission(of: peer, service, on: loop) else {
                 return transport.close()
             }
-            enterNext(from: loop) { $0.adopt(transport, from: peer, service, as: admission) }
+            let tls = socket.listener.tls?.current
+            enterNext(from: loop) {
+                $0.adopt(transport, tls, from: peer, service, as: admission)
+            }
         case .netstrings(let service):
             guard service.limiter.acquire(nil) else {
                 loop.context.rejections.count(.connectionLimit)

@@ -10,26 +10,21 @@ internal import Networking
 final class Connection: LoopConnection {
     private(set) var admission: Admission
     private let router: Router
-    private var transport: any Transport
+    private var transport: ConnectionTransport
     private var input: ConnectionInput
     private var output: ConnectionOutput
     private var phase: ConnectionPhase
     private var charge: BufferCharge
     private var handler: Task<Void, Never>?
-    private var isEstablished = false
     private var isRunning = false
     /// A request was answered 503 because the buffer budget was used up.
     private var isOverBudget = false
-    /// What the transport waits for when it has nothing to read, and when it cannot write. During
-    /// the handshake only the first is used.
-    private var receiveWaits = Readiness.readable
-    private var sendWaits = Readiness.writable
     /// The events that epoll reports; nil before the first registration.
     private var watchedEvents: UInt32?
 
     init(
-        _ transport: any Transport, service: HTTPService, peer: SocketAddress, admission: Admission,
-        context: ServerContext, at now: MonotonicTime
+        _ transport: ConnectionTransport, service: HTTPService, peer: SocketAddress,
+        admission: Admission, context: ServerContext, at now: MonotonicTime
     ) {
         self.transport = transport
         self.admission = admission
@@ -53,7 +48,7 @@ final class Connection: LoopConnection {
     /// Handles events of epoll.
     func ready(_ events: UInt32, on loop: isolated Loop) {
         if events & EPOLLOUT.rawValue != 0 { run(on: loop) }
-        if isEstablished, phase.wantsBytes(output) {
+        if transport.isEstablished, phase.wantsBytes(output) {
             receive(on: loop)
         } else if events & (EPOLLERR.rawValue | EPOLLHUP.rawValue) != 0 {
             // An event although nothing is read: the peer has closed both directions.
@@ -102,16 +97,19 @@ final class Connection: LoopConnection {
     /// Takes the handshake of the transport a step further.
     /// - Returns: whether it is done.
     private func establish(on loop: isolated Loop) -> Bool {
-        guard !isEstablished else { return true }
-        switch transport.handshake() {
-        case .done:
-            isEstablished = true
-            receiveWaits = .readable
-            if admission == .rejected { rejectForOverload(on: loop) }
-        case .wouldBlock(let readiness): receiveWaits = readiness
-        case .failed: perform(phase.close(), on: loop)
+        guard !transport.isEstablished else { return true }
+        guard !transport.isBeforeTLS || readProxyHeader(on: loop) else { return false }
+        switch transport.establish() {
+        case .done: if admission == .rejected { rejectForOverload(on: loop) }
+        case .wouldBlock: break
+        case .notEncrypted:
+            loop.context.rejections.count(.failedHandshake)
+            reject(.malformed(.notEncrypted), on: loop)
+        case .failed:
+            loop.context.rejections.count(.failedHandshake)
+            perform(phase.close(), on: loop)
         }
-        return isEstablished
+        return transport.isEstablished
     }
 
     /// Answers one exchange or parses one event.
@@ -161,10 +159,8 @@ final class Connection: LoopConnection {
     /// Tells the kernel which events to report, when that has changed.
     private func watch(on loop: isolated Loop) {
         guard phase.closing != .closed else { return }
-        let wantsBytes = !isEstablished || phase.wantsBytes(output)
-        let events =
-            (wantsBytes ? receiveWaits.events : 0)
-            | (isEstablished && output.unsentBytes > 0 ? sendWaits.events : 0)
+        let events = transport.events(
+            reads: phase.wantsBytes(output), writes: output.unsentBytes > 0)
         guard events != watchedEvents else { return }
         let operation = watchedEvents == nil ? EPOLL_CTL_ADD : EPOLL_CTL_MOD
         if csocket_watch(loop.epoll, operation, descriptor, events) != 0 {
@@ -183,11 +179,10 @@ extension Connection {
         withUnsafeTemporaryAllocation(byteCount: 16_384, alignment: 16) { buffer in
             switch transport.receive(into: buffer) {
             case .bytes(let count):
-                receiveWaits = .readable
                 loop.counts.receivedBytes &+= count
                 take(UnsafeRawBufferPointer(rebasing: buffer[..<count]), on: loop)
                 wipe(UnsafeMutableRawBufferPointer(rebasing: buffer[..<count]))
-            case .wouldBlock(let readiness): receiveWaits = readiness
+            case .wouldBlock: break
             case .end: end(on: loop)
             case .failed: perform(phase.close(), on: loop)
             }
@@ -196,7 +191,30 @@ extension Connection {
 
     private func take(_ bytes: UnsafeRawBufferPointer, on loop: isolated Loop) {
         guard phase.reading != .ended else { return }
-        switch input.receive(bytes, at: loop.now) {
+        handle(input.receive(bytes, at: loop.now), on: loop)
+    }
+
+    /// Reads the PROXY header that comes before the handshake of TLS, and nothing after it.
+    /// - Returns: whether it is complete.
+    private func readProxyHeader(on loop: isolated Loop) -> Bool {
+        var received = ConnectionInput.Received.incompleteProxyHeader
+        let result = transport.receiveHeader { bytes in
+            let (what, count) = input.receiveProxyHeader(bytes)
+            received = what
+            return count
+        }
+        switch result {
+        case .bytes: handle(received, on: loop)
+        case .wouldBlock: break
+        case .end, .failed: perform(phase.close(), on: loop)
+        }
+        guard received == .proxyHeader, phase.closing != .closed else { return false }
+        transport.beginTLS()
+        return true
+    }
+
+    private func handle(_ received: ConnectionInput.Received, on loop: isolated Loop) {
+        switch received {
         case .requestBytes: phase.bytesArrived(at: loop.now)
         case .incompleteProxyHeader: break
         case .proxyHeader:
@@ -226,7 +244,7 @@ extension Connection {
         } else if loop.acquireRejected() {
             loop.context.limiter.release(nil)
             admission = .rejected
-            rejectForOverload(on: loop)
+            if transport.isEstablished { rejectForOverload(on: loop) }
         } else {
             perform(phase.close(), on: loop)
         }
@@ -309,13 +327,14 @@ extension Connection {
         loop.requestsInFlight.decrement()
         let now = loop.refresh()
         guard phase.closing != .closed else {
-            loop.record(exchange, unsentStatus(exchange, result, on: loop), bytes: 0)
+            loop.record(exchange, router.unsentStatus(of: exchange, result, on: loop), bytes: 0)
             return
         }
         let clientKeeps = exchange.head?.keepsAlive ?? false
         let keepsAlive = clientKeeps && !exchange.closesConnection && !loop.isDraining
         let (status, bytes) = write(
-            response(exchange, result, on: loop), for: exchange, keepsAlive: keepsAlive, on: loop)
+            router.response(to: exchange, result, on: loop), for: exchange,
+            keepsAlive: keepsAlive, on: loop)
         if !keepsAlive {
             output.dropQueue()
             phase.endInput(lingers: clientKeeps || exchange.closesConnection)
@@ -323,31 +342,6 @@ extension Connection {
         phase.answered(at: now)
         loop.record(exchange, status, bytes: bytes)
         run(on: loop)
-    }
-
-    /// The response of the handler, or the 500 of its API when it threw something else.
-    private func response(
-        _ exchange: Exchange, _ result: Result<Response, any Error>, on loop: isolated Loop
-    ) -> Response {
-        switch result {
-        case .success(let response): return response
-        case .failure(let error):
-            let fault = error as? AnsweredFault
-            loop.report(fault?.cause ?? error, of: exchange)
-            return fault?.response
-                ?? router.render(.internalError, of: exchange.route, exchange.context)
-        }
-    }
-
-    /// The status for the log where the client has closed the connection. Its handler was
-    /// cancelled, which is not an error.
-    private func unsentStatus(
-        _ exchange: Exchange, _ result: Result<Response, any Error>, on loop: isolated Loop
-    ) -> Status {
-        if case .failure(let error) = result, error is CancellationError {
-            return .clientClosedConnection
-        }
-        return response(exchange, result, on: loop).status
     }
 
     /// A response with an invalid header becomes the 500 of its API, or else an empty 500.
@@ -378,9 +372,7 @@ extension Connection {
             case .bytes(let count):
                 output.sent(count)
                 loop.counts.sentBytes &+= count
-            case .wouldBlock(let readiness):
-                sendWaits = readiness
-                break sending
+            case .wouldBlock: break sending
             case .end, .failed:
                 perform(phase.close(), on: loop)
                 return

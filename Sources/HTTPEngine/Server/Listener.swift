@@ -53,29 +53,33 @@ public struct Listener: Sendable {
 
     public let address: ListenAddress
     public let service: Service
+    /// nil for connections that are not encrypted. Netstrings never are.
+    public let tls: ListenerTLS?
     /// A socket that was bound before the service was known; nil to bind one at the start.
     let socket: BoundSocket?
 
-    public init(address: ListenAddress, service: Service) {
+    public init(address: ListenAddress, service: Service, tls: ListenerTLS? = nil) {
         self.address = address
         self.service = service
+        self.tls = tls
         socket = nil
     }
 
     /// - Parameter socket: used by one server, which closes it.
-    public init(socket: BoundSocket, service: Service) {
+    public init(socket: BoundSocket, service: Service, tls: ListenerTLS? = nil) {
         address = socket.address
         self.service = service
+        self.tls = tls
         self.socket = socket
     }
 
     public init(
         address: ListenAddress, router: Router, proxies: TrustedProxies = TrustedProxies(),
-        limitsConnections: Bool = true
+        limitsConnections: Bool = true, tls: ListenerTLS? = nil
     ) {
         let service = HTTPService(
             router: router, proxies: proxies, limitsConnections: limitsConnections)
-        self.init(address: address, service: .http(service))
+        self.init(address: address, service: .http(service), tls: tls)
     }
 
     private init(_ listener: Listener, service: Service) {

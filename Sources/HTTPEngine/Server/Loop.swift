@@ -121,14 +121,19 @@ actor Loop {
 
     /// Takes over a connection that was accepted for HTTP.
     func adopt(
-        _ transport: any Transport, from peer: SocketAddress, _ service: HTTPService,
+        _ plain: PlainTransport, _ tls: TLSContext?, from peer: SocketAddress,
+        _ service: HTTPService, as admission: Connection.Admission
+    ) {
+        guard admission != .rejected || acquireRejected() else { return plain.close() }
+        let transport = ConnectionTransport(
+            plain, tls, awaitsProxyHeader: admission == .unassigned)
+        adopt(transport, from: peer, service, as: admission)
+    }
+
+    func adopt(
+        _ transport: ConnectionTransport, from peer: SocketAddress, _ service: HTTPService,
         as admission: Connection.Admission
     ) {
-        guard admission != .rejected || acquireRejected() else {
-            var transport = transport
-            transport.close()
-            return
-        }
         refresh()
         add(
             Connection(
@@ -253,15 +258,5 @@ actor Loop {
         isTicking = true
         let interval = DispatchTimeInterval.nanoseconds(Int(context.tick.nanoseconds))
         timer?.schedule(deadline: .now() + interval, repeating: interval)
-    }
-}
-
-extension Readiness {
-    /// For epoll.
-    var events: UInt32 {
-        switch self {
-        case .readable: EPOLLIN.rawValue
-        case .writable: EPOLLOUT.rawValue
-        }
     }
 }

@@ -1,4 +1,29 @@
 extension Router {
+    /// The response of a handler. Where it threw, the cause is reported, and the response is that
+    /// of the error, or the 500 of its API.
+    func response(
+        to exchange: Exchange, _ result: Result<Response, any Error>, on loop: isolated Loop
+    ) -> Response {
+        switch result {
+        case .success(let response): return response
+        case .failure(let error):
+            let fault = error as? AnsweredFault
+            loop.report(fault?.cause ?? error, of: exchange)
+            return fault?.response ?? render(.internalError, of: exchange.route, exchange.context)
+        }
+    }
+
+    /// The status for the log where the client has closed the connection. Its handler was
+    /// cancelled, which is not an error.
+    func unsentStatus(
+        of exchange: Exchange, _ result: Result<Response, any Error>, on loop: isolated Loop
+    ) -> Status {
+        if case .failure(let error) = result, error is CancellationError {
+            return .clientClosedConnection
+        }
+        return response(to: exchange, result, on: loop).status
+    }
+
     /// Answers a request without a socket, for tests of routes and handlers.
     ///
     /// Does what a connection does between the parser and the encoder: 404, 405 and 413 in that

@@ -16,6 +16,8 @@ public struct ServerStatistics: Sendable {
         case untrustedProxy = "untrusted_proxy"
         /// A PROXY header is required, and there was none or no valid one.
         case invalidProxyHeader = "invalid_proxy_header"
+        /// The client and this server did not agree on TLS, or the client sent something else.
+        case failedHandshake = "failed_handshake"
         /// The process is out of descriptors, or the kernel of memory.
         case outOfDescriptors = "out_of_descriptors"
     }

@@ -15,6 +15,7 @@ public enum ParseError: Error, Hashable, Sendable {
     case badChunk
     case badTrailer
     case truncated
+    case notEncrypted
     case requestLineTooLong
     case headTooLarge
     case tooManyFields
@@ -32,7 +33,7 @@ public enum ParseError: Error, Hashable, Sendable {
         case .unknownExpectation: return .expectationFailed
         case .badRequestLine, .badTarget, .badVersion, .badLineEnd, .badFieldLine, .badFieldName,
             .badFieldValue, .foldedField, .badHost, .badContentLength, .badTransferEncoding,
-            .badChunk, .badTrailer, .truncated:
+            .badChunk, .badTrailer, .truncated, .notEncrypted:
             return .badRequest
         }
     }
@@ -55,6 +56,7 @@ public enum ParseError: Error, Hashable, Sendable {
         case .badChunk: return "The chunked body has a malformed chunk."
         case .badTrailer: return "The trailers of the chunked body are malformed or too large."
         case .truncated: return "The connection was closed in the middle of the request."
+        case .notEncrypted: return "This port takes TLS only: use https in the URL."
         case .requestLineTooLong: return "The request line is too long."
         case .headTooLarge: return "The head of the request is too large."
         case .tooManyFields: return "The request has too many headers."

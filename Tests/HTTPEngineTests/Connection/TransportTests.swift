@@ -96,8 +96,8 @@ extension Live {
                 router: router, proxies: TrustedProxies(), limitsConnections: true)
             await loop.run()
             await loop.adopt(
-                KnockTransport(descriptor: near), from: SocketAddress(.loopback, port: 0), service,
-                as: .counted)
+                ConnectionTransport(KnockTransport(descriptor: near)),
+                from: SocketAddress(.loopback, port: 0), service, as: .counted)
             return (loop, RawClient(descriptor: far), context.limiter)
         }
 

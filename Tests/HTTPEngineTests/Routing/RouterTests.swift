@@ -93,6 +93,29 @@ private func text(_ response: Response) -> String { String(decoding: response.bo
     }
 
     @Test(arguments: [
+        ("/nope?a=b%20c", "https://a.test/nope?a=b%20c"), ("/", "https://a.test/"),
+        ("//evil.test/x", "https://a.test//evil.test/x"),
+        ("http://evil.test/x?y", "https://a.test/x?y"), ("/api/%2e", "https://a.test/api/%2e"),
+    ])
+    func unknownPathsAreRedirectedWhereThereIsAnOrigin(target: String, location: String) async {
+        let redirecting = Router(
+            groups: [
+                RouteGroup(
+                    prefixes: ["/api"], errors: renderer("api"),
+                    routes: [Route(.get, "/api/known", handler: says("known"))])
+            ], redirectingTo: "https://a.test", fallback: renderer("fallback"))
+        for method in [Method.get, .post, Method("BREW")] {
+            let response = await redirecting.respond(
+                to: Request(method: method, target: target, body: [1]))
+            #expect(response.status.code == 308 && response.header("location") == location)
+        }
+        let known = await redirecting.respond(to: Request(method: .get, target: "/api/known"))
+        #expect(known.status == .ok)
+        let bad = await redirecting.respond(to: Request(method: .get, target: "/%zz"))
+        #expect(bad.status == .badRequest && bad.header("location") == nil)
+    }
+
+    @Test(arguments: [
         ("/api/nope", "api"), ("/api/v1/nope", "v1"), ("/apiary", "fallback"), ("/x", "fallback"),
         ("/api/v1", "v1"), ("/api/v12", "api"), ("/%61pi/nope", "api"), ("/api%2Fnope", "api"),
         ("/api/things/%00", "api"), ("/api/v1/{", "v1"), ("/api/things/%zz", "api"),

@@ -33,6 +33,7 @@ struct LiveServer: Sendable {
         var host = "127.0.0.1"
         var port: UInt16 = 0
         var proxies = TrustedProxies()
+        var tls: ListenerTLS?
         fileprivate var configuration = ServerConfiguration()
 
         subscript<Value>(dynamicMember path: WritableKeyPath<ServerConfiguration, Value>) -> Value {
@@ -61,7 +62,8 @@ struct LiveServer: Sendable {
             listeners: [
                 Listener(
                     address: .tcp(host: setup.host, port: setup.port),
-                    router: Router(groups: [routes], fallback: renderer), proxies: setup.proxies)
+                    router: Router(groups: [routes], fallback: renderer), proxies: setup.proxies,
+                    tls: setup.tls)
             ],
             hooks: ServerHooks(
                 access: {

@@ -5,7 +5,7 @@ import Glibc
 
 /// A client that sends exactly the bytes that it is given, and reads with a time limit.
 final class RawClient {
-    private let descriptor: Int32
+    let descriptor: Int32
     private var isOpen = true
 
     init(port: UInt16, receiveBuffer: Int32? = nil) {
