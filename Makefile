@@ -91,9 +91,9 @@ mailservers:
 		cyrus-common cyrus-caldav
 
 # What operators have: systemd checks the units in deploy/systemd/ and starts a program with its sockets; promtool, of
-# prometheus, checks /metrics and the rules in deploy/.
+# prometheus, checks /metrics and the rules in deploy/; testssl.sh looks for weaknesses of TLS.
 operations:
-	@.ci/install-packages systemd prometheus
+	@.ci/install-packages systemd prometheus testssl.sh openssl curl
 
 # requirements.txt names every package, so pip resolves no dependencies.
 .venv/ready: Tests/Interop/requirements.txt

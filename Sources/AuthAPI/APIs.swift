@@ -5,16 +5,19 @@ public import HTTPEngine
 public struct APIs: Sendable {
     private let agent: AgentAPI
     private let groups: [RouteGroup]
+    private let challenges: [RouteGroup]
 
     public init(
         agent: AgentAPI, accounts: AccountsAPI, hashLogin: HashLoginAPI, discovery: DiscoveryAPI,
-        operations: OperationsAPI, services: ServicesAPI
+        operations: OperationsAPI, acmeChallenges: ACMEChallenges? = nil, services: ServicesAPI
     ) {
         self.agent = agent
-        groups = [
-            agent.routes, accounts.routes, hashLogin.routes, discovery.routes, operations.routes,
-            services.publicRoutes,
-        ]
+        challenges = acmeChallenges.map { [$0.routes] } ?? []
+        groups =
+            [
+                agent.routes, accounts.routes, hashLogin.routes, discovery.routes,
+                operations.routes, services.publicRoutes,
+            ] + challenges
     }
 
     /// The routes of every API. What no API covers (an unknown path, a request that is not HTTP) is
@@ -23,5 +26,11 @@ public struct APIs: Sendable {
     public func router(with test: TestAPI? = nil) -> Router {
         Router(
             groups: groups + (test.map { [$0.routes] } ?? []), fallback: agent.errors.renderer)
+    }
+
+    /// What answers without TLS: challenges, and for everything else a redirect.
+    /// - Parameter origin: scheme and authority of the public URL.
+    public func redirects(to origin: String) -> Router {
+        Router(groups: challenges, redirectingTo: origin, fallback: agent.errors.renderer)
     }
 }

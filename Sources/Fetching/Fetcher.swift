@@ -61,6 +61,13 @@ public final class Fetcher: Sendable {
         if request.sendsProxyHeader {
             results.append(postern_curl_set_long(handle, CURLOPT_HAPROXYPROTOCOL, 1))
         }
+        if let path = request.socketPath {
+            results.append(postern_curl_set_text(handle, CURLOPT_UNIX_SOCKET_PATH, path))
+        }
+        if !request.verifiesServer {
+            results.append(postern_curl_set_long(handle, CURLOPT_SSL_VERIFYPEER, 0))
+            results.append(postern_curl_set_long(handle, CURLOPT_SSL_VERIFYHOST, 0))
+        }
         if let file = request.certificateFile {
             results.append(postern_curl_set_text(handle, CURLOPT_CAINFO, file))
             results.append(postern_curl_set_text(handle, CURLOPT_CAPATH, nil))

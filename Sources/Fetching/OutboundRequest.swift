@@ -13,6 +13,11 @@ public struct OutboundRequest: Sendable {
     public var body: [UInt8]
     /// Begins the connection with a PROXY protocol header of version 1 with the own address.
     public var sendsProxyHeader = false
+    /// A unix socket to connect to in place of the URL's host.
+    public var socketPath: String?
+    /// Whether the certificate of an `https` server must be trusted and for its host. False only
+    /// for a server on this machine.
+    public var verifiesServer = true
     /// PEM certificates to trust in place of the system's.
     public var certificateFile: String?
     /// For everything: resolving, connecting, TLS, sending and reading.

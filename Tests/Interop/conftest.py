@@ -14,8 +14,8 @@ from program import Postern
 SLOWEST = [
     f"test_{name}.py" for name in [
         "fairness", "nodes", "provisioning", "postgres", "accounts_races", "docs_fixtures",
-        "openapi", "hash_login_pages", "dovecot", "key_export", "doctor", "cyrus", "slow_clients",
-        "durability", "limits"]]
+        "testssl", "openapi", "hash_login_pages", "dovecot", "key_export", "doctor", "cyrus",
+        "slow_clients", "durability", "limits"]]
 
 
 def pytest_collection_modifyitems(items):

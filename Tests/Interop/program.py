@@ -10,7 +10,7 @@ import time
 
 ROOT = pathlib.Path(__file__).parents[2]
 BINARY = pathlib.Path(os.environ.get("POSTERN_BINARY", ROOT / ".build/debug/postern")).resolve()
-READY = re.compile(r"listening on (http://(\S+):(\d+))\n")
+READY = re.compile(r"listening on (https?://(\S+):(\d+))\n")
 START_SECONDS = 30
 STOP_SECONDS = 40
 # For what takes much less, also on a loaded machine.

@@ -13,6 +13,7 @@ struct DoctorCommand: AsyncParsableCommand {
 
               configuration   what `postern check-config` warns about
               files           who may read the data directory, the database and the secrets
+              certificate     that a server can use those of tls.certificates, and for how long
               database        SQLite: integrity and schema; PostgreSQL: that it answers, schema, \
             clock
               signing keys    that the master secret decrypts each of them
@@ -43,6 +44,7 @@ struct DoctorCommand: AsyncParsableCommand {
             warnings.isEmpty
                 ? [Finding(.ok, "configuration", "accepted, profile \(config.profile)")] : warnings)
         report.add(FileChecks(config: config).findings())
+        report.add(CertificateChecks(config: config, now: SystemClock.now()).findings())
         let database = DatabaseChecks(config: config, now: SystemClock.now)
         let network = NetworkChecks(config: config)
         let inspected = database.inspect()

@@ -8,8 +8,9 @@ struct HealthcheckCommand: AsyncParsableCommand {
         commandName: "healthcheck",
         abstract: "Check that the server runs; exit with 0 if it does, with 1 if not.",
         discussion: """
-            Sends GET /healthz to server.host and server.port of the configuration, with a PROXY \
-            protocol header if server.proxy_protocol requires one.
+            Sends GET /healthz to the first public listener of the configuration, with TLS and a \
+            PROXY protocol header if the listener has them. The certificate is not checked: it is \
+            for the name that clients use.
 
             Example, in a Dockerfile:
               HEALTHCHECK CMD ["postern", "healthcheck"]
@@ -22,10 +23,19 @@ struct HealthcheckCommand: AsyncParsableCommand {
 
     func run() async throws {
         let flags = port.map { [ConfigLoader.Flag(key: "server.port", name: "--port", value: $0)] }
-        let server = try options.load(flags ?? []).config.server
-        let url = "http://\(Self.reachable(server.host)):\(server.port)/healthz"
-        var request = OutboundRequest(.get, url, timeout: .seconds(3))
-        request.sendsProxyHeader = server.proxies.proxyProtocol == .required
+        let listener = try options.load(flags ?? []).config.publicListener
+        let scheme = listener.usesTLS ? "https" : "http"
+        var request = OutboundRequest(.get, "", timeout: .seconds(3))
+        switch listener.address {
+        case .tcp(let host, let port):
+            request.url = "\(scheme)://\(Self.reachable(host)):\(port)/healthz"
+        case .unix(let path):
+            request.url = "\(scheme)://localhost/healthz"
+            request.socketPath = path
+        }
+        let url = request.url
+        request.sendsProxyHeader = listener.proxyProtocol == .required
+        request.verifiesServer = false
         do {
             let answer = try await Fetcher().send(request)
             guard answer.status == 200 else {

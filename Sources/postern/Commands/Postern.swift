@@ -82,7 +82,8 @@ enum Exit {
             .failure
         case let error as StorageError where error.isDamage: misconfigured
         case is MasterSecretError, is UnreadableKey, is MigrationError, is SubjectError,
-            is DatabaseURLError, is ServicesListenerError, is ProvisioningError:
+            is DatabaseURLError, is ServicesListenerError, is ProvisioningError,
+            is CertificateError:
             misconfigured
         default: unavailable
         }

@@ -23,12 +23,22 @@ struct BaseURL: Equatable, Sendable {
 
     var isHTTPS: Bool { text.hasPrefix("https://") }
 
+    /// Scheme and authority, without the path.
+    var origin: String {
+        let scheme = text.prefix(isHTTPS ? 8 : 7)
+        return String(scheme + text.dropFirst(scheme.count).prefix { $0 != "/" })
+    }
+
+    /// A name, or an address without brackets.
+    var host: String {
+        let authority = text.dropFirst(isHTTPS ? 8 : 7).prefix { $0 != "/" }
+        return String(
+            authority.hasPrefix("[")
+                ? authority.dropFirst().prefix { $0 != "]" } : authority.prefix { $0 != ":" })
+    }
+
     /// Whether its host is this machine, by number or as `localhost`.
     var isLoopback: Bool {
-        let authority = text.dropFirst(isHTTPS ? 8 : 7).prefix { $0 != "/" }
-        let host =
-            authority.hasPrefix("[")
-            ? authority.dropFirst().prefix { $0 != "]" } : authority.prefix { $0 != ":" }
         guard let address = IPAddress(host) else { return host == "localhost" }
         return address.isLoopback
     }

@@ -11,6 +11,7 @@ struct Config: Sendable {
     /// Changes defaults, never a value that was set.
     var profile: Profile
     var server = ServerSection()
+    var tls = TLSSection()
     var storage = StorageSection()
     var mail = MailSection()
     var pow = ProofOfWorkSection()
@@ -31,7 +32,8 @@ struct Config: Sendable {
 
     /// All settings.
     static let settings: [Setting] =
-        [Setting("profile", \.profile, .oneOf)] + ServerSection.settings + StorageSection.settings
+        [Setting("profile", \.profile, .oneOf)] + ServerSection.settings + TLSSection.settings
+        + StorageSection.settings
         + MailSection.settings + ProofOfWorkSection.settings + TokenSection.settings
         + KeySection.settings + PasswordSection.settings + AccountSection.settings
         + UserSection.settings + LimitSection.settings + HashLoginSection.settings
@@ -70,15 +72,39 @@ struct Config: Sendable {
     var effective: Config {
         var config = self
         config.storage.url = database
-        if server.publicURL == nil && profile != .production && server.port != 0 {
-            config.server.publicURL = publicURL(port: server.port)
+        if server.publicURL == nil, profile != .production,
+            case .tcp(_, let port) = publicListener.address, port != 0
+        {
+            config.server.publicURL = publicURL(port: port)
         }
         return config
     }
 
-    /// The URL that clients use for this server when it listens on `port`.
+    /// The listeners for HTTP of `[server]`, the first public one first.
+    var listeners: [ListenerSettings] {
+        let first = publicListener
+        var others = server.listeners
+        if let index = others.firstIndex(of: first) { others.remove(at: index) }
+        return [first] + others
+    }
+
+    /// The first public listener.
+    var publicListener: ListenerSettings {
+        server.listeners.first { $0.serves == .public }
+            ?? ListenerSettings(
+                address: .tcp(host: server.host, port: server.port),
+                proxyProtocol: server.proxies.proxyProtocol)
+    }
+
+    /// Whether mail stores and proxies have a listener.
+    var servesServices: Bool {
+        services.listen != nil || server.listeners.contains { $0.serves == .services }
+    }
+
+    /// The URL that clients use for this server when its first public listener is on `port`.
     func publicURL(port: UInt16) -> BaseURL? {
-        server.publicURL ?? BaseURL("http://127.0.0.1:\(port)")
+        server.publicURL
+            ?? BaseURL("\(publicListener.usesTLS ? "https" : "http")://127.0.0.1:\(port)")
     }
 
     /// Sets the defaults that follow from other settings.

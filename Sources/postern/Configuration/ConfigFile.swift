@@ -107,8 +107,9 @@ struct ConfigFile {
         for (index, row) in rows.enumerated() {
             let row = row.drop { $0 == " " || $0 == "\t" }
             if row.first == "[" {
-                table = row.dropFirst().prefix { $0 != "]" } + "."
-                lines[String(table.dropLast())] = index + 1
+                table = row.drop { $0 == "[" }.prefix { $0 != "]" } + "."
+                let name = String(table.dropLast())
+                if lines[name] == nil { lines[name] = index + 1 }
             } else if let equals = row.firstIndex(of: "="), row.first != "#" {
                 let key = row[..<equals].filter { !" \t\"'\r".contains($0) }
                 lines[table + key, default: index + 1] = index + 1
@@ -126,7 +127,11 @@ extension RawValue {
         case .double: self = value.double.map { .number($0) } ?? .other("number")
         case .bool: self = value.bool.map { .boolean($0) } ?? .other("boolean")
         case .array: self = .list((value.array.map { Array($0) } ?? []).map { RawValue($0) })
-        case .table: self = .other("table")
+        case .table:
+            let table = value.table
+            let fields = (table?.keys ?? []).compactMap { key in table?[key].map { (key, $0) } }
+            self = .table(
+                Dictionary(fields.map { ($0, RawValue($1)) }, uniquingKeysWith: { $1 }))
         case .date, .time, .dateTime: self = .other("date")
         }
     }

@@ -35,7 +35,9 @@ struct ConfigLoader {
         var sources: [String: ConfigSource] = [:]
         for layer in layers {
             for setting in Config.settings {
-                guard let entry = layer.entries[setting.key] else { continue }
+                guard let entry = layer.entries[setting.key],
+                    !Self.isListener(entry, config)
+                else { continue }
                 guard setting.assign(entry.raw, &config) else {
                     faults.append(Self.notAccepted(entry, setting))
                     continue
@@ -47,6 +49,11 @@ struct ConfigLoader {
         faults += ConfigRules.faults(in: config, sources: sources)
         guard faults.isEmpty else { throw ConfigFaults(faults: faults) }
         return LoadedConfig(config: config, sources: sources)
+    }
+
+    /// Whether the entry is a socket for one of the listeners that have tables.
+    private static func isListener(_ entry: ConfigLayer.Entry, _ config: Config) -> Bool {
+        if case .inheritedSocket = entry.source { !config.server.listeners.isEmpty } else { false }
     }
 
     private func fileLayer() -> ConfigLayer {
@@ -123,7 +130,9 @@ struct LoadedConfig: Sendable {
 
     private func line(for setting: Setting, name: Substring) -> String {
         let source = sources[setting.key] ?? .defaultValue
-        let value = source.isSecret ? nil : setting.show(config.effective)
+        let isReplaced =
+            !config.server.listeners.isEmpty && ListenerSettings.shortForm.contains(setting.key)
+        let value = source.isSecret || isReplaced ? nil : setting.show(config.effective)
         let text = value.map { "\(name) = \($0)" } ?? "# \(name) ="
         let remark = source.isSecret ? "redacted, from \(source.shown)" : source.shown
         let padding = String(repeating: " ", count: max(0, 40 - text.count))

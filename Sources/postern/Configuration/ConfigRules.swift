@@ -15,6 +15,7 @@ struct ConfigRules {
         var rules = ConfigRules(config: config, sources: sources)
         rules.checkProduction()
         rules.checkServer()
+        rules.checkListeners()
         rules.checkAccounts()
         rules.checkServices()
         rules.checkMail()
@@ -75,7 +76,7 @@ struct ConfigRules {
         if let url = config.server.publicURL, !url.isHTTPS, !url.isLoopback {
             add(
                 "server.public_url", "is http, so tokens and passwords can be read on the way",
-                "use https, with a proxy that terminates TLS")
+                "use https, with a certificate in tls.certificates or a proxy that terminates TLS")
         }
         checkPasswordCost()
         checkLifetimes()
@@ -130,9 +131,15 @@ struct ConfigRules {
 
     private mutating func checkServer() {
         let proxies = config.server.proxies
-        if proxies.proxyProtocol == .required && proxies.addresses.isEmpty {
+        if proxies.addresses.isEmpty,
+            config.listeners.contains(where: { $0.proxyProtocol == .required })
+        {
+            let isShort = proxies.proxyProtocol == .required
             add(
-                "server.proxy_protocol", "is required, but no proxy is trusted",
+                isShort ? "server.proxy_protocol" : Self.listeners,
+                isShort
+                    ? "is required, but no proxy is trusted"
+                    : "requires a PROXY header, but no proxy is trusted",
                 "name the proxies in server.trusted_proxies")
         }
         let engine = config.server.engine
@@ -141,6 +148,71 @@ struct ConfigRules {
             add(
                 "server.buffer_limit", "is too small for four requests of the largest size",
                 "raise it to \(fourRequests) or more, or lower server.body_limit")
+        }
+    }
+
+    private static let listeners = "server.listeners"
+
+    private mutating func checkListeners() {
+        let listeners = config.server.listeners
+        if !listeners.isEmpty {
+            for key in ListenerSettings.shortForm where sources[key] != nil {
+                add(
+                    key, "is set beside server.listeners",
+                    "set it in a table of server.listeners instead")
+            }
+            if !listeners.contains(where: { $0.serves == .public }) {
+                add(Self.listeners, "has no public one", "add one with serves = \"public\"")
+            }
+        }
+        if case .unix = config.publicListener.address, config.server.publicURL == nil {
+            add(
+                "server.public_url", "is required where the first public listener is a unix socket",
+                "set it to the URL that clients use for this server")
+        }
+        for listener in listeners { check(listener) }
+        checkTLS(of: listeners)
+    }
+
+    private mutating func check(_ listener: ListenerSettings) {
+        let address = listener.address.text
+        let isRedirect = listener.serves == .redirect
+        if isRedirect, listener.usesTLS || config.publicURL(port: 1)?.isHTTPS != true {
+            add(
+                Self.listeners, "\(address) redirects, but not from http to https",
+                "remove its tls, and set server.public_url to an https URL")
+        }
+        guard listener.serves == .services else { return }
+        if listener.proxyProtocol == .required {
+            add(
+                Self.listeners, "\(address) is for services, which send no PROXY header",
+                "remove its proxy_protocol")
+        }
+        let isProtected =
+            config.services.secretFile != nil
+            || listener.usesTLS && config.tls.clientCAFile != nil
+        if !listener.address.isLocal, !isProtected {
+            add(
+                Self.listeners, "\(address) is for services and can be reached by other machines",
+                "set services.secret_file, or tls and tls.client_ca_file, or listen on 127.0.0.1,"
+                    + " [::1] or a unix socket")
+        }
+    }
+
+    private mutating func checkTLS(of listeners: [ListenerSettings]) {
+        let encrypted = listeners.filter(\.usesTLS)
+        if encrypted.isEmpty != config.tls.certificates.isEmpty {
+            add(
+                "tls.certificates",
+                encrypted.isEmpty ? "is set, but no listener has TLS" : "is required with tls",
+                encrypted.isEmpty
+                    ? "set tls = true in a table of server.listeners"
+                    : "name the files of a certificate and its key")
+        }
+        if config.tls.clientCAFile != nil, !encrypted.contains(where: { $0.serves == .services }) {
+            add(
+                "tls.client_ca_file", "is set, but no services listener has TLS",
+                "add one to server.listeners, or remove it")
         }
     }
 

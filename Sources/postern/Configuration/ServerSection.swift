@@ -7,12 +7,15 @@ struct ServerSection: Sendable {
     var host = "127.0.0.1"
     /// The TCP port; 0 selects a free one, which is printed when the server is ready.
     var port: UInt16 = 8080
+    /// The listeners for HTTP; without any there is one at `host` and `port`.
+    var listeners: [ListenerSettings] = []
     /// The proxies whose statements about client addresses are used.
     var proxies = TrustedProxies()
     /// The limits and deadlines; HTTPEngine owns their defaults.
     var engine = ServerConfiguration()
     /// The URL that clients use for this server, and the issuer of its tokens. Without one it is
-    /// `http://127.0.0.1:<port>`; the production profile requires one.
+    /// `http://127.0.0.1:<port>`, or `https` where the first public listener has TLS; the
+    /// production profile requires one.
     var publicURL: BaseURL?
     /// How long the listener stays open after SIGTERM while `/readyz` answers 503, so that load
     /// balancers notice.
@@ -24,6 +27,11 @@ struct ServerSection: Sendable {
     static let settings = [
         Setting("server.host", \.server.host, host),
         Setting("server.port", \.server.port, .integer(0...65_535)),
+        Setting(
+            "server.listeners", \.server.listeners,
+            .list(
+                of: ListenerSettings.syntax, 0...16,
+                accepts: "at most 16 tables, each \(ListenerSettings.syntax.accepts)")),
         Setting("server.public_url", \.server.publicURL, BaseURL.syntax.optional),
         Setting(
             "server.trusted_proxies", \.server.proxies.addresses,

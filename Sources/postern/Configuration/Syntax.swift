@@ -7,6 +7,7 @@ enum RawValue: Equatable, Sendable {
     case number(Double)
     case boolean(Bool)
     case list([RawValue])
+    case table([String: RawValue])
     /// A TOML type that no setting takes, by its name.
     case other(String)
 
@@ -18,6 +19,10 @@ enum RawValue: Equatable, Sendable {
         case .number(let value): String(value)
         case .boolean(let value): String(value)
         case .list(let values): "[" + values.map(\.shown).joined(separator: ", ") + "]"
+        case .table(let fields):
+            "{ "
+                + fields.sorted { $0.key < $1.key }.map { "\($0) = \($1.shown)" }
+                .joined(separator: ", ") + " }"
         case .other(let name): "a \(name)"
         }
     }

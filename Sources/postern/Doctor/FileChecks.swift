@@ -14,7 +14,7 @@ struct FileChecks {
             + masterFindings()
             + secretFindings(
                 "services secret", "services.secret_file", config.services.secretFile
-            ) { _ = try ServicesAPI.Settings(config.services) }
+            ) { _ = try ServicesAPI.Settings(config.services, isServed: config.servesServices) }
             + secretFindings(
                 "provisioning secret", "provisioning.secret_file", config.provisioning.secretFile
             ) { _ = try EventReceiver(config) }

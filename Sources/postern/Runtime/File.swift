@@ -1,5 +1,6 @@
 internal import Cryptography
 internal import Glibc
+internal import SwiftOverlayShims
 
 /// Why a file could not be read or written.
 enum FileError: Error, Equatable, CustomStringConvertible {
@@ -68,6 +69,38 @@ enum File {
     static func mode(of path: String) -> mode_t? {
         var status = stat()
         return stat(path, &status) == 0 ? status.st_mode & 0o777 : nil
+    }
+
+    /// What tells one state of a file from another; `nil` when it cannot be looked at.
+    struct Version: Equatable, Sendable {
+        private let numbers: [Int]
+
+        fileprivate init(_ status: stat) {
+            numbers = [
+                Int(status.st_dev), Int(bitPattern: UInt(status.st_ino)), Int(status.st_size),
+                status.st_mtim.tv_sec, status.st_mtim.tv_nsec, status.st_ctim.tv_sec,
+                status.st_ctim.tv_nsec,
+            ]
+        }
+    }
+
+    static func version(of path: String) -> Version? {
+        var status = stat()
+        return stat(path, &status) == 0 ? Version(status) : nil
+    }
+
+    /// The content of a regular file that no link leads to and that has at most `limit` bytes;
+    /// `nil` where there is none.
+    static func regular(at path: String, atMost limit: Int) -> [UInt8]? {
+        // Opening a pipe would wait for its writer.
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+        guard descriptor >= 0 else { return nil }
+        defer { close(descriptor) }
+        var status = stat()
+        guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+            return nil
+        }
+        return try? bytes(from: descriptor, atMost: limit)
     }
 
     /// Creates the file with `content` and mode 0600. It is durable when the function returns.

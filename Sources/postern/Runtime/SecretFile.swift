@@ -2,11 +2,13 @@ internal import Cryptography
 
 /// Reads files with a secret that the operator chose.
 enum SecretFile {
-    /// - Returns: at most 4,096 bytes, which the caller wipes.
-    static func content(at path: String) throws(SecretFileError) -> [UInt8] {
+    /// - Returns: at most `limit` bytes, which the caller wipes.
+    static func content(
+        at path: String, atMost limit: Int = 4096
+    ) throws(SecretFileError) -> [UInt8] {
         var content: [UInt8]
         do throws(FileError) {
-            content = try File.bytes(at: path, atMost: 4096)
+            content = try File.bytes(at: path, atMost: limit)
         } catch {
             throw .unreadable(error)
         }

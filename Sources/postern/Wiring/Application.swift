@@ -16,6 +16,8 @@ struct Application: Sendable {
     let pools: Pools
     let metrics: Metrics
     let apis: APIs
+    /// What answers on a listener that redirects to the public URL.
+    let redirects: Router
     /// What the listeners for mail stores, mail servers and proxies serve.
     let services: ServicesAPI
 
@@ -38,7 +40,8 @@ struct Application: Sendable {
     ) async throws -> Application {
         let shares: WorkerPool.Shares = config.limits.enabled ? .ofQueue : .unlimited
         // What can be refused without the database is refused before it is created.
-        let servicesSettings = try ServicesAPI.Settings(config.services)
+        let servicesSettings = try ServicesAPI.Settings(
+            config.services, isServed: config.servesServices)
         let found = try secret ?? MasterSecret.find(for: config)
         try MasterSecret.checkDatabase(of: config)
         let stores = try await config.database.open(
@@ -88,10 +91,14 @@ struct Application: Sendable {
                     bodyLimit: config.server.engine.bodyBytes, clock: clock),
                 operations: OperationsAPI(
                     agent: agent, isDraining: isDraining, pingDatabase: stores.ping,
-                    clock: clock.monotonic), services: services)
+                    clock: clock.monotonic),
+                acmeChallenges: ACMEChallenges(agent: agent, in: config.tls.acmeDirectory),
+                services: services)
             return Application(
                 stores: stores, keys: keys, useCases: useCases, pools: pools, metrics: metrics,
-                apis: apis, services: services)
+                apis: apis,
+                redirects: apis.redirects(to: BaseURL(publicURL)?.origin ?? publicURL),
+                services: services)
         } catch {
             await stores.close()
             throw error
@@ -163,6 +170,17 @@ extension KeyRing {
             store: stores.signingKeys, sealer: try KeySealer(secret), rereadSealer: rereadSealer,
             capabilityAlgorithm: config.tokens.capabilityAlgorithm, pool: pool,
             random: RandomBytes.make, clock: clock.now)
+    }
+}
+
+extension ACMEChallenges {
+    /// Those that certbot writes into a web root; nil without one.
+    fileprivate init?(agent: AgentAPI, in directory: String?) {
+        guard let directory else { return nil }
+        self.init(agent: agent) { name in
+            // Such a file has about a hundred bytes.
+            File.regular(at: "\(directory)/.well-known/acme-challenge/\(name)", atMost: 4_096)
+        }
     }
 }
 

@@ -24,6 +24,8 @@ struct BackgroundTasks: Sendable {
     static let keyRefresh = Duration.seconds(2)
     /// How often the database is asked for account events to send.
     static let deliveryWatch = Duration.milliseconds(500)
+    /// How often the files of certificates are looked at.
+    static let certificateWatch = Duration.seconds(2)
     /// An error that repeats is logged once in this time.
     private static let repeatedError = Duration.seconds(60)
 
@@ -38,6 +40,8 @@ struct BackgroundTasks: Sendable {
     let retention: Duration
     /// Where there is a receiver of account events.
     let delivery: EventDelivery?
+    /// Where a listener has TLS.
+    let certificates: Certificates?
     /// ``Stores/exclusively``: servers on one database do these tasks one at a time.
     let exclusively:
         @Sendable (_ task: String, _ work: @Sendable () async throws -> Void) async throws -> Bool
@@ -80,6 +84,7 @@ struct BackgroundTasks: Sendable {
             group.addTask {
                 await repeatedly("report security events", .seconds(60)) { events.flush() }
             }
+            group.addTask { await watchCertificates() }
             group.addTask { await alone("trim audit events", .seconds(600), trimEvents) }
             group.addTask {
                 guard let delivery else { return }
@@ -108,6 +113,14 @@ struct BackgroundTasks: Sendable {
         let past = clock().advanced(by: .zero - Self.clockDifference)
         while try await ledger.sweep(before: past, limit: Self.sweepLimit) == Self.sweepLimit {
             try Task.checkCancellation()
+        }
+    }
+
+    /// Takes up certificates that were renewed.
+    private func watchCertificates() async {
+        guard let certificates else { return }
+        await repeatedly("read certificates", Self.certificateWatch) {
+            if try certificates.reloadIfChanged() { logger.notice("certificates were read again") }
         }
     }
 

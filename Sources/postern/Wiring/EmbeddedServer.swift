@@ -27,7 +27,7 @@ package struct EmbeddedServer: Sendable {
             preconditionFailure("the test profile has fixtures")
         }
         return EmbeddedServer(
-            url: "http://\(running.addresses[0])", fixtures: fixtures, running: running)
+            url: running.address, fixtures: fixtures, running: running)
     }
 
     /// Who asks ``fixtures``, and when.

@@ -5,7 +5,9 @@ internal import HTTPEngine
 ///
 /// Each takes the place of the setting that it has the name of: `public` (`server.host` and
 /// `server.port`), `services` (`services.listen`) or `socketmap` (`services.socketmap`). The rules
-/// of these settings apply to it. What cannot be used is a fault of the configuration.
+/// of these settings apply to it. With `[[server.listeners]]` it takes the place of the listener
+/// that serves `public`, `redirect` or `services`. What cannot be used is a fault of the
+/// configuration.
 struct InheritedSockets: Sendable {
     /// They are for one process alone: a child must not take them for its own.
     static let variables = ["LISTEN_PID", "LISTEN_FDS", "LISTEN_FDNAMES"]
@@ -14,7 +16,7 @@ struct InheritedSockets: Sendable {
     /// Far more than there are listeners.
     private static let maxCount = 64
 
-    private var sockets: [(name: ListenPlace.Name, socket: BoundSocket)] = []
+    private var sockets: [(service: ListenPlace.Service, socket: BoundSocket)] = []
     /// The settings that the sockets take the place of.
     private(set) var layer = ConfigLayer()
 
@@ -34,8 +36,31 @@ struct InheritedSockets: Sendable {
         take(text, names: environment["LISTEN_FDNAMES"], first: first)
     }
 
-    func sockets(for name: ListenPlace.Name) -> [BoundSocket] {
-        sockets.filter { $0.name == name }.map(\.socket)
+    /// The listeners, on the sockets of their names where there are any.
+    ///
+    /// One listener serves on all sockets of its name. Several take one each, in their order.
+    /// - Throws: ``InheritedSocketCountError``.
+    func replacingAddresses(
+        of places: [ListenPlace]
+    ) throws(InheritedSocketCountError) -> [ListenPlace] {
+        let groups = Dictionary(grouping: sockets, by: \.service).mapValues { $0.map(\.socket) }
+        for (service, sockets) in groups {
+            let listeners = places.count { $0.service == service }
+            guard listeners == 1 || listeners == sockets.count else {
+                throw InheritedSocketCountError(
+                    name: service.name, sockets: sockets.count, listeners: listeners)
+            }
+        }
+        var used: [ListenPlace.Service: Int] = [:]
+        return places.flatMap { place in
+            guard let sockets = groups[place.service] else { return [place] }
+            guard places.count(where: { $0.service == place.service }) > 1 else {
+                return sockets.map(place.on)
+            }
+            let index = used[place.service, default: 0]
+            used[place.service] = index + 1
+            return [place.on(sockets[index])]
+        }
     }
 
     private mutating func take(_ text: String, names: String?, first: Int32) {
@@ -45,7 +70,7 @@ struct InheritedSockets: Sendable {
         // systemd-socket-activate gives no names unless it is told to.
         let names =
             names?.split(separator: ":", omittingEmptySubsequences: false).map(String.init)
-            ?? Array(repeating: ListenPlace.Name.public.rawValue, count: Int(count))
+            ?? Array(repeating: ListenPlace.Service.http(.public).name, count: Int(count))
         guard names.count == count else {
             return addFault("LISTEN_FDNAMES", "has \(names.count) names for \(count) sockets")
         }
@@ -53,10 +78,11 @@ struct InheritedSockets: Sendable {
     }
 
     private mutating func add(_ text: String, _ descriptor: Int32) {
-        guard let name = ListenPlace.Name(rawValue: text) else {
+        guard let service = ListenPlace.Service(name: text) else {
             return addFault(
                 "LISTEN_FDNAMES", "\(RawValue.untyped(text).shown) is no listener",
-                "set FileDescriptorName= of the socket unit to public, services or socketmap")
+                "set FileDescriptorName= of the socket unit to public, redirect, services or"
+                    + " socketmap")
         }
         let socket: BoundSocket
         do throws(InheritedSocketError) {
@@ -64,24 +90,20 @@ struct InheritedSockets: Sendable {
         } catch {
             return addFault("LISTEN_FDS", "\(text) (\(descriptor)) \(error)")
         }
-        let isFirst = sockets(for: name).isEmpty
-        sockets.append((name, socket))
-        switch (name, socket.address) {
-        case (.public, .tcp(let host, let port)):
-            // Several may serve the same: one for each family, say.
-            guard isFirst else { return }
-            set("server.host", host, text)
-            set("server.port", "\(port)", text)
-        case (.public, .unix):
+        let isFirst = !sockets.contains { $0.service == service }
+        sockets.append((service, socket))
+        switch (service, socket.address) {
+        case (.http(.public), .unix):
             addFault(
                 "LISTEN_FDS", "\(text) (\(descriptor)) is a unix socket",
                 "give an address and a port in ListenStream=")
-        case (.services, let address), (.socketmap, let address):
-            guard isFirst else {
-                return addFault(
-                    "LISTEN_FDNAMES", "names \(text) twice", "give one ListenStream= for it")
-            }
-            set("services.\(name == .services ? "listen" : "socketmap")", "\(address)", text)
+        // Several may serve the same: one for each family, say. The first one is the setting.
+        case _ where !isFirst, (.http(.redirect), _): break
+        case (.http(.public), .tcp(let host, let port)):
+            set("server.host", host, text)
+            set("server.port", "\(port)", text)
+        case (.http(.services), let address): set("services.listen", "\(address)", text)
+        case (.socketmap, let address): set("services.socketmap", "\(address)", text)
         }
     }
 
@@ -95,5 +117,17 @@ struct InheritedSockets: Sendable {
         _ remedy: String = "give listening stream sockets (ListenStream= of the socket unit)"
     ) {
         layer.addFault(variable, at: .variable(variable), problem, remedy)
+    }
+}
+
+/// Sockets of a name that are neither one for each listener of it nor for a single listener.
+struct InheritedSocketCountError: Error, CustomStringConvertible {
+    let name: String
+    let sockets: Int
+    let listeners: Int
+
+    var description: String {
+        "LISTEN_FDNAMES names \(sockets) sockets \(name), and the configuration has \(listeners)"
+            + " such listeners: give one socket for each"
     }
 }

@@ -3,49 +3,79 @@ internal import HTTPEngine
 
 /// An address that the server will listen on, and its socket once that is bound.
 struct ListenPlace {
-    /// As in the log.
-    enum Name: String {
-        case `public`, services, socketmap
+    /// What is served there.
+    enum Service: Hashable, Sendable {
+        case http(ListenerSettings.Service)
+        case socketmap
+
+        /// As in the log, and as a service manager names the socket.
+        var name: String {
+            switch self {
+            case .http(let service): service.rawValue
+            case .socketmap: "socketmap"
+            }
+        }
+
+        init?(name: String) {
+            if let service = ListenerSettings.Service(rawValue: name) {
+                self = .http(service)
+            } else if name == Service.socketmap.name {
+                self = .socketmap
+            } else {
+                return nil
+            }
+        }
     }
 
-    let name: Name
-    let address: ListenAddress
+    let service: Service
+    private(set) var address: ListenAddress
+    private(set) var usesTLS = false
+    private(set) var proxyProtocol = ProxyProtocol.off
     private var socket: BoundSocket?
 
-    private init(_ name: Name, _ address: ListenAddress) {
-        self.name = name
+    private init(_ service: Service, _ address: ListenAddress) {
+        self.service = service
         self.address = address
     }
 
-    private init(_ name: Name, _ socket: BoundSocket) {
-        self.name = name
-        address = socket.address
-        self.socket = socket
+    private init(_ listener: ListenerSettings, _ services: ServicesSection) throws {
+        let address: ListenAddress =
+            switch listener.address {
+            case .tcp(let host, let port): .tcp(host: host, port: port)
+            case .unix(let path):
+                try ServicesListener.listenAddress(.unix(path: path), services)
+            }
+        self.init(.http(listener.serves), address)
+        usesTLS = listener.usesTLS
+        proxyProtocol = listener.proxyProtocol
     }
 
-    /// The public ones first, of which there is at least one.
+    /// A public one first.
     /// - Parameter inherited: take the place of the addresses in the configuration.
-    /// - Throws: ``ServicesListenerError``.
+    /// - Throws: ``ServicesListenerError``, ``InheritedSocketCountError``.
     static func all(
         _ config: Config, _ inherited: InheritedSockets = InheritedSockets()
     ) throws -> [ListenPlace] {
         let services = config.services
-        let configured: [(Name, ListenAddress?)] = [
-            (.public, .tcp(host: config.server.host, port: config.server.port)),
-            (
-                .services,
-                try services.listen.map { try ServicesListener.listenAddress($0, services) }
-            ),
-            (
-                .socketmap,
-                try services.socketmap.map { try ServicesListener.listenAddress($0, services) }
-            ),
+        let others = [
+            (Service.http(.services), services.listen), (.socketmap, services.socketmap),
         ]
-        return configured.flatMap { name, address in
-            let sockets = inherited.sockets(for: name)
-            guard sockets.isEmpty else { return sockets.map { ListenPlace(name, $0) } }
-            return address.map { [ListenPlace(name, $0)] } ?? []
-        }
+        let configured =
+            try config.listeners.map { try ListenPlace($0, services) }
+            + (try others.compactMap { service, address in
+                try address.map {
+                    ListenPlace(service, try ServicesListener.listenAddress($0, services))
+                }
+            })
+        return try inherited.replacingAddresses(of: configured)
+    }
+
+    /// The same listener on a socket that is bound already.
+    func on(_ socket: BoundSocket) -> ListenPlace {
+        var place = self
+        place.address = socket.address
+        place.socket = socket
+        return place
     }
 
     /// - Throws: `SocketError` when the address is in use, or cannot be used.

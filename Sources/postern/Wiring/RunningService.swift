@@ -4,8 +4,8 @@ internal import Logging
 
 /// A server that has started. It must be stopped.
 struct RunningService: Sendable {
-    /// The public one first.
-    let addresses: [ListenAddress]
+    /// The URL of the first public listener.
+    let address: String
     let publicURL: String
     /// For the log.
     let metadata: Logger.Metadata

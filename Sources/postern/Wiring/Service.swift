@@ -36,7 +36,7 @@ struct Service: Sendable {
         for warning in warnings { logger.warning("\(warning)") }
         do {
             let running = try await start()
-            Output.print("listening on http://\(running.addresses[0])")
+            Output.print("listening on \(running.address)")
             logger.info("started", metadata: running.metadata)
             manager.ready("Serving \(running.publicURL)")
             let watchdog = Task {
@@ -72,6 +72,7 @@ struct Service: Sendable {
         guard let publicURL = config.publicURL(port: port)?.text else {
             preconditionFailure("a port that was bound makes a URL")
         }
+        let certificates = try Certificates(config)
         let scrypt = config.pow.kernelChoice
         for warning in scrypt.warnings { logger.warning("\(warning)") }
         let draining = AtomicFlag()
@@ -97,7 +98,7 @@ struct Service: Sendable {
             audit: application.stores.audit, feed: application.stores.accountFeed,
             retention: config.audit.retention,
             delivery: receiver.map { delivery(to: $0, of: application, logger, clock) },
-            exclusively: application.stores.exclusively,
+            certificates: certificates, exclusively: application.stores.exclusively,
             events: events, logger: logger, clock: clock.now)
         let fixtures = test?.fixtures(of: application, tasks)
         let router = application.apis.router(
@@ -105,9 +106,7 @@ struct Service: Sendable {
         let server = Server(
             configuration: engine(publicURL: publicURL),
             listeners: try places.indices.map { index in
-                Listener(
-                    socket: try places[index].bind(),
-                    service: service(of: places[index].name, router, application.services))
+                try listener(at: &places[index], router, application, certificates)
             }, hooks: hooks(logger))
         application.metrics.add(server)
         application.metrics.add(counts)
@@ -120,12 +119,15 @@ struct Service: Sendable {
             "profile": "\(config.profile)", "public_url": "\(publicURL)",
             "scrypt": "\(scrypt.kernel)",
         ]
-        for (place, address) in zip(places, addresses).dropFirst() {
-            let name = place.name.rawValue
-            started[name] = started[name].map { "\($0), \(address)" } ?? "\(address)"
+        // The second public listener is `public_2`.
+        for (index, address) in addresses.enumerated().dropFirst() {
+            let service = places[index].service
+            let number = places[...index].count { $0.service == service }
+            started[number == 1 ? service.name : "\(service.name)_\(number)"] = "\(address)"
         }
         return RunningService(
-            addresses: addresses, publicURL: publicURL, metadata: started,
+            address: "\(places[0].usesTLS ? "https" : "http")://\(addresses[0])",
+            publicURL: publicURL, metadata: started,
             application: application, fixtures: fixtures, server: server,
             background: Task { await tasks.run() }, draining: draining, events: events,
             drainDelay: config.server.drainDelay)
@@ -174,15 +176,25 @@ struct Service: Sendable {
             }, events: events, logger: logger, clock: clock.now)
     }
 
-    private func service(
-        of name: ListenPlace.Name, _ router: Router, _ services: ServicesAPI
-    ) -> Listener.Service {
-        switch name {
-        case .public:
-            .http(HTTPService(router: router, proxies: config.server.proxies))
-        case .services: .http(ServicesListener.service(services.router, config))
-        case .socketmap: .netstrings(services.socketmap)
+    private func listener(
+        at place: inout ListenPlace, _ router: Router, _ application: Application,
+        _ certificates: Certificates?
+    ) throws -> Listener {
+        let socket = try place.bind()
+        guard case .http(let served) = place.service else {
+            return Listener(socket: socket, service: .netstrings(application.services.socketmap))
         }
+        var proxies = config.server.proxies
+        proxies.proxyProtocol = place.proxyProtocol
+        let service =
+            switch served {
+            case .public: HTTPService(router: router, proxies: proxies)
+            case .redirect: HTTPService(router: application.redirects, proxies: proxies)
+            case .services: ServicesListener.service(application.services.router, config)
+            }
+        return Listener(
+            socket: socket, service: .http(service),
+            tls: place.usesTLS ? certificates?.tls(for: served) : nil)
     }
 
     private func delivery(
@@ -268,6 +280,8 @@ extension LoadedConfig {
             SecretFile.exposure("services.secret_file", config.services.secretFile),
             SecretFile.exposure("provisioning.secret_file", config.provisioning.secretFile),
         ]
-        return warnings.map(\.shown) + exposures.compactMap { $0 }
+        let certificates = CertificateChecks(config: config, now: SystemClock.now()).findings()
+            .filter { $0.outcome != .ok }.map(\.text)
+        return warnings.map(\.shown) + exposures.compactMap { $0 } + certificates
     }
 }

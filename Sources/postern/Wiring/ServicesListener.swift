@@ -34,9 +34,10 @@ enum ServicesListener {
 
 extension ServicesAPI.Settings {
     /// Reads the secret, if there is one.
-    init(_ services: ServicesSection) throws(ServicesListenerError) {
+    /// - Parameter isServed: whether there is a listener for which it is needed.
+    init(_ services: ServicesSection, isServed: Bool) throws(ServicesListenerError) {
         self.init(
-            secret: try services.listen == nil ? nil : services.secretFile.map(Self.secret),
+            secret: try isServed ? services.secretFile.map(Self.secret) : nil,
             issuesStoreTokens: services.storeToken == .minimal,
             mailServers: Dictionary(
                 services.mailBackends.map { ($0.mailProtocol, $0.address) },

@@ -20,6 +20,8 @@ import Testing
         .string("unix:/s"), .string("0600"), .list([.string("imap=127.0.0.1:143")]),
         .list([.string("192.0.2.1")]), .list([.string("a.test")]), .list([.integer(81)]),
         .string("sse2"), .string("errors"),
+        .list([.table(["address": .string("127.0.0.1:443")])]),
+        .list([.table(["certificate": .string("/c"), "key": .string("/k")])]),
     ]
 
     @Test func everySettingChangesAFieldOfItsOwn() throws {
@@ -42,7 +44,7 @@ import Testing
         let config = Config()
         let sections: [(name: String, fields: Any, withoutSetting: Set<String>)] = [
             ("server", config.server, ["engine", "proxies"]),
-            ("server", config.server.proxies, []),
+            ("server", config.server.proxies, []), ("tls", config.tls, []),
             // Set by the engine itself, by the program from the public URL, and a share.
             ("server", config.server.engine, ["retryAfter", "headers", "maxConnectionsPerSite"]),
             ("storage", config.storage, []), ("pow", config.pow, []),

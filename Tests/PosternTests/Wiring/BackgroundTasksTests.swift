@@ -34,7 +34,7 @@ import Testing
                     dns: DNSClient(servers: [], timeout: .seconds(1)), report: { _ in }),
                 random: RandomBytes.make),
             audit: stores.audit, feed: stores.accountFeed, retention: retention,
-            delivery: delivery, exclusively: stores.exclusively,
+            delivery: delivery, certificates: nil, exclusively: stores.exclusively,
             events: events, logger: logger, clock: clock)
     }
 

@@ -12,9 +12,8 @@ import Testing
 
     private func settings(_ content: String, mode: UInt32 = 0o600) throws -> ServicesAPI.Settings {
         var services = ServicesSection()
-        services.listen = .unix(path: "s")
         services.secretFile = scratch.write("secret", Array(content.utf8), mode: mode)
-        return try ServicesAPI.Settings(services)
+        return try ServicesAPI.Settings(services, isServed: true)
     }
 
     @Test(arguments: ["0123456789abcdef", "0123456789abcdef\n", "0123456789abcdef\r\n"])
@@ -35,12 +34,12 @@ import Testing
             try settings("0123456789abcdef", mode: 0o622)
         }
         var services = ServicesSection()
-        services.listen = .unix(path: "s")
         services.secretFile = "\(scratch.path)/nowhere"
-        #expect(throws: ServicesListenerError.self) { try ServicesAPI.Settings(services) }
+        #expect(throws: ServicesListenerError.self) {
+            try ServicesAPI.Settings(services, isServed: true)
+        }
         // Without a listener it is not read.
-        services.listen = nil
-        #expect(try ServicesAPI.Settings(services).secret == nil)
+        #expect(try ServicesAPI.Settings(services, isServed: false).secret == nil)
     }
 
     @Test func namesOfUsersAndGroupsBecomeNumbers() throws {

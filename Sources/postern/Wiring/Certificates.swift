@@ -1,0 +1,122 @@
+internal import Cryptography
+internal import HTTPEngine
+internal import Synchronization
+
+/// The certificates of `[tls]`, and the TLS of the listeners that uses them.
+///
+/// Guarantees: either everything is taken up that the files hold, or nothing changes.
+final class Certificates: Sendable {
+    /// Bytes of a file: a chain of certificates, a key or an OCSP response.
+    private static let fileBytes = 65_536
+
+    private let section: TLSSection
+    private let tickets = SessionTickets()
+    private let publicTLS: ListenerTLS
+    private let servicesTLS: ListenerTLS
+    /// The files as they were when they were read last without an error.
+    private let versions: Mutex<[File.Version?]>
+
+    /// Reads the files.
+    /// - Returns: nil where there are no certificates.
+    /// - Throws: ``CertificateError``.
+    init?(_ config: Config) throws(CertificateError) {
+        guard !config.tls.certificates.isEmpty else { return nil }
+        section = config.tls
+        versions = Mutex(Self.versions(of: section))
+        let (publicContext, servicesContext) = try Self.contexts(of: section, tickets)
+        publicTLS = ListenerTLS(publicContext)
+        servicesTLS = ListenerTLS(servicesContext)
+    }
+
+    func tls(for service: ListenerSettings.Service) -> ListenerTLS {
+        service == .services ? servicesTLS : publicTLS
+    }
+
+    /// Reads the files again. New connections use what they hold now.
+    /// - Throws: ``CertificateError``; then nothing has changed.
+    func reload() throws(CertificateError) {
+        // Looked at first: what changes meanwhile is found the next time.
+        let now = Self.versions(of: section)
+        let (publicContext, servicesContext) = try Self.contexts(of: section, tickets)
+        publicTLS.replace(with: publicContext)
+        servicesTLS.replace(with: servicesContext)
+        versions.withLock { $0 = now }
+    }
+
+    /// Reads the files again if one of them has changed since they were read.
+    /// - Returns: whether they were read.
+    func reloadIfChanged() throws(CertificateError) -> Bool {
+        guard versions.withLock({ $0 }) != Self.versions(of: section) else { return false }
+        try reload()
+        return true
+    }
+
+    /// Reads the files of one certificate.
+    static func read(
+        _ files: TLSSection.Certificate
+    ) throws(CertificateError) -> TLSCertificate {
+        let certificate = try content(at: files.certificate)
+        let response: [UInt8]? = if let path = files.ocsp { try content(at: path) } else { nil }
+        var key: [UInt8]
+        do throws(SecretFileError) {
+            key = try SecretFile.content(at: files.key, atMost: fileBytes)
+        } catch {
+            throw CertificateError(path: files.key, problem: "\(error)")
+        }
+        defer { key.wipe() }
+        do throws(TLSError) {
+            return try TLSCertificate(
+                certificatePEM: certificate, keyPEM: key, ocspDER: response)
+        } catch {
+            let path =
+                switch error {
+                case .noPrivateKey, .otherKey: files.key
+                case .noOCSPResponse, .otherOCSPResponse: files.ocsp ?? files.certificate
+                case .noCertificate, .noAuthority, .refused: files.certificate
+                }
+            throw CertificateError(path: path, problem: "\(error)")
+        }
+    }
+
+    private static func contexts(
+        of section: TLSSection, _ tickets: SessionTickets
+    ) throws(CertificateError) -> (public: TLSContext, services: TLSContext) {
+        var certificates: [TLSCertificate] = []
+        for files in section.certificates { certificates.append(try read(files)) }
+        let authorities: [UInt8]? =
+            if let path = section.clientCAFile { try content(at: path) } else { nil }
+        do throws(TLSError) {
+            return (
+                try TLSContext(certificates, tickets: tickets),
+                try TLSContext(certificates, clientAuthorities: authorities, tickets: tickets)
+            )
+        } catch {
+            let path = error == .noAuthority ? section.clientCAFile : nil
+            throw CertificateError(
+                path: path ?? section.certificates[0].certificate, problem: "\(error)")
+        }
+    }
+
+    private static func content(at path: String) throws(CertificateError) -> [UInt8] {
+        do throws(FileError) {
+            return try File.bytes(at: path, atMost: fileBytes)
+        } catch {
+            throw CertificateError(path: path, problem: "cannot be read: \(error)")
+        }
+    }
+
+    private static func versions(of section: TLSSection) -> [File.Version?] {
+        let files = section.certificates.flatMap { files in
+            [files.certificate, files.key] + (files.ocsp.map { [$0] } ?? [])
+        }
+        return (files + (section.clientCAFile.map { [$0] } ?? [])).map { File.version(of: $0) }
+    }
+}
+
+/// Why certificates are not used.
+struct CertificateError: Error, Equatable, CustomStringConvertible {
+    let path: String
+    let problem: String
+
+    var description: String { "[tls]: \(path) \(problem)" }
+}
