@@ -24,9 +24,10 @@ from run import Run
 from scrypt import Scrypt
 from services import Services
 from table import print_table
+from tls import TLS
 
-PARTS = [Agent, Capabilities, Scrypt, Accounts, Creations, HashLogins, Services, Fairness, Postgres,
-         Footprint]
+PARTS = [Agent, Capabilities, Scrypt, Accounts, Creations, HashLogins, Services, TLS, Fairness,
+         Postgres, Footprint]
 
 
 def main():

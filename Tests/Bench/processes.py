@@ -102,13 +102,15 @@ class Served:
 
 
 class Postern(Served):
-    def __init__(self, binary, data, profile="test", environment=None):
+    def __init__(self, binary, data, profile="test", environment=None, config=None):
+        """With `config`, a file of settings, its first listener is used, which may have TLS."""
+        listening = ["--config", str(config)] if config else ["--port", "0"]
         super().__init__(
-            [str(binary), "serve", "--profile", profile, "--port", "0", "--data", str(data)],
+            [str(binary), "serve", "--profile", profile, *listening, "--data", str(data)],
             environment, stdout=subprocess.PIPE, cwd=data)
         readable, _, _ = select.select([self.process.stdout], [], [], 30)
         line = self.process.stdout.readline().decode() if readable else ""
-        match = re.search(r"listening on http://127\.0\.0\.1:(\d+)", line)
+        match = re.search(r"listening on https?://127\.0\.0\.1:(\d+)", line)
         if not match:
             self.__exit__()
             raise SystemExit(f"{binary} did not print its address, but {line!r}")
@@ -159,7 +161,8 @@ class Load:
     p99: float
 
 
-def load(port, path, seconds, script, method="GET", headers=None, connections=64, lua=""):
+def load(port, path, seconds, script, method="GET", headers=None, connections=64, lua="",
+         scheme="http"):
     """Runs wrk once. Any status but 2xx ends the run.
 
     `lua` may define how each request is made.
@@ -171,7 +174,7 @@ def load(port, path, seconds, script, method="GET", headers=None, connections=64
     threads = min(2, os.cpu_count(), connections)
     result = subprocess.run(
         ["wrk", "-t", str(threads), "-c", str(connections), "-d", f"{seconds}s",
-         "--timeout", "20s", "-s", str(script), f"http://127.0.0.1:{port}{path}"],
+         "--timeout", "20s", "-s", str(script), f"{scheme}://127.0.0.1:{port}{path}"],
         text=True, capture_output=True, timeout=seconds + 30, stdin=subprocess.DEVNULL, check=True)
     if "Non-2xx" in result.stdout or "Socket errors" in result.stdout:
         raise SystemExit(f"{method} {path}: {result.stdout}")
