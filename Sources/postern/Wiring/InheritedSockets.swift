@@ -127,7 +127,7 @@ struct InheritedSocketCountError: Error, CustomStringConvertible {
     let listeners: Int
 
     var description: String {
-        "LISTEN_FDNAMES names \(sockets) sockets \(name), and the configuration has \(listeners)"
-            + " such listeners: give one socket for each"
+        "LISTEN_FDNAMES names \(sockets) sockets \(name), and the configuration has"
+            + " \(listeners) such listeners: give one socket for each"
     }
 }

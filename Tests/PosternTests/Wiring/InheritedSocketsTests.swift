@@ -41,7 +41,7 @@ import Testing
         #expect(config.server.host == "0.0.0.0" && config.server.port == port)
         #expect(config.services.listen?.text == "0.0.0.0:\(services)")
         let places = try ListenPlace.all(config, sockets)
-        #expect(places.map(\.name) == [.public, .public, .services])
+        #expect(places.map(\.service.name) == ["public", "public", "services"])
         #expect(places.first?.address == .tcp(host: "0.0.0.0", port: port))
     }
 
@@ -61,7 +61,7 @@ import Testing
         listening(1, from: 920)
         let sockets = taken(variables("1"), first: 920)
         #expect(sockets.layer.faults.isEmpty)
-        #expect(sockets.sockets(for: .public).count == 1)
+        #expect(try ListenPlace.all(Config(), sockets).map(\.service.name) == ["public"])
     }
 
     @Test func thoseOfAnotherProcessAreNotTaken() throws {
@@ -109,9 +109,42 @@ import Testing
         for number in Int32(950)...951 { dup2(descriptor, number) }
         let faults = taken(variables("2", "public:services"), first: 950).layer.faults
         #expect(faults.map(\.problem) == ["public (950) is a unix socket"])
-        for number in Int32(950)...951 { dup2(descriptor, number) }
-        let twice = taken(variables("2", "services:services"), first: 950)
-        #expect(twice.layer.faults.map(\.problem) == ["names services twice"])
+    }
+
+    @Test func theyTakeThePlacesOfListenersInTheirOrder() throws {
+        listening(4, from: 960)
+        let ports = try (960..<964).map { try #require(SocketAddress(boundTo: $0)?.port) }
+        let sockets = taken(variables("4", "public:redirect:public:services"), first: 960)
+        var loader = loader(
+            file: """
+                server.public_url = "https://a.test"
+                services.secret_file = "s"
+                tls.certificates = [{ certificate = "c", key = "k" }]
+                server.listeners = [
+                  { address = "127.0.0.1:1", tls = true }, { address = "127.0.0.1:2" },
+                  { address = "127.0.0.1:3", serves = "redirect" },
+                  { address = "127.0.0.1:4", serves = "services" },
+                ]
+                """)
+        loader.inherited = sockets.layer
+        let places = try ListenPlace.all(try loader.load().config, sockets)
+        #expect(places.map(\.service.name) == ["public", "public", "redirect", "services"])
+        #expect(places.map(\.usesTLS) == [true, false, false, false])
+        #expect(
+            places.map(\.address)
+                == [0, 2, 1, 3].map { .tcp(host: "0.0.0.0", port: ports[$0]) })
+    }
+
+    @Test func aListenerWithoutASocketStopsTheStart() throws {
+        listening(1, from: 970)
+        let sockets = taken(variables("1", "redirect"), first: 970)
+        let error = #expect(throws: InheritedSocketCountError.self) {
+            try ListenPlace.all(Config(), sockets)
+        }
+        #expect(
+            error?.description
+                == "LISTEN_FDNAMES names 1 sockets redirect, and the configuration has 0 such"
+                + " listeners: give one socket for each")
     }
 
     private static func path(of descriptor: Int32) -> String? {
