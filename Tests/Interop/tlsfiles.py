@@ -5,7 +5,7 @@ import socket
 import ssl
 import subprocess
 
-from program import BINARY, Postern
+from program import Postern
 
 
 def openssl(*arguments, directory, stdin=""):
@@ -52,7 +52,8 @@ class Authority:
         serial = subprocess.run(
             ["openssl", "x509", "-in", f"{name}.pem", "-noout", "-serial"], cwd=self.directory,
             text=True, check=True, capture_output=True).stdout.strip().partition("=")[2]
-        (self.directory / "index.txt").write_text(f"V\t491231235959Z\t\t{serial}\tunknown\t/CN={name}\n")
+        (self.directory / "index.txt").write_text(
+            f"V\t491231235959Z\t\t{serial}\tunknown\t/CN={name}\n")
         openssl("ocsp", "-issuer", "ca.pem", "-cert", f"{name}.pem", "-reqout", "request.der",
                 directory=self.directory)
         openssl("ocsp", "-index", "index.txt", "-CA", "ca.pem", "-rsigner", "ca.pem", "-rkey",
@@ -90,8 +91,7 @@ class TLSPostern(Postern):
         for line in map(json.loads, self.read_log().splitlines()):
             if line["message"] == "started":
                 return {name: int(text.rpartition(":")[2]) for name, text in line.items()
-                        if name.partition("_")[0] in ("public", "services", "redirect")
-                        and name != "public_url"}
+                        if name in ("services", "redirect")}
         return None
 
 

@@ -5,7 +5,7 @@ internal import Networking
 /// `server.port`.
 struct ListenerSettings: Equatable, Sendable {
     /// What is served there.
-    enum Service: String, CaseIterable, Sendable {
+    enum Kind: String, CaseIterable, Sendable {
         case `public`, services
         /// Every request is answered with the same URL under `server.public_url`.
         case redirect
@@ -15,13 +15,13 @@ struct ListenerSettings: Equatable, Sendable {
     static let shortForm = ["server.host", "server.port", "server.proxy_protocol"]
 
     let address: ListenerAddress
-    var serves = Service.public
+    var serves = Kind.public
     var usesTLS = false
     var proxyProtocol = ProxyProtocol.off
 
     static let syntax = Syntax<ListenerSettings>(
         accepts: "a table with address (\(ListenerAddress.syntax.accepts)), and serves"
-            + " (\(Syntax<Service>.oneOf.accepts)), tls (\(Syntax<Bool>.boolean.accepts)) or"
+            + " (\(Syntax<Kind>.oneOf.accepts)), tls (\(Syntax<Bool>.boolean.accepts)) or"
             + " proxy_protocol (\(Syntax<ProxyProtocol>.oneOf.accepts)) where they are not the"
             + " defaults",
         parse: { raw in

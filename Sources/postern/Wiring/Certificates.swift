@@ -28,7 +28,7 @@ final class Certificates: Sendable {
         servicesTLS = ListenerTLS(servicesContext)
     }
 
-    func tls(for service: ListenerSettings.Service) -> ListenerTLS {
+    func tls(for service: ListenerSettings.Kind) -> ListenerTLS {
         service == .services ? servicesTLS : publicTLS
     }
 

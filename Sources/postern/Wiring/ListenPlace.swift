@@ -5,7 +5,7 @@ internal import HTTPEngine
 struct ListenPlace {
     /// What is served there.
     enum Service: Hashable, Sendable {
-        case http(ListenerSettings.Service)
+        case http(ListenerSettings.Kind)
         case socketmap
 
         /// As in the log, and as a service manager names the socket.
@@ -17,7 +17,7 @@ struct ListenPlace {
         }
 
         init?(name: String) {
-            if let service = ListenerSettings.Service(rawValue: name) {
+            if let service = ListenerSettings.Kind(rawValue: name) {
                 self = .http(service)
             } else if name == Service.socketmap.name {
                 self = .socketmap

@@ -231,6 +231,8 @@ extension Live {
                     $0.session = ticket
                 }
                 #expect(client.isConnected && client.isResumed == isResumed)
+                // A session whose connection was cut would not be used again.
+                client.endInput()
             }
             for server in [live, same, other] { await server.server.drain() }
         }
