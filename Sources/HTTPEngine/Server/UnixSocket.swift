@@ -45,8 +45,10 @@ struct UnixSocket: Sendable {
     private static func prepare(_ file: SocketFile) throws(SocketError) -> (dev_t, ino_t) {
         var status = stat()
         let unchanged = UInt32.max
+        // A confined process may not be allowed to give files away, not even to itself.
+        let isKept = file.owner == nil && file.group == nil
         guard chmod(file.path, file.mode) == 0,
-            chown(file.path, file.owner ?? unchanged, file.group ?? unchanged) == 0,
+            isKept || chown(file.path, file.owner ?? unchanged, file.group ?? unchanged) == 0,
             lstat(file.path, &status) == 0
         else {
             let error = SocketError(call: "setting the owner of unix:\(file.path)", code: errno)
