@@ -108,12 +108,7 @@ struct Service: Sendable {
             listeners: try places.indices.map { index in
                 try listener(at: &places[index], router, application, certificates)
             }, hooks: hooks(logger))
-        application.metrics.add(server)
-        application.metrics.add(counts)
-        application.metrics.add(health)
-        application.metrics.addProcess(
-            storage: config.database.isRemote ? "postgresql" : "sqlite",
-            scrypt: scrypt.kernel.implementation.rawValue)
+        add(server, counts, health, scrypt.kernel, to: application.metrics)
         let addresses = try server.start()
         var started: Logger.Metadata = [
             "profile": "\(config.profile)", "public_url": "\(publicURL)",
@@ -159,6 +154,19 @@ struct Service: Sendable {
                     logger.notice("the database can be reached again")
                 }
             })
+    }
+
+    /// Adds what the application itself does not count.
+    private func add(
+        _ server: Server, _ counts: EventCounts, _ health: StoreHealth, _ kernel: Scrypt.Kernel,
+        to metrics: Metrics
+    ) {
+        metrics.add(server)
+        metrics.add(counts)
+        metrics.add(health)
+        metrics.addProcess(
+            storage: config.database.isRemote ? "postgresql" : "sqlite",
+            scrypt: kernel.implementation.rawValue)
     }
 
     private func signingKeyTasks(
