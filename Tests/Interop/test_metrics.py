@@ -244,9 +244,13 @@ def test_postgresql_is_counted(start, tmp_path):
     assert scrape.value("postern_store_batch_size_sum", batch="look_ups") >= 1
     assert scrape.value("postern_store_statement_seconds_count", statement="insertAccounts") == 1
 
+    def is_reachable():
+        # What asks the database finds out.
+        requests.get(server.url + "/readyz", timeout=30)
+        return Scrape(services).value("postern_store_reachable")
+
     def reaches(expected):
-        await_true(lambda: Scrape(services).value("postern_store_reachable") == expected,
-                   f"postern_store_reachable is {expected}")
+        await_true(lambda: is_reachable() == expected, f"postern_store_reachable is {expected}")
     reaches(1)
     database.stop()
     reaches(0)
