@@ -6,11 +6,17 @@ internal import Networking
 ///
 /// It installs no signal handlers, reads neither files nor variables for its settings, and prints
 /// nothing.
-package struct EmbeddedServer: Sendable {
+package final class EmbeddedServer: Sendable {
     /// The URL that it listens on.
     package let url: String
     package let fixtures: TestFixtures
     private let running: RunningService
+
+    private init(_ running: RunningService, _ fixtures: TestFixtures) {
+        url = running.address
+        self.fixtures = fixtures
+        self.running = running
+    }
 
     /// - Parameters:
     ///   - settings: by their keys, such as `users.registration`.
@@ -26,8 +32,7 @@ package struct EmbeddedServer: Sendable {
         guard let fixtures = running.fixtures else {
             preconditionFailure("the test profile has fixtures")
         }
-        return EmbeddedServer(
-            url: running.address, fixtures: fixtures, running: running)
+        return EmbeddedServer(running, fixtures)
     }
 
     /// Who asks ``fixtures``, and when.

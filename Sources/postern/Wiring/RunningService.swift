@@ -3,7 +3,9 @@ internal import HTTPEngine
 internal import Logging
 
 /// A server that has started. It must be stopped.
-struct RunningService: Sendable {
+///
+/// A class, because copying a value with everything that answers requests in it takes much code.
+final class RunningService: Sendable {
     /// The URL of the first public listener.
     let address: String
     let publicURL: String
@@ -17,6 +19,23 @@ struct RunningService: Sendable {
     let draining: AtomicFlag
     let events: SecurityEvents
     let drainDelay: Duration
+
+    init(
+        address: String, publicURL: String, metadata: Logger.Metadata, application: Application,
+        fixtures: TestFixtures?, server: Server, background: Task<Void, Never>,
+        draining: AtomicFlag, events: SecurityEvents, drainDelay: Duration
+    ) {
+        self.address = address
+        self.publicURL = publicURL
+        self.metadata = metadata
+        self.application = application
+        self.fixtures = fixtures
+        self.server = server
+        self.background = background
+        self.draining = draining
+        self.events = events
+        self.drainDelay = drainDelay
+    }
 
     /// The graceful stop: report "not ready" to load balancers, close the listener, wait for the
     /// requests in flight, close the database.
