@@ -231,8 +231,12 @@ extension Live {
                     $0.session = ticket
                 }
                 #expect(client.isConnected && client.isResumed == isResumed)
-                // A session whose connection was cut would not be used again.
-                client.endInput()
+                client.send(last)
+                _ = client.receiveToEnd()
+                let next = client.takeSession()
+                defer { SSL_SESSION_free(next) }
+                // A ticket of TLS 1.3 is used once.
+                #expect((next == ticket) == (isResumed && version == TLS1_2_VERSION))
             }
             for server in [live, same, other] { await server.server.drain() }
         }
