@@ -52,7 +52,7 @@ public struct Listener: Sendable {
     }
 
     public let address: ListenAddress
-    public let service: Service
+    public private(set) var service: Service
     /// nil for connections that are not encrypted. Netstrings never are.
     public let tls: ListenerTLS?
     /// A socket that was bound before the service was known; nil to bind one at the start.
@@ -82,18 +82,14 @@ public struct Listener: Sendable {
         self.init(address: address, service: .http(service), tls: tls)
     }
 
-    private init(_ listener: Listener, service: Service) {
-        address = listener.address
-        socket = listener.socket
-        self.service = service
-    }
-
     /// The same listener, with its routes counted in the rows of `templates`, to which it adds its
     /// own.
     func counted(in templates: inout [String]) -> Listener {
         guard case .http(var service) = service else { return self }
         service.router = service.router.counted(in: &templates)
-        return Listener(self, service: .http(service))
+        var listener = self
+        listener.service = .http(service)
+        return listener
     }
 }
 
