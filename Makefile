@@ -52,7 +52,7 @@ release: swift packages ## Build .build/release/postern and a stripped copy, .bu
 		-Xlinker --icf=safe -Xlinker --no-export-dynamic -Xlinker -z -Xlinker now -Xlinker -z -Xlinker pack-relative-relocs
 	@strip -o .build/postern .build/release/postern
 
-bench: release postgres ## Measure against nginx, openssl, bare hashes, SQLite, pgbench (ten minutes; ARGS=--quick for a short run)
+bench: release postgres ## Measure against nginx, openssl, bare hashes, SQLite, pgbench (twenty minutes; ARGS=--quick for a short run)
 	@.ci/install-packages nginx wrk openssl gcc curl
 	.ci/with-postgres --durable python3 Tests/Bench/bench.py --binary .build/postern $(ARGS)
 

@@ -10,9 +10,9 @@ struct ServeCommand: AsyncParsableCommand {
             Prints "listening on http://HOST:PORT" (https with TLS) to standard output when it is \
             ready, and logs to standard error: text on a terminal, JSON lines otherwise. SIGTERM, \
             SIGINT or SIGHUP stop it gracefully: /readyz answers 503, after server.drain_delay the \
-            listener closes, and requests in flight are completed. A second signal ends it at once. \
-            With --stop-at-eof the end of standard input is such a signal: give it a pipe, and the \
-            server ends with the program that started it, however that ends.
+            listener closes, and requests in flight are completed. A second signal ends it at \
+            once. With --stop-at-eof the end of standard input is such a signal: give it a pipe, \
+            and the server ends with the program that started it, however that ends.
 
             Started by systemd, it tells it when it is ready, and serves on the sockets named \
             public, redirect, services and socketmap that it is given.

@@ -30,9 +30,9 @@ struct ConfigRules {
         in config: Config, sources: [String: ConfigSource]
     ) -> [ConfigFault] {
         var rules = ConfigRules(config: config, sources: sources)
-        if config.profile == .test, !config.server.isLocal {
+        if config.profile == .test, let key = rules.exposedListener {
             rules.add(
-                "server.host", "can be reached by other machines, in the test profile",
+                key, "can be reached by other machines, in the test profile",
                 "whoever reaches it can act as every user and remove everything")
         }
         guard config.profile == .production else { return rules.faults }
@@ -288,12 +288,19 @@ struct ConfigRules {
         }
     }
 
+    /// The setting by which other machines can reach a public listener.
+    private var exposedListener: String? {
+        let isExposed = config.listeners.contains { $0.serves == .public && !$0.address.isLocal }
+        guard isExposed else { return nil }
+        return config.server.listeners.isEmpty ? "server.host" : Self.listeners
+    }
+
     private mutating func checkTesting() {
-        guard config.profile == .test, !config.server.isLocal, !config.testing.isExposed else {
+        guard config.profile == .test, !config.testing.isExposed, let key = exposedListener else {
             return
         }
         add(
-            "server.host",
+            key,
             "can be reached by other machines, which the test profile does not allow",
             "listen on 127.0.0.1 or ::1, or set testing.exposed where nobody else reaches it, as in"
                 + " a container: whoever does can act as every user and remove everything")

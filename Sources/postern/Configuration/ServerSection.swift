@@ -21,9 +21,6 @@ struct ServerSection: Sendable {
     /// balancers notice.
     var drainDelay = Duration.zero
 
-    /// Whether only this machine can connect.
-    var isLocal: Bool { IPAddress(host)?.isLoopback ?? false }
-
     static let settings = [
         Setting("server.host", \.server.host, host),
         Setting("server.port", \.server.port, .integer(0...65_535)),

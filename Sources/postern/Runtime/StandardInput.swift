@@ -8,16 +8,22 @@ internal import Glibc
 /// and in every language.
 enum StandardInput {
     /// Sends this process SIGTERM when standard input ends. What is read before is dropped.
+    ///
+    /// A thread waits for it: a Dispatch source reports the end of a pipe once, together with bytes
+    /// that are still to be read, and then nothing more.
     static func terminateAtEnd() {
-        let source = DispatchSource.makeReadSource(
-            fileDescriptor: STDIN_FILENO, queue: DispatchQueue(label: "standard input"))
-        source.setEventHandler {
-            var bytes = [UInt8](repeating: 0, count: 4096)
-            let count = read(STDIN_FILENO, &bytes, bytes.count)
-            if count > 0 || count < 0 && (errno == EINTR || errno == EAGAIN) { return }
-            source.cancel()
+        DispatchQueue(label: "standard input").async {
+            while !isAtEnd() {}
             kill(getpid(), SIGTERM)
         }
-        source.activate()
+    }
+
+    /// Waits until there is something to read, and reads it.
+    private static func isAtEnd() -> Bool {
+        var input = pollfd(fd: STDIN_FILENO, events: Int16(POLLIN), revents: 0)
+        guard poll(&input, 1, -1) >= 0 else { return errno != EINTR }
+        var bytes = [UInt8](repeating: 0, count: 4096)
+        let count = read(STDIN_FILENO, &bytes, bytes.count)
+        return count == 0 || count < 0 && errno != EINTR && errno != EAGAIN
     }
 }

@@ -38,18 +38,17 @@ struct Application: Sendable {
         isDraining: @escaping @Sendable () -> Bool,
         report: @escaping @Sendable (RemoteFailure) -> Void = { _ in }
     ) async throws -> Application {
-        let shares: WorkerPool.Shares = config.limits.enabled ? .ofQueue : .unlimited
         // What can be refused without the database is refused before it is created.
         let servicesSettings = try ServicesAPI.Settings(
             config.services, isServed: config.servesServices)
         let found = try secret ?? MasterSecret.find(for: config)
         try MasterSecret.checkDatabase(of: config)
         let stores = try await config.database.open(
-            connections: config.storage.connections, shares: shares, observers: observers,
-            at: clock.now())
+            connections: config.storage.connections, shares: config.limits.queueShares,
+            observers: observers, at: clock.now())
         do {
             try await checkSubjects(config.mail, stores)
-            let pools = Pools(shares: shares)
+            let pools = Pools(shares: config.limits.queueShares)
             var reread: (@Sendable () throws -> SecretBytes)?
             if !config.database.isInMemory { reread = { try MasterSecret.reread(for: config) } }
             let secret =
@@ -69,10 +68,7 @@ struct Application: Sendable {
                 jmap: JMAPDirectory(config.mail, publicURL: publicURL),
                 storeSessions: try StoreSessions(config, report: report), limiter: limiter,
                 events: events, clock: clock)
-            let metrics = Metrics()
-            metrics.add(useCases, stores, pools)
-            metrics.add(stores)
-            metrics.add(keys)
+            let metrics = Metrics(of: useCases, stores, keys, pools)
             let services = ServicesAPI(
                 services: useCases.mailServices, settings: servicesSettings, metrics: metrics,
                 limiter: limiter, events: events, clock: clock)

@@ -115,6 +115,14 @@ struct UseCases: Sendable {
 }
 
 extension Metrics {
+    /// What an application counts.
+    init(of useCases: UseCases, _ stores: Stores, _ keys: KeyRing, _ pools: Pools) {
+        self.init()
+        add(useCases, stores, pools)
+        add(stores)
+        add(keys)
+    }
+
     /// What the use cases count, and the pools that they use.
     nonisolated func add(_ useCases: UseCases, _ stores: Stores, _ pools: Pools) {
         add(useCases.logins)
@@ -132,6 +140,11 @@ extension Metrics {
                 + fetcher.pools + [("dns", useCases.dns.statistics)] + database
         }
     }
+}
+
+extension LimitSection {
+    /// How much of the queue of a pool one client may hold.
+    var queueShares: WorkerPool.Shares { enabled ? .ofQueue : .unlimited }
 }
 
 extension ProofOfWorkSection {

@@ -28,6 +28,15 @@ import Testing
         #expect(exposed.warnings.map(\.key) == ["server.host"])
     }
 
+    @Test func everyPublicListenerCounts() throws {
+        let local = "server.listeners = [{ address = \"127.0.0.1:1\" }, { address = \"[::1]:2\" }"
+        #expect(try load("profile = \"test\"", local + "]").warnings.isEmpty)
+        let error = #expect(throws: ConfigFaults.self) {
+            try load("profile = \"test\"", local + ", { address = \"*:3\" }]")
+        }
+        #expect(error?.faults.map(\.key) == ["server.listeners"])
+    }
+
     @Test func otherProfilesAreNotConcerned() throws {
         #expect(try load("server.host = \"*\"").warnings.isEmpty)
         #expect(TestProfile(Config()) == nil)
