@@ -1,5 +1,5 @@
-// prctl(2), which Swift cannot import because it takes a variable number of arguments; the clock of
-// service managers, and their sockets. Inline functions only.
+// prctl(2), which Swift cannot import because it takes a variable number of arguments; clocks; the
+// sockets of service managers; files in memory. Inline functions only.
 #pragma once
 #include <errno.h>
 #include <stddef.h>
@@ -15,6 +15,35 @@
 // Returns 0, or -1 and errno.
 static inline int cprocess_forbid_dumps(void) {
     return prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
+}
+
+// Glibc declares memfd_create only with _GNU_SOURCE, which would also change other declarations.
+int memfd_create(const char *, unsigned int);
+
+// Returns a file in memory with this content, to be read from its beginning, or -1 and errno.
+static inline int cprocess_memory_file(const char *bytes, size_t count) {
+    int descriptor = memfd_create("text", 1 /* MFD_CLOEXEC */);
+    if (descriptor < 0) return -1;
+    while (count > 0) {
+        ssize_t written = write(descriptor, bytes, count);
+        if (written < 0) {
+            int code = errno;
+            close(descriptor);
+            errno = code;
+            return -1;
+        }
+        bytes += written;
+        count -= (size_t)written;
+    }
+    lseek(descriptor, 0, SEEK_SET);
+    return descriptor;
+}
+
+// The wall clock, in milliseconds. In Swift `timeval` belongs to whichever module declares it first.
+static inline int64_t cprocess_wall_milliseconds(void) {
+    struct timeval now;
+    gettimeofday(&now, NULL);
+    return (int64_t)now.tv_sec * 1000 + now.tv_usec / 1000;
 }
 
 // The monotonic clock, in microseconds.

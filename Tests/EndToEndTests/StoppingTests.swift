@@ -26,14 +26,6 @@ struct StoppingTests {
         #expect(try program.awaitEnd() == .exited(0))
     }
 
-    @Test func aClosedTerminalStopsItGracefully() throws {
-        let directory = try TestDirectory()
-        let program = try Program.serve(in: directory)
-        program.signal(SIGHUP)
-        #expect(try program.awaitEnd() == .exited(0))
-        #expect(program.log.contains("SIGHUP"))
-    }
-
     @Test func whileDrainingItIsHealthyAndNotReady() throws {
         let directory = try TestDirectory()
         let program = try Program.serve(

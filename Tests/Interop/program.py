@@ -15,6 +15,9 @@ START_SECONDS = 30
 STOP_SECONDS = 40
 # For what takes much less, also on a loaded machine.
 PATIENCE_SECONDS = 60
+# What a server logs last when it has read its configuration again.
+RELOADED = "the configuration was read again"
+NOT_RELOADED = "the configuration is not used: the server goes on with the one it has"
 
 
 def environment(**variables):
@@ -74,17 +77,24 @@ class Postern:
         self.process.wait(STOP_SECONDS)
         self.process.stdout.close()
 
+    def reload(self, message=RELOADED):
+        """Sends SIGHUP, and waits for one more line of the log that says what comes of it."""
+        line = f'"message":"{message}"'
+        before = self.read_log().count(line)
+        self.process.send_signal(signal.SIGHUP)
+        await_true(lambda: self.read_log().count(line) > before, self.read_log)
+
     @property
     def running(self):
         return self.process.poll() is None
 
 
-def await_true(condition, what):
+def await_true(condition, what, pause=0.05):
     """Returns what `condition` returns, as soon as that is true. `what` names what it waits for."""
     deadline = time.monotonic() + PATIENCE_SECONDS
     while not (found := condition()):
         assert time.monotonic() < deadline, what() if callable(what) else what
-        time.sleep(0.05)
+        time.sleep(pause)
     return found
 
 

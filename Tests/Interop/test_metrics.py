@@ -202,6 +202,38 @@ def test_rejections_by_a_rate_and_throttled_logins_are_counted(start, tmp_path):
     assert scrape.value("postern_security_events_total", kind="attempt_throttled") >= 1
 
 
+def test_counters_go_on_after_a_reload(start, tmp_path):
+    address, file = f"unix:{tmp_path}/s", tmp_path / "postern.toml"
+    file.write_text("[limits]\nenabled = true\ngeneral_per_second = 1\n[pow]\nagent_difficulty = 1\n")
+    server = start("--config", str(file), POSTERN_SERVICES_LISTEN=address)
+    services = Services(address)
+
+    def ask():
+        """Changes each of the counters below."""
+        requests.get(server.url + "/healthz", timeout=30)
+        requests.post(server.url + "/api/v1/challenge", timeout=30).raise_for_status()
+        services.check("nobody@mail.test", "wrong")
+        await_true(lambda: requests.get(server.url + "/api/domains", timeout=30).status_code == 429,
+                   "a request is rejected")
+
+    def counted():
+        scrape = Scrape(services)
+        return [scrape.value(ROUTE, route="/healthz"),
+                scrape.value("postern_proof_of_work_total", kind="agent", event="issued"),
+                scrape.value("postern_logins_total", kind="mailbox", result="failed"),
+                scrape.value("postern_rate_limited_total", **{"class": "general"})]
+
+    ask()
+    assert counted() == [1, 1, 1, 1]
+    # Another rate: no client has a bucket any more, and the number of rejections stays.
+    file.write_text("[limits]\nenabled = true\ngeneral_per_second = 2\n[pow]\nagent_difficulty = 3\n")
+    server.reload()
+    assert counted() == [1, 1, 1, 1]
+    assert Scrape(services).value("postern_proof_of_work_difficulty") == 3
+    ask()
+    assert counted() == [2, 2, 2, 2]
+
+
 def test_pools_and_the_database_are_counted(listening, change):
     server, services = listening
     box = Mailboxes(server.url).mailbox()

@@ -3,9 +3,11 @@
 import http.client
 import re
 import shutil
+import signal
 import socket
 import subprocess
 import threading
+import time
 
 import pytest
 
@@ -114,7 +116,27 @@ def test_the_service_manager_hears_that_it_is_ready_lives_and_stops(supervise, a
     assert service.process.wait(60) == 0
 
 
-def test_a_stopped_process_gives_no_sign_of_life(supervise, tmp_path):
+def test_the_service_manager_hears_when_a_reload_begins_and_ends(supervise, tmp_path):
+    service = supervise()
+    (tmp_path / "config").mkdir()
+    settings = tmp_path / "config/postern.toml"
+    settings.write_text("")
+    service.start()
+    service.await_message("READY")
+    for text, faults in [("limits.pro_per_second = 3", False), ("limits.pro_per_second = 0", True)]:
+        settings.write_text(text)
+        before = time.monotonic_ns() // 1000
+        service.process.send_signal(signal.SIGHUP)
+        begun = service.message()
+        # systemd compares the time with that of its signal.
+        assert begun["RELOADING"] == "1"
+        assert before <= int(begun["MONOTONIC_USEC"]) <= time.monotonic_ns() // 1000
+        ended = service.message()
+        assert ended["READY"] == "1" and ("faults" in ended["STATUS"]) == faults
+    service.stop()
+
+
+def test_the_watchdog_of_another_process_is_left_alone(supervise):
     service = supervise(WATCHDOG_USEC="100000000", WATCHDOG_PID="1")
     service.start()
     service.await_message("READY")
@@ -143,7 +165,7 @@ def test_services_are_on_the_socket_of_their_name(supervise, tmp_path):
     assert (tmp_path / "services.socket").exists()
 
 
-def test_sockets_that_cannot_be_used_are_faults_all_at_once(supervise, tmp_path):
+def test_sockets_that_cannot_be_used_are_faults_all_at_once(supervise):
     silent = socket.socket()
     silent.bind(("127.0.0.1", 0))
     sockets = [("public", silent), ("postern.socket", listening()),

@@ -48,6 +48,20 @@ def server(serve):
                  POSTERN_KEYS_ROTATE_EVERY="30d")
 
 
+def test_after_a_reload_the_endpoints_use_the_new_settings_and_the_clock_stays(start, tmp_path):
+    file = tmp_path / "postern.toml"
+    file.write_text('[mail]\ndomains = ["first.example"]\n')
+    server = start("--config", str(file))
+    suite = Suite(server.url)
+    suite.advance(DAY)
+    file.write_text('[mail]\ndomains = ["second.example"]\n')
+    server.reload()
+    [made] = suite.make("accounts", {})
+    assert made["address"].endswith("@second.example"), made
+    now = suite.call("GET", "/test/clock").json()["now"]
+    assert calendar.timegm(time.strptime(now[:19], "%Y-%m-%dT%H:%M:%S")) >= time.time() + DAY - 60
+
+
 @pytest.fixture
 def suite(server):
     suite = Suite(server.url)

@@ -3,6 +3,7 @@ certificates that are replaced while the server runs."""
 
 import datetime
 import http.client
+import json
 import os
 import socket
 import ssl
@@ -15,7 +16,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 import pytest
 
-from program import PATIENCE_SECONDS, await_true, run
+from program import NOT_RELOADED, PATIENCE_SECONDS, await_true, run
 from tlsfiles import Authority, TLSPostern, connect, settings, tls_listener
 
 HEALTH = b"GET /healthz HTTP/1.1\r\nHost: a.test\r\n\r\n"
@@ -344,6 +345,49 @@ def test_replaced_files_are_taken_up_and_broken_ones_are_not(ca, serve_tls):
     assert fingerprint(server) == new and is_served(server, ca)
     ca.issue("a.test")
     await_true(lambda: fingerprint(server) != new, "the corrected files are not used")
+
+
+def test_sighup_reads_certificates_too_and_all_listeners_go_on(ca, serve_tls, tmp_path):
+    certificate, key = ca.issue("a.test")
+    listeners = [
+        tls_listener(), {"address": "127.0.0.1:0", "serves": "redirect"}, tls_listener(serves="services")]
+
+    def text(domain):
+        return settings(listeners, [(certificate, key)]) + f'[mail]\ndomains = ["{domain}"]\n'
+
+    server = serve_tls(text("first.example"), POSTERN_SERVER_PUBLIC_URL="https://a.test")
+    ports = await_true(server.ports, "no ports are logged")
+    kept = http.client.HTTPSConnection("127.0.0.1", server.port, context=ssl._create_unverified_context())
+    old = fingerprint(server)
+
+    def domains():
+        kept.request("GET", "/api/domains")
+        return [one["domain"] for one in json.loads(kept.getresponse().read())["domains"]]
+
+    def status(port, context=None):
+        with socket.create_connection(("127.0.0.1", port), 30) as plain:
+            stream = context.wrap_socket(plain, server_hostname="a.test") if context else plain
+            stream.sendall(LAST.replace(b"/healthz", b"/forward-auth"))
+            return int(stream.recv(65536).split()[1])
+
+    assert domains() == ["first.example"]
+    key.write_text("broken")
+    (tmp_path / "postern.toml").write_text(text("second.example"))
+    server.reload(NOT_RELOADED)
+    assert domains() == ["first.example"] and fingerprint(server) == old
+    ca.issue("a.test")
+    server.reload()
+    # The connection is open still, and its next request has the new settings.
+    assert domains() == ["second.example"]
+    assert fingerprint(server).strip() == certificate.read_text().strip()
+    assert status(ports["redirect"]) == 308 and status(ports["services"], ca.context()) == 401
+    kept.close()
+    listeners.pop()
+    (tmp_path / "postern.toml").write_text(text("second.example"))
+    server.reload()
+    postponed = [line["setting"] for line in map(json.loads, server.read_log().splitlines())
+                 if line["message"] == "a setting needs a restart to change"]
+    assert postponed == ["server.listeners"]
 
 
 def test_services_need_a_certificate_of_their_authority(ca, serve_tls, tmp_path):

@@ -58,16 +58,29 @@ public final class DifficultyGovernor: Sendable {
         }
     }
 
+    private final class Counts: Sendable {
+        let state: Mutex<State>
+
+        init(siteRate: RateLimiter.Rate?) {
+            state = Mutex(
+                State(
+                    sites: Array(repeating: DecayingCount(), count: DifficultyGovernor.slots),
+                    allowances: siteRate.map { TokenBuckets(rate: $0, capacity: 65_536) }))
+        }
+    }
+
     private static let slots = 4096
     private let settings: Settings
-    private let state: Mutex<State>
+    private let counts: Counts
 
-    public init(settings: Settings) {
+    /// - Parameter earlier: what it has counted goes on to count, unless `siteRate` is another one.
+    public init(settings: Settings, keeping earlier: DifficultyGovernor? = nil) {
         self.settings = settings
-        state = Mutex(
-            State(
-                sites: Array(repeating: DecayingCount(), count: Self.slots),
-                allowances: settings.siteRate.map { TokenBuckets(rate: $0, capacity: 65_536) }))
+        if let earlier, earlier.settings.siteRate == settings.siteRate {
+            counts = earlier.counts
+        } else {
+            counts = Counts(siteRate: settings.siteRate)
+        }
     }
 
     /// Counts one request.
@@ -76,7 +89,7 @@ public final class DifficultyGovernor: Sendable {
         var hasher = Hasher()
         client.site.hash(into: &hasher)
         let slot = Int(UInt(bitPattern: hasher.finalize()) % UInt(Self.slots))
-        let (site, server) = state.withLock { state in
+        let (site, server) = counts.state.withLock { state in
             let isCounted = state.counts(client, at: now)
             return (
                 state.sites[slot].add(1, at: now, halfLife: settings.halfLife),
@@ -91,7 +104,7 @@ public final class DifficultyGovernor: Sendable {
 
     /// The difficulty for a client that has not asked for a challenge for some time.
     public func lowest(at now: ContinuousClock.Instant) -> Int {
-        let server = state.withLock { $0.server.value(at: now, halfLife: settings.halfLife) }
+        let server = counts.state.withLock { $0.server.value(at: now, halfLife: settings.halfLife) }
         return min(
             settings.maximum,
             settings.base + Self.doublings(of: server, beyond: settings.serverAllowance))

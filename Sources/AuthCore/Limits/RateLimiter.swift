@@ -79,22 +79,33 @@ public final class RateLimiter: Sendable {
     private final class ClassBuckets: Sendable {
         let rate: Rate
         /// Requests that found their bucket empty.
-        let rejections = Counter()
+        let rejections: Counter
         let table: Mutex<TokenBuckets>
 
-        init(rate: Rate, capacity: Int) {
+        init(rate: Rate, capacity: Int, rejections: Counter = Counter()) {
             self.rate = rate
+            self.rejections = rejections
             table = Mutex(TokenBuckets(rate: rate, capacity: capacity))
         }
     }
 
     private let classes: [Class: ClassBuckets]
 
-    public init(settings: Settings) {
+    /// - Parameter earlier: what it has counted goes on to count in the classes whose rate is the
+    ///   same. In the others every client begins with a full bucket. ``rejections(of:)`` of both
+    ///   is the number of both.
+    public init(settings: Settings, keeping earlier: RateLimiter? = nil) {
         var classes: [Class: ClassBuckets] = [:]
         for limit in Class.allCases where settings.isEnabled {
-            classes[limit] = ClassBuckets(
-                rate: settings.rates[limit] ?? limit.defaultRate, capacity: settings.capacity)
+            let rate = settings.rates[limit] ?? limit.defaultRate
+            let kept = earlier?.classes[limit]
+            if let kept, kept.rate == rate {
+                classes[limit] = kept
+            } else {
+                classes[limit] = ClassBuckets(
+                    rate: rate, capacity: settings.capacity,
+                    rejections: kept?.rejections ?? Counter())
+            }
         }
         self.classes = classes
     }

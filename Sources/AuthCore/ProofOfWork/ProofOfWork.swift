@@ -35,19 +35,21 @@ public struct ProofOfWork<Challenge: ChallengeToken>: UseCases {
     private let verifications: BatchWork<Puzzle.Attempt, [UInt8]>
     let wrongProofs: WrongProofLimiter?
     let random: @Sendable (Int) -> [UInt8]
-    let events = Counters<ProofEvent>()
+    let events: Counters<ProofEvent>
 
     /// - Parameters:
     ///   - puzzle: the puzzle of a challenge.
     ///   - pool: computes the digests; when `nil` they are computed by the calling task.
     ///   - kernel: computes scrypt. The pool computes as many digests at once as it has lanes.
     ///   - wrongProofs: limits the wrong proofs of one client; no limit when `nil`.
+    ///   - events: where is counted what happens to challenges, for metrics.
     ///   - random: returns that many random bytes, fit for keys.
     public init(
         lifetime: Duration, puzzle: @escaping @Sendable (Challenge) -> Puzzle,
         tokens: TokenAuthority, challenges: any ChallengeLedger, pool: WorkerPool? = nil,
         kernel: Scrypt.Kernel = .best,
-        wrongProofs: WrongProofLimiter? = nil, random: @escaping @Sendable (Int) -> [UInt8]
+        wrongProofs: WrongProofLimiter? = nil, events: Counters<ProofEvent> = Counters(),
+        random: @escaping @Sendable (Int) -> [UInt8]
     ) {
         self.lifetime = lifetime
         self.puzzle = puzzle
@@ -58,6 +60,7 @@ public struct ProofOfWork<Challenge: ChallengeToken>: UseCases {
             Puzzle.digests(of: attempts, kernel: kernel)
         }
         self.wrongProofs = wrongProofs
+        self.events = events
         self.random = random
     }
 

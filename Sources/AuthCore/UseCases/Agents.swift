@@ -63,12 +63,14 @@ public struct Agents: UseCases {
     /// - Parameters:
     ///   - hashing: the pool on which scrypt runs.
     ///   - logins: where logins are counted by their end, for metrics.
+    ///   - proofs: where is counted what happens to challenges.
     ///   - random: returns that many random bytes, fit for keys.
     public init(
         settings: Settings, policy: AddressPolicy, governor: DifficultyGovernor,
         wrongProofs: WrongProofLimiter?, tokens: TokenAuthority, accounts: any AccountStore,
         challenges: any ChallengeLedger, audit: any AuditLog, limiter: RateLimiter,
         hashing: WorkerPool, logins: Counters<LoginResult> = Counters(),
+        proofs: Counters<ProofEvent> = Counters(),
         random: @escaping @Sendable (Int) -> [UInt8]
     ) {
         self.settings = settings
@@ -78,7 +80,7 @@ public struct Agents: UseCases {
             lifetime: settings.challengeLifetime,
             puzzle: { .scrypt(parameters: scrypt, salt: $0.salt) }, tokens: tokens,
             challenges: challenges, pool: hashing, kernel: settings.kernel,
-            wrongProofs: wrongProofs, random: random)
+            wrongProofs: wrongProofs, events: proofs, random: random)
         self.governor = governor
         self.tokens = tokens
         emailTokens = EmailTokens(tokens: tokens, accounts: accounts)
@@ -99,9 +101,6 @@ public struct Agents: UseCases {
     public func lowestDifficulty(at now: ContinuousClock.Instant) -> Int {
         governor.lowest(at: now)
     }
-
-    /// What has happened to challenges.
-    public var proofs: Counters<ProofEvent> { work.events }
 
     // MARK: Challenges
 

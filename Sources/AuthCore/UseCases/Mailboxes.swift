@@ -19,10 +19,13 @@ public struct Mailboxes: UseCases {
     private let work: ProofOfWork<AccountsChallengeToken>
     private let random: @Sendable (Int) -> [UInt8]
 
-    /// - Parameter random: returns that many random bytes, fit for keys.
+    /// - Parameters:
+    ///   - proofs: where is counted what happens to challenges, for metrics.
+    ///   - random: returns that many random bytes, fit for keys.
     public init(
         settings: AccountsSettings, policy: AddressPolicy, tokens: TokenAuthority, stores: Stores,
         hasher: PasswordHasher, limiter: RateLimiter, throttle: LoginThrottle,
+        proofs: Counters<ProofEvent> = Counters(),
         random: @escaping @Sendable (Int) -> [UInt8]
     ) {
         self.settings = settings
@@ -39,12 +42,9 @@ public struct Mailboxes: UseCases {
         creationInterval = CreationInterval(limiter, ledger: stores.challenges)
         work = ProofOfWork(
             lifetime: settings.challengeLifetime, puzzle: { .sha256(salt: $0.salt) },
-            tokens: tokens, challenges: stores.challenges, random: random)
+            tokens: tokens, challenges: stores.challenges, events: proofs, random: random)
         self.random = random
     }
-
-    /// What has happened to challenges.
-    public var proofs: Counters<ProofEvent> { work.events }
 
     // MARK: Creating
 

@@ -45,12 +45,13 @@ struct ConnectionInput {
         let route: MountedRoute
         let parameters: PathParameters
         let bodyLimit: Int
+        let client: SocketAddress
     }
 
     /// The other end of the connection; after a PROXY header the client that it names.
     private(set) var peer: SocketAddress
-    private let router: Router
-    private let proxies: TrustedProxies
+    private(set) var router: Router
+    private var proxies: TrustedProxies
     private let bodyBytes: Int
     /// What has come of the PROXY header; nil when none is awaited.
     private var proxyHeader: [UInt8]?
@@ -66,16 +67,23 @@ struct ConnectionInput {
 
     /// - Parameter bodyBytes: the limit of a body where its route has none.
     init(
-        peer: SocketAddress, router: Router, proxies: TrustedProxies, awaitsProxyHeader: Bool,
-        limits: ParserLimits, bodyBytes: Int, at now: MonotonicTime
+        peer: SocketAddress, service: HTTPService, awaitsProxyHeader: Bool, limits: ParserLimits,
+        bodyBytes: Int, at now: MonotonicTime
     ) {
         self.peer = peer
-        self.router = router
-        self.proxies = proxies
+        router = service.router
+        proxies = service.proxies
         self.bodyBytes = bodyBytes
         proxyHeader = awaitsProxyHeader ? [] : nil
         parser = RequestParser(limits: limits)
         began = now
+    }
+
+    /// From now on the heads of requests are read for this service. A request whose body is still
+    /// to come is answered as its head was read.
+    mutating func serve(_ service: HTTPService) {
+        router = service.router
+        proxies = service.proxies
     }
 
     /// Nothing of a next request has come.
@@ -145,12 +153,12 @@ struct ConnectionInput {
         guard !isDroppingBody else { return nil }
         let id = incoming?.id ?? id()
         let head = incoming?.head ?? head ?? parser.partialHead
-        let route = incoming?.route
+        let (route, client) = (incoming?.route, incoming?.client)
         incoming = nil
         owesContinue = false
         let response = router.render(error, of: route, ErrorContext(id: id, head: head))
         return Exchange(
-            id: id, began: began, head: head, client: client(of: head),
+            id: id, began: began, head: head, client: client ?? self.client(of: head),
             responder: .response(response, route), closesConnection: true)
     }
 
@@ -184,7 +192,8 @@ struct ConnectionInput {
         case .route(let route, let parameters):
             let limit = route.route.bodyLimit ?? bodyBytes
             incoming = Incoming(
-                id: id, head: head, route: route, parameters: parameters, bodyLimit: limit)
+                id: id, head: head, route: route, parameters: parameters, bodyLimit: limit,
+                client: client(of: head))
             if head.framing.exceeds(limit) {
                 return .rejected(reject(.bodyTooLarge(limit: limit), id: id))
             }
@@ -222,7 +231,7 @@ struct ConnectionInput {
         }
         incoming = nil
         owesContinue = false
-        let client = client(of: request.head)
+        let client = request.client
         let exchange = Exchange(
             id: request.id, began: began, head: request.head, client: client,
             responder: .handler(

@@ -9,6 +9,8 @@ internal import Networking
 /// nowhere else.
 final class Acceptor {
     private let sockets: [ListeningSocket]
+    /// What the sockets serve now.
+    private var services: [Listener.Service]
     private let loops: [Loop]
     private var nextLoop = 0
     private var spare: Int32
@@ -18,17 +20,28 @@ final class Acceptor {
 
     init(sockets: [ListeningSocket], loops: [Loop], on loop: isolated Loop) {
         self.sockets = sockets
+        services = sockets.map(\.listener.service)
         self.loops = loops
         spare = Acceptor.openSpare()
         listen(on: loop)
     }
 
+    /// What is accepted from now on is for other services.
+    func serve(_ services: [Listener.Service]) {
+        self.services = zip(self.services, services).map { present, next in
+            switch (present, next) {
+            case (.netstrings(let present), .netstrings(let next)):
+                .netstrings(present.answering(as: next))
+            default: next
+            }
+        }
+    }
+
     /// Accepts what waits on a descriptor, if it is one of the listening sockets.
     func ready(_ descriptor: Int32, on loop: isolated Loop) {
-        guard !isPaused, let socket = sockets.first(where: { $0.descriptor == descriptor }) else {
-            return
-        }
-        accept(from: socket, on: loop)
+        guard !isPaused, let index = sockets.firstIndex(where: { $0.descriptor == descriptor })
+        else { return }
+        accept(from: index, on: loop)
     }
 
     /// Listens again after a shortage of descriptors.
@@ -40,16 +53,17 @@ final class Acceptor {
     }
 
     func close(on loop: isolated Loop) {
-        for socket in sockets {
+        for (index, socket) in sockets.enumerated() {
             // What waits on an inherited socket is for the process that has it next.
-            if !isPaused, !socket.isInherited { accept(from: socket, on: loop) }
+            if !isPaused, !socket.isInherited { accept(from: index, on: loop) }
             _ = csocket_watch(loop.epoll, EPOLL_CTL_DEL, socket.descriptor, 0)
             socket.close()
         }
         if spare >= 0 { Glibc.close(spare) }
     }
 
-    private func accept(from socket: ListeningSocket, on loop: isolated Loop) {
+    private func accept(from index: Int, on loop: isolated Loop) {
+        let socket = sockets[index]
         // A bound for each turn, so that a flood of connections does not stop those that are open.
         for _ in 0..<64 {
             var address = sockaddr_storage()
@@ -62,7 +76,7 @@ final class Acceptor {
                 if let peer {
                     // Over a dual-stack socket IPv4 clients have mapped addresses.
                     let peer = SocketAddress(peer.address.unmapped, port: peer.port)
-                    handOver(transport, from: peer, socket, on: loop)
+                    handOver(transport, from: peer, index, on: loop)
                 } else {
                     transport.close()
                 }
@@ -73,25 +87,25 @@ final class Acceptor {
     }
 
     private func handOver(
-        _ transport: PlainTransport, from peer: SocketAddress, _ socket: ListeningSocket,
+        _ transport: PlainTransport, from peer: SocketAddress, _ index: Int,
         on loop: isolated Loop
     ) {
-        switch socket.listener.service {
+        switch services[index] {
         case .http(let service):
             guard let admission = admission(of: peer, service, on: loop) else {
                 return transport.close()
             }
-            let tls = socket.listener.tls?.current
+            let tls = sockets[index].listener.tls?.current
             enterNext(from: loop) {
-                $0.adopt(transport, tls, from: peer, service, as: admission)
+                $0.adopt(transport, tls, of: index, from: peer, service, as: admission)
             }
         case .netstrings(let service):
             guard service.limiter.acquire(nil) else {
                 loop.context.rejections.count(.connectionLimit)
                 return transport.close()
             }
-            let address = socket.address
-            enterNext(from: loop) { $0.adopt(transport, to: address, service) }
+            let address = sockets[index].address
+            enterNext(from: loop) { $0.adopt(transport, of: index, to: address, service) }
         }
     }
 

@@ -9,7 +9,7 @@ internal import Networking
 /// transport is closed in `perform(.close)` and nowhere else.
 final class Connection: LoopConnection {
     private(set) var admission: Admission
-    private let router: Router
+    private let listener: Int
     private var transport: ConnectionTransport
     private var input: ConnectionInput
     private var output: ConnectionOutput
@@ -23,16 +23,15 @@ final class Connection: LoopConnection {
     private var watchedEvents: UInt32?
 
     init(
-        _ transport: ConnectionTransport, service: HTTPService, peer: SocketAddress,
-        admission: Admission, context: ServerContext, at now: MonotonicTime
+        _ transport: ConnectionTransport, service: HTTPService, of listener: Int = 0,
+        peer: SocketAddress, admission: Admission, context: ServerContext, at now: MonotonicTime
     ) {
         self.transport = transport
         self.admission = admission
-        router = service.router
+        self.listener = listener
         input = ConnectionInput(
-            peer: peer, router: service.router, proxies: service.proxies,
-            awaitsProxyHeader: admission == .unassigned, limits: context.parserLimits,
-            bodyBytes: context.configuration.bodyBytes, at: now)
+            peer: peer, service: service, awaitsProxyHeader: admission == .unassigned,
+            limits: context.parserLimits, bodyBytes: context.configuration.bodyBytes, at: now)
         output = ConnectionOutput(limits: context.outputLimits)
         phase = ConnectionPhase(limits: context.phaseLimits, at: now)
         charge = BufferCharge(budget: context.budget)
@@ -42,6 +41,10 @@ final class Connection: LoopConnection {
 
     /// The other end of the connection; after a PROXY header the client that it names.
     var peer: SocketAddress { input.peer }
+
+    func serve(_ services: [Listener.Service]) {
+        if case .http(let service) = services[listener] { input.serve(service) }
+    }
 
     func open(on loop: isolated Loop) { run(on: loop) }
 
@@ -163,9 +166,8 @@ final class Connection: LoopConnection {
             reads: phase.wantsBytes(output), writes: output.unsentBytes > 0)
         guard events != watchedEvents else { return }
         let operation = watchedEvents == nil ? EPOLL_CTL_ADD : EPOLL_CTL_MOD
-        if csocket_watch(loop.epoll, operation, descriptor, events) != 0 {
-            perform(phase.close(), on: loop)
-            return
+        guard csocket_watch(loop.epoll, operation, descriptor, events) == 0 else {
+            return perform(phase.close(), on: loop)
         }
         watchedEvents = events
     }
@@ -327,13 +329,13 @@ extension Connection {
         loop.requestsInFlight.decrement()
         let now = loop.refresh()
         guard phase.closing != .closed else {
-            loop.record(exchange, router.unsentStatus(of: exchange, result, on: loop), bytes: 0)
-            return
+            let status = input.router.unsentStatus(of: exchange, result, on: loop)
+            return loop.record(exchange, status, bytes: 0)
         }
         let clientKeeps = exchange.head?.keepsAlive ?? false
         let keepsAlive = clientKeeps && !exchange.closesConnection && !loop.isDraining
         let (status, bytes) = write(
-            router.response(to: exchange, result, on: loop), for: exchange,
+            input.router.response(to: exchange, result, on: loop), for: exchange,
             keepsAlive: keepsAlive, on: loop)
         if !keepsAlive {
             output.dropQueue()
@@ -356,7 +358,7 @@ extension Connection {
             return (response.status, try output.write(response, frame))
         } catch {
             loop.report(error, of: exchange)
-            let rendered = router.render(.internalError, of: exchange.route, exchange.context)
+            let rendered = input.router.render(.internalError, of: exchange.route, exchange.context)
             let empty = Response(status: .internalServerError)
             // Without headers there is nothing that could be invalid.
             let bytes = (try? output.write(rendered, frame)) ?? (try? output.write(empty, frame))
@@ -373,9 +375,7 @@ extension Connection {
                 output.sent(count)
                 loop.counts.sentBytes &+= count
             case .wouldBlock: break sending
-            case .end, .failed:
-                perform(phase.close(), on: loop)
-                return
+            case .end, .failed: return perform(phase.close(), on: loop)
             }
         }
         perform(phase.sent(output, at: loop.now), on: loop)

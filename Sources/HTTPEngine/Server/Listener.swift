@@ -49,6 +49,14 @@ public struct Listener: Sendable {
     public enum Service: Sendable {
         case http(HTTPService)
         case netstrings(NetstringService)
+
+        /// The same service, with its routes counted in the rows of `templates`, to which it adds
+        /// its own.
+        func counted(in templates: inout [String]) -> Service {
+            guard case .http(var service) = self else { return self }
+            service.router = service.router.counted(in: &templates)
+            return .http(service)
+        }
     }
 
     public let address: ListenAddress
@@ -85,27 +93,8 @@ public struct Listener: Sendable {
     /// The same listener, with its routes counted in the rows of `templates`, to which it adds its
     /// own.
     func counted(in templates: inout [String]) -> Listener {
-        guard case .http(var service) = service else { return self }
-        service.router = service.router.counted(in: &templates)
         var listener = self
-        listener.service = .http(service)
+        listener.service = service.counted(in: &templates)
         return listener
-    }
-}
-
-/// What answers the requests of a listener.
-public struct HTTPService: Sendable {
-    public internal(set) var router: Router
-    public let proxies: TrustedProxies
-    /// Whether its connections are limited, and count among those of all listeners. Where they do
-    /// not, clients of other listeners cannot use up its connections.
-    public let limitsConnections: Bool
-
-    public init(
-        router: Router, proxies: TrustedProxies = TrustedProxies(), limitsConnections: Bool = true
-    ) {
-        self.router = router
-        self.proxies = proxies
-        self.limitsConnections = limitsConnections
     }
 }

@@ -121,34 +121,36 @@ actor Loop {
 
     /// Takes over a connection that was accepted for HTTP.
     func adopt(
-        _ plain: PlainTransport, _ tls: TLSContext?, from peer: SocketAddress,
+        _ plain: PlainTransport, _ tls: TLSContext?, of listener: Int, from peer: SocketAddress,
         _ service: HTTPService, as admission: Connection.Admission
     ) {
         guard admission != .rejected || acquireRejected() else { return plain.close() }
         let transport = ConnectionTransport(
             plain, tls, awaitsProxyHeader: admission == .unassigned)
-        adopt(transport, from: peer, service, as: admission)
+        adopt(transport, of: listener, from: peer, service, as: admission)
     }
 
     func adopt(
-        _ transport: ConnectionTransport, from peer: SocketAddress, _ service: HTTPService,
-        as admission: Connection.Admission
+        _ transport: ConnectionTransport, of listener: Int = 0, from peer: SocketAddress,
+        _ service: HTTPService, as admission: Connection.Admission
     ) {
         refresh()
         add(
             Connection(
-                transport, service: service, peer: peer, admission: admission, context: context,
-                at: now))
+                transport, service: service, of: listener, peer: peer, admission: admission,
+                context: context, at: now))
     }
 
     /// Takes over a connection that was accepted for netstrings, within the limit of the service.
     func adopt(
-        _ transport: PlainTransport, to address: ListenAddress, _ service: NetstringService
+        _ transport: PlainTransport, of listener: Int, to address: ListenAddress,
+        _ service: NetstringService
     ) {
         refresh()
         add(
             NetstringConnection(
-                transport, to: address, service, limits: context.netstringLimits, at: now))
+                transport, of: listener, to: address, service, limits: context.netstringLimits,
+                at: now))
     }
 
     private func add(_ connection: any LoopConnection) {
@@ -178,6 +180,14 @@ actor Loop {
 
     func accept(from sockets: [ListeningSocket], onto loops: [Loop]) {
         acceptor = Acceptor(sockets: sockets, loops: loops, on: self)
+    }
+
+    /// What is accepted from now on is for other services, by the listener.
+    func acceptFor(_ services: [Listener.Service]) { acceptor?.serve(services) }
+
+    /// The next requests of open connections are for other services, by their listener.
+    func serve(_ services: [Listener.Service]) {
+        for connection in connections.values { connection.serve(services) }
     }
 
     /// Does nothing, when everything before it is done.

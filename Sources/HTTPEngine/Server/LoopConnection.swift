@@ -5,6 +5,8 @@
 protocol LoopConnection: AnyObject {
     /// Identifies it on its loop, until it closes.
     var descriptor: Int32 { get }
+    /// What it serves is another one of these from now on, by its listener.
+    func serve(_ services: [Listener.Service])
     /// Begins to serve.
     func open(on loop: isolated Loop)
     /// Handles events of epoll.

@@ -5,8 +5,9 @@ internal import CSocket
 ///
 /// Confined to its loop, as ``Connection``. The transport is closed in `close` and nowhere else.
 final class NetstringConnection: LoopConnection {
-    private let service: NetstringService
-    private let listener: ListenAddress
+    private var service: NetstringService
+    private let listener: Int
+    private let address: ListenAddress
     private let transport: PlainTransport
     private var session: NetstringSession
     private var answer: Task<Void, Never>?
@@ -15,16 +16,21 @@ final class NetstringConnection: LoopConnection {
     private var watchedEvents: UInt32?
 
     init(
-        _ transport: PlainTransport, to listener: ListenAddress, _ service: NetstringService,
-        limits: NetstringSession.Limits, at now: MonotonicTime
+        _ transport: PlainTransport, of listener: Int = 0, to address: ListenAddress,
+        _ service: NetstringService, limits: NetstringSession.Limits, at now: MonotonicTime
     ) {
         self.transport = transport
         self.listener = listener
+        self.address = address
         self.service = service
         session = NetstringSession(limits: limits, requestBytes: service.requestBytes, at: now)
     }
 
     var descriptor: Int32 { transport.descriptor }
+
+    func serve(_ services: [Listener.Service]) {
+        if case .netstrings(let next) = services[listener] { service = service.answering(as: next) }
+    }
 
     func open(on loop: isolated Loop) { run(on: loop) }
 
@@ -75,7 +81,7 @@ final class NetstringConnection: LoopConnection {
         case .answerOversized: session.reply(service.oversized, at: loop.now)
         case .close: close(on: loop)
         case .reject:
-            loop.report(NetstringError(listener: listener), for: nil)
+            loop.report(NetstringError(listener: address), for: nil)
             close(on: loop)
         }
     }

@@ -8,7 +8,7 @@ public struct NetstringService: Sendable {
     /// The reply to a request whose answer failed. The error is reported to the hook.
     public let failed: [UInt8]
     /// The reply to a request, without its frame.
-    public let answer: @Sendable ([UInt8]) async throws -> [UInt8]
+    public private(set) var answer: @Sendable ([UInt8]) async throws -> [UInt8]
     /// Of the connections of this service; they do not count among those of HTTP.
     let limiter: ConnectionLimiter
 
@@ -26,6 +26,13 @@ public struct NetstringService: Sendable {
         self.failed = failed
         self.answer = answer
         limiter = ConnectionLimiter(limit: maxConnections, clientLimit: maxConnections)
+    }
+
+    /// The same service with the answers of another one. Its connections go on to count.
+    func answering(as other: NetstringService) -> NetstringService {
+        var service = self
+        service.answer = other.answer
+        return service
     }
 }
 

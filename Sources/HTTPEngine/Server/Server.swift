@@ -74,6 +74,21 @@ public final class Server: Sendable {
         return sockets.map(\.address)
     }
 
+    /// Serves other services on the same listeners. Each request is answered by the service that
+    /// its head was read for: the one before or the one after, as a whole.
+    /// - Parameter services: in the order of the listeners, each of the kind that is served there.
+    ///   The proxies of HTTP must speak the PROXY protocol as before, and the templates of routes
+    ///   must be those that requests are counted by: no others, so that the counters go on.
+    public func replace(_ services: [Listener.Service]) async {
+        var routes = context.routes
+        let services = services.map { $0.counted(in: &routes) }
+        precondition(services.count == listeners.count && routes == context.routes)
+        let loops = running
+        // First, so that a connection that was accepted before is on its loop when that is told.
+        await loops.first?.acceptFor(services)
+        for loop in loops { await loop.serve(services) }
+    }
+
     /// Returns when every loop has taken a turn: none is stuck.
     public func awaitTurn() async {
         for loop in running { await loop.takeTurn() }

@@ -29,6 +29,7 @@ struct Postern: AsyncParsableCommand {
             KeyCommand.self, AccountCommand.self, UserCommand.self, DomainCommand.self,
             HashLoginCommand.self, AuditCommand.self, ProvisioningCommand.self,
             SignupCommand.self, SolveCommand.self, HealthcheckCommand.self, DoctorCommand.self,
+            ParseTOMLCommand.self,
         ])
 
     static func main() async {

@@ -9,10 +9,12 @@ struct ServeCommand: AsyncParsableCommand {
         discussion: """
             Prints "listening on http://HOST:PORT" (https with TLS) to standard output when it is \
             ready, and logs to standard error: text on a terminal, JSON lines otherwise. SIGTERM, \
-            SIGINT or SIGHUP stop it gracefully: /readyz answers 503, after server.drain_delay the \
-            listener closes, and requests in flight are completed. A second signal ends it at \
-            once. With --stop-at-eof the end of standard input is such a signal: give it a pipe, \
-            and the server ends with the program that started it, however that ends.
+            SIGINT or closing its terminal stop it gracefully: /readyz answers 503, after \
+            server.drain_delay the listener closes, and requests in flight are completed. A second \
+            signal ends it at once. With --stop-at-eof the end of standard input is such a signal: \
+            give it a pipe, and the server ends with the program that started it, however that \
+            ends. SIGHUP (kill -HUP) reads the configuration again: what can change without a \
+            restart does, and with a fault nothing changes.
 
             Started by systemd, it tells it when it is ready, and serves on the sockets named \
             public, redirect, services and socketmap that it is given.
@@ -39,6 +41,7 @@ struct ServeCommand: AsyncParsableCommand {
     var stopsAtEOF = false
 
     func run() async throws {
+        let signals = StopSignals(reloads: true)
         var flags: [ConfigLoader.Flag] = []
         if let host { flags.append(.init(key: "server.host", name: "--host", value: host)) }
         if let port { flags.append(.init(key: "server.port", name: "--port", value: port)) }
@@ -50,9 +53,9 @@ struct ServeCommand: AsyncParsableCommand {
         loader.inherited = sockets.layer
         let loaded = try ConfigOptions.load(loader)
         let log = Log.toStandardError()
-        // A SIGTERM that comes before the server waits for it ends the process.
         if stopsAtEOF { StandardInput.terminateAtEnd() }
-        let error = await Service(loaded, sockets: sockets, manager: manager, log: log).run()
+        let error = await Service(loaded, sockets: sockets, manager: manager, log: log)
+            .run(until: signals, reloading: loader)
         await log.writer.drain()
         // Not exit(3): OpenSSL would free its locks while another thread creates a key.
         _exit(error.map { Exit.code(for: $0).rawValue } ?? 0)

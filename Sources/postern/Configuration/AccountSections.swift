@@ -15,7 +15,7 @@ enum PasswordSection {
         Setting("passwords.memory_kib", \.passwords.memoryKiB, .integer(Argon2.memoryKiB)),
         Setting("passwords.iterations", \.passwords.iterations, .integer(Argon2.iterations)),
         Setting("passwords.parallelism", \.passwords.parallelism, .integer(Argon2.parallelism)),
-    ]
+    ].map(\.reloadable)
 }
 
 /// `[accounts]`: accounts with passwords.
@@ -31,7 +31,7 @@ struct AccountSection: Sendable {
         Setting("accounts.free_quota", \.accounts.freeQuota, .integer(0...(1 << 50))),
         Setting("accounts.pro_quota", \.accounts.proQuota, .integer(0...(1 << 50))),
         Setting("accounts.page_size", \.accounts.pageSize, .integer(1...1000)),
-    ]
+    ].map(\.reloadable)
 }
 
 /// `[users]`: Pro users.
@@ -55,7 +55,7 @@ struct UserSection: Sendable {
         Setting("users.registration", \.users.registration, .oneOf),
         Setting("users.max_accounts", \.users.maxAccounts, .integer(0...1_000_000)),
         Setting("users.max_domains", \.users.maxDomains, .integer(0...10_000)),
-    ]
+    ].map(\.reloadable)
 }
 
 /// `[limits]`: rate limits for one client network.
@@ -75,8 +75,11 @@ struct LimitSection: Sendable {
     /// How many of them may arrive at once.
     var hashLoginBurst = 5
 
-    static let settings = [
-        Setting("limits.enabled", \.limits.enabled, .boolean),
+    static let settings =
+        // It also decides how pools and connections are shared.
+        [Setting("limits.enabled", \.limits.enabled, .boolean)] + rates.map(\.reloadable)
+
+    private static let rates = [
         Setting("limits.general_per_second", \.limits.generalPerSecond, rate),
         Setting("limits.pro_per_second", \.limits.proPerSecond, rate),
         Setting(

@@ -3,7 +3,7 @@ struct LogSection: Sendable {
     /// Which requests have a line.
     var access = AccessSampling.all
 
-    static let settings = [Setting("log.access", \.log.access, access)]
+    static let settings = [Setting("log.access", \.log.access, access).reloadable]
 
     /// A fraction is digits with a point between them: `Double("1e-3")` and `Double("inf")` are
     /// numbers, too.

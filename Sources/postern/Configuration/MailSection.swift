@@ -44,12 +44,14 @@ struct MailSection: Sendable {
     private static let addresses = [
         Setting(
             "mail.domains", \.mail.domains,
-            .list(of: domain, 1...1000, accepts: "1 to 1,000 domain names")),
-        Setting("mail.subaddress_delimiter", \.mail.subaddressDelimiter, delimiter),
+            .list(of: domain, 1...1000, accepts: "1 to 1,000 domain names")
+        ).reloadable,
+        Setting("mail.subaddress_delimiter", \.mail.subaddressDelimiter, delimiter).reloadable,
         Setting(
             "mail.reserved_local_parts", \.mail.reservedLocalParts,
-            .list(of: localPart, 0...10_000, accepts: "at most 10,000 local parts")),
-        Setting("mail.exchanger", \.mail.exchanger, domain.optional),
+            .list(of: localPart, 0...10_000, accepts: "at most 10,000 local parts")
+        ).reloadable,
+        Setting("mail.exchanger", \.mail.exchanger, domain.optional).reloadable,
         Setting("mail.jmap_url", \.mail.jmapURL, BaseURL.syntax.optional),
         Setting("mail.jmap_api_path", \.mail.jmapAPIPath, template()),
         Setting("mail.jmap_upload_path", \.mail.jmapUploadPath, template("accountId")),

@@ -34,8 +34,9 @@ struct ServerSection: Sendable {
             "server.trusted_proxies", \.server.proxies.addresses,
             .list(
                 of: addressBlock, 0...1000,
-                accepts: "at most 1,000 addresses or blocks (10.0.0.0/8, ::1)")),
-        Setting("server.forwarded_header", \.server.proxies.forwardedHeader, .oneOf),
+                accepts: "at most 1,000 addresses or blocks (10.0.0.0/8, ::1)")
+        ).reloadable,
+        Setting("server.forwarded_header", \.server.proxies.forwardedHeader, .oneOf).reloadable,
         Setting("server.proxy_protocol", \.server.proxies.proxyProtocol, .oneOf),
         Setting("server.loops", \.server.engine.loops, loops),
         Setting("server.backlog", \.server.engine.backlog, .integer(1...65_535)),

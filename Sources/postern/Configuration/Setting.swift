@@ -13,6 +13,10 @@ struct Setting: Sendable {
     let assign: @Sendable (RawValue, inout Config) -> Bool
     /// The field as TOML; `nil` while it has no value.
     let show: @Sendable (Config) -> String?
+    /// Gives the field of the second configuration the value that it has in the first.
+    let copy: @Sendable (Config, inout Config) -> Void
+    /// Whether SIGHUP changes it in a running server; otherwise it needs a restart.
+    private(set) var isReloadable = false
 
     init<Value: Sendable>(
         _ key: String, _ field: any WritableKeyPath<Config, Value> & Sendable,
@@ -26,6 +30,14 @@ struct Setting: Sendable {
             return true
         }
         show = { syntax.show($0[keyPath: field]) }
+        copy = { $1[keyPath: field] = $0[keyPath: field] }
+    }
+
+    /// The same setting; everything that is built from its field is built again by a reload.
+    var reloadable: Setting {
+        var setting = self
+        setting.isReloadable = true
+        return setting
     }
 
     /// The environment variable: `POSTERN_SERVER_PORT` for `server.port`.

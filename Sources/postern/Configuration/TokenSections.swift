@@ -24,13 +24,14 @@ struct ProofOfWorkSection: Sendable {
     var accountsLifetime = AccountsSettings.defaults.challengeLifetime
 
     static let settings = [
-        Setting("pow.agent_difficulty", \.pow.agentDifficulty, .integer(1...24)),
-        Setting("pow.agent_max_difficulty", \.pow.agentMaxDifficulty, .integer(1...24)),
+        Setting("pow.agent_difficulty", \.pow.agentDifficulty, .integer(1...24)).reloadable,
+        Setting("pow.agent_max_difficulty", \.pow.agentMaxDifficulty, .integer(1...24))
+            .reloadable,
         Setting("pow.agent_salt", \.pow.agentSalt, salt),
         Setting("pow.agent_lifetime", \.pow.agentLifetime, challengeLifetime),
         Setting("pow.scrypt", \.pow.scrypt, .oneOf),
         Setting("pow.scrypt_lanes", \.pow.scryptLanes, .integer(1...8)),
-        Setting("pow.accounts_difficulty", \.pow.accountsDifficulty, .integer(1...40)),
+        Setting("pow.accounts_difficulty", \.pow.accountsDifficulty, .integer(1...40)).reloadable,
         Setting("pow.accounts_lifetime", \.pow.accountsLifetime, challengeLifetime),
     ]
 

@@ -47,11 +47,7 @@ extension Metrics {
         }
     }
 
-    /// - Parameter lowestDifficulty: ``Agents/lowestDifficulty(at:)``.
-    nonisolated func addProofs(
-        _ kinds: [(name: String, events: Counters<ProofEvent>)],
-        lowestDifficulty: @escaping @Sendable () -> Int
-    ) {
+    nonisolated func addProofs(_ kinds: [(name: String, events: Counters<ProofEvent>)]) {
         add { text in
             text.begin(
                 "postern_proof_of_work_total", .counter, "What has happened to challenges.")
@@ -61,10 +57,15 @@ extension Metrics {
                         [("kind", name), ("event", event.rawValue)], events.value(event))
                 }
             }
+        }
+    }
+
+    /// - Parameter lowest: ``Agents/lowestDifficulty(at:)`` of the present ones.
+    nonisolated func addDifficulty(_ lowest: @escaping @Sendable () -> Int) {
+        add { text in
             text.gauge(
                 "postern_proof_of_work_difficulty",
-                "The difficulty for an agent that has not asked for some time.",
-                lowestDifficulty())
+                "The difficulty for an agent that has not asked for some time.", lowest())
         }
     }
 

@@ -1,5 +1,7 @@
+internal import CProcess
 internal import Cryptography
 internal import Glibc
+// One of this and CProcess declares `timespec` in this toolchain: the one that is loaded first.
 internal import SwiftOverlayShims
 
 /// Why a file could not be read or written.

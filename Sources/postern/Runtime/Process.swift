@@ -1,7 +1,7 @@
 internal import CAllocator
 internal import CProcess
 internal import Glibc
-// Declares `timespec` in this toolchain.
+// One of this and CProcess declares `timespec` in this toolchain: the one that is loaded first.
 internal import SwiftOverlayShims
 
 /// The process of this program: its version, its environment, and what the kernel and the allocator

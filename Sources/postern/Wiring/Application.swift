@@ -4,17 +4,30 @@ internal import AuthStorage
 internal import Cryptography
 internal import HTTPEngine
 internal import Scheduling
+internal import Synchronization
 
 /// Everything that answers requests, assembled from a configuration: stores, keys, use cases and
 /// routes.
 ///
 /// Owns the stores; the caller must call ``close()``.
 struct Application: Sendable {
-    let stores: Stores
-    let keys: KeyRing
+    /// What stays when settings change.
+    private struct Base: Sendable {
+        let publicURL: String
+        let stores: Stores
+        let keys: KeyRing
+        let tokens: TokenAuthority
+        let pools: Pools
+        let metrics: Metrics
+        let clock: ServerClock
+        let events: SecurityEvents
+        let isDraining: @Sendable () -> Bool
+        let report: @Sendable (RemoteFailure) -> Void
+    }
+
+    private let base: Base
+    private let parts: LastingParts
     let useCases: UseCases
-    let pools: Pools
-    let metrics: Metrics
     let apis: APIs
     /// What answers on a listener that redirects to the public URL.
     let redirects: Router
@@ -61,46 +74,75 @@ struct Application: Sendable {
             try await keys.start()
             let tokens = TokenAuthority(
                 realm: Realm(config, publicURL: publicURL), keys: keys, signers: pools.signing)
-            let useCases = try UseCases(config, stores, tokens, keys, pools, clock, report)
-            let limiter = useCases.limiter
-            let agent = AgentAPI(
-                agents: useCases.agents, publicURL: publicURL,
-                jmap: JMAPDirectory(config.mail, publicURL: publicURL),
-                storeSessions: try StoreSessions(config, report: report), limiter: limiter,
-                events: events, clock: clock)
-            let metrics = Metrics(of: useCases, stores, keys, pools)
-            let services = ServicesAPI(
-                services: useCases.mailServices, settings: servicesSettings, metrics: metrics,
-                limiter: limiter, events: events, clock: clock)
-            let apis = APIs(
-                agent: agent,
-                accounts: AccountsAPI(
-                    mailboxes: useCases.mailboxes, users: useCases.users,
-                    apiTokens: useCases.apiTokens, domains: useCases.domains,
-                    authenticator: useCases.authenticator, publicURL: publicURL, limiter: limiter,
-                    events: events, clock: clock),
-                hashLogin: HashLoginAPI(
-                    logins: useCases.hashLogins, publicURL: publicURL, limiter: limiter,
-                    events: events, clock: clock),
-                discovery: DiscoveryAPI(
-                    agent: agent, keys: keys, difficulty: config.pow.agentDifficulty,
-                    bodyLimit: config.server.engine.bodyBytes, clock: clock),
-                operations: OperationsAPI(
-                    agent: agent, isDraining: isDraining, pingDatabase: stores.ping,
-                    clock: clock.monotonic),
-                acmeChallenges: ACMEChallenges(agent: agent, in: config.tls.acmeDirectory),
-                services: services)
-            return Application(
-                stores: stores, keys: keys, useCases: useCases, pools: pools, metrics: metrics,
-                apis: apis,
-                redirects: apis.redirects(to: BaseURL(publicURL)?.origin ?? publicURL),
-                services: services)
+            let parts = try LastingParts(config, stores, clock, report)
+            let metrics = Metrics()
+            metrics.add(parts, stores, pools)
+            metrics.add(stores)
+            metrics.add(keys)
+            return try Application(
+                config, servicesSettings,
+                Base(
+                    publicURL: publicURL, stores: stores, keys: keys, tokens: tokens,
+                    pools: pools, metrics: metrics, clock: clock, events: events,
+                    isDraining: isDraining, report: report), parts)
         } catch {
             await stores.close()
             throw error
         }
     }
 
+    /// The same application with other settings, of which only reloadable ones may differ
+    /// (``Setting/isReloadable``). Requests that the present one is answering are not touched.
+    /// - Throws: what the new settings cannot be used for; then nothing has changed.
+    func applying(_ config: Config) async throws -> Application {
+        let servicesSettings = try ServicesAPI.Settings(
+            config.services, isServed: config.servesServices)
+        try await Self.checkSubjects(config.mail, stores)
+        return try Application(config, servicesSettings, base, parts.applying(config))
+    }
+
+    private init(
+        _ config: Config, _ servicesSettings: ServicesAPI.Settings, _ base: Base,
+        _ parts: LastingParts
+    ) throws {
+        self.base = base
+        self.parts = parts
+        let (publicURL, clock, events) = (base.publicURL, base.clock, base.events)
+        let limiter = parts.limiter
+        useCases = try UseCases(
+            config, base.stores, base.tokens, base.keys, base.pools, parts, clock, base.report)
+        let agent = AgentAPI(
+            agents: useCases.agents, publicURL: publicURL,
+            jmap: JMAPDirectory(config.mail, publicURL: publicURL),
+            storeSessions: parts.storeSessions, limiter: limiter, events: events, clock: clock)
+        services = ServicesAPI(
+            services: useCases.mailServices, settings: servicesSettings, metrics: base.metrics,
+            limiter: limiter, events: events, clock: clock)
+        apis = APIs(
+            agent: agent,
+            accounts: AccountsAPI(
+                mailboxes: useCases.mailboxes, users: useCases.users,
+                apiTokens: useCases.apiTokens, domains: useCases.domains,
+                authenticator: useCases.authenticator, publicURL: publicURL, limiter: limiter,
+                events: events, clock: clock),
+            hashLogin: HashLoginAPI(
+                logins: useCases.hashLogins, publicURL: publicURL, limiter: limiter,
+                events: events, clock: clock),
+            discovery: DiscoveryAPI(
+                agent: agent, keys: base.keys, difficulty: config.pow.agentDifficulty,
+                bodyLimit: config.server.engine.bodyBytes, clock: clock),
+            operations: OperationsAPI(
+                agent: agent, isDraining: base.isDraining, pingDatabase: base.stores.ping,
+                clock: clock.monotonic),
+            acmeChallenges: ACMEChallenges(agent: agent, in: config.tls.acmeDirectory),
+            services: services)
+        redirects = apis.redirects(to: BaseURL(publicURL)?.origin ?? publicURL)
+    }
+
+    var stores: Stores { base.stores }
+    var keys: KeyRing { base.keys }
+    var pools: Pools { base.pools }
+    var metrics: Metrics { base.metrics }
     /// What the public listener serves, but in the test profile.
     var router: Router { apis.router() }
 
@@ -212,4 +254,15 @@ enum RemoteFailure: Sendable {
     case mailStore(origin: String, cause: String)
     /// A domain could not be looked up in the DNS.
     case lookUp(name: String, cause: String)
+}
+
+/// The application that answers requests now.
+final class CurrentApplication: Sendable {
+    private let state: Mutex<Application>
+
+    init(_ application: Application) { state = Mutex(application) }
+
+    var value: Application { state.withLock { $0 } }
+
+    func replace(_ application: Application) { state.withLock { $0 = application } }
 }

@@ -46,12 +46,17 @@ extension RateLimiter.Settings {
     }
 }
 
+extension DifficultyGovernor.Settings {
+    init(_ config: Config) {
+        self.init(
+            base: config.pow.agentDifficulty, maximum: config.pow.agentMaxDifficulty,
+            siteRate: config.limits.enabled
+                ? .init(config.limits.generalPerSecond, per: .seconds(1)) : nil)
+    }
+}
+
 /// The use cases of AuthCore, with the settings of a configuration.
 struct UseCases: Sendable {
-    let limiter: RateLimiter
-    let logins = Counters<LoginResult>()
-    let fetcher: GuardedHashFetcher
-    let dns: DNSClient
     let agents: Agents
     let mailboxes: Mailboxes
     let users: Users
@@ -63,51 +68,37 @@ struct UseCases: Sendable {
 
     init(
         _ config: Config, _ stores: Stores, _ tokens: TokenAuthority, _ keys: KeyRing,
-        _ pools: Pools, _ clock: ServerClock,
+        _ pools: Pools, _ parts: LastingParts, _ clock: ServerClock,
         _ report: @escaping @Sendable (RemoteFailure) -> Void
     ) throws {
         let random = RandomBytes.make
         let policy = AddressPolicy(config.mail)
         let settings = AccountsSettings(config)
         let hasher = PasswordHasher(config.passwords, pools)
-        limiter = RateLimiter(settings: RateLimiter.Settings(config.limits))
-        let throttling = LoginThrottle.Settings(isEnabled: config.limits.enabled)
-        let throttle = LoginThrottle(
-            settings: throttling, audit: stores.audit, results: logins, random: random)
+        let (limiter, throttle) = (parts.limiter, parts.throttle)
         agents = Agents(
             settings: try Agents.Settings(config), policy: policy,
-            governor: DifficultyGovernor(
-                settings: DifficultyGovernor.Settings(
-                    base: config.pow.agentDifficulty, maximum: config.pow.agentMaxDifficulty,
-                    siteRate: config.limits.enabled
-                        ? .init(config.limits.generalPerSecond, per: .seconds(1)) : nil)),
-            wrongProofs: config.limits.enabled ? WrongProofLimiter() : nil,
+            governor: parts.governor, wrongProofs: parts.wrongProofs,
             tokens: tokens, accounts: stores.accounts, challenges: stores.challenges,
-            audit: stores.audit, limiter: limiter, hashing: pools.hashing, logins: logins,
-            random: random)
+            audit: stores.audit, limiter: limiter, hashing: pools.hashing,
+            logins: parts.logins, proofs: parts.agentProofs, random: random)
         mailboxes = Mailboxes(
             settings: settings, policy: policy, tokens: tokens, stores: stores, hasher: hasher,
-            limiter: limiter, throttle: throttle, random: random)
+            limiter: limiter, throttle: throttle, proofs: parts.mailboxProofs, random: random)
         users = Users(
             settings: settings, policy: policy, tokens: tokens, stores: stores, hasher: hasher,
             limiter: limiter,
             throttle: throttle, random: random)
         apiTokens = APITokens(tokens: stores.apiTokens, random: random)
-        dns = DNSClient(
-            servers: config.dns.servers, timeout: config.dns.timeout,
-            shares: config.limits.enabled ? .ofLanes : .unlimited)
         domains = Domains(
             settings: settings, policy: policy, domains: stores.domains,
-            resolver: SystemResolver(dns: dns, report: report), random: random)
+            resolver: parts.resolver, random: random)
         authenticator = Authenticator(tokens: tokens, stores: stores)
         mailServices = MailServices(
             agents: agents, tokens: tokens, stores: stores, hasher: hasher, throttle: throttle)
-        fetcher = GuardedHashFetcher(
-            config.hashLogin, limits: .init(areShared: config.limits.enabled), clock: clock,
-            report: report)
         hashLogins = HashLogins(
             settings: HashLogins.Settings(config.hashLogin), policy: policy, tokens: tokens,
-            keys: keys, stores: stores, fetcher: fetcher, hashing: pools.hashing,
+            keys: keys, stores: stores, fetcher: parts.hashFetcher, hashing: pools.hashing,
             throttle: throttle,
             stopwatch: SystemStopwatch(clock: clock),
             report: { report(.servedHash(cause: "\($0)")) })
@@ -115,29 +106,19 @@ struct UseCases: Sendable {
 }
 
 extension Metrics {
-    /// What an application counts.
-    init(of useCases: UseCases, _ stores: Stores, _ keys: KeyRing, _ pools: Pools) {
-        self.init()
-        add(useCases, stores, pools)
-        add(stores)
-        add(keys)
-    }
-
-    /// What the use cases count, and the pools that they use.
-    nonisolated func add(_ useCases: UseCases, _ stores: Stores, _ pools: Pools) {
-        add(useCases.logins)
-        add(useCases.limiter)
-        addProofs(
-            [("agent", useCases.agents.proofs), ("accounts", useCases.mailboxes.proofs)],
-            lowestDifficulty: { useCases.agents.lowestDifficulty(at: .now) })
-        let fetcher = useCases.fetcher
+    /// What the use cases count, and the pools that they use: the same after every reload.
+    nonisolated func add(_ parts: LastingParts, _ stores: Stores, _ pools: Pools) {
+        add(parts.logins)
+        add(parts.limiter)
+        addProofs([("agent", parts.agentProofs), ("accounts", parts.mailboxProofs)])
+        let (fetcher, dns) = (parts.hashFetcher, parts.resolver.dns)
         addFetches([
             ("login", fetcher.loginResults), ("registration", fetcher.registrationResults),
         ])
         addPools {
             let database = stores.statistics().connections.map { [("database", $0.pool)] } ?? []
             return [("hashing", pools.hashing.statistics), ("signing", pools.signing.statistics)]
-                + fetcher.pools + [("dns", useCases.dns.statistics)] + database
+                + fetcher.pools + [("dns", dns.statistics)] + database
         }
     }
 }

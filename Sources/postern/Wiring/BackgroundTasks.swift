@@ -33,7 +33,8 @@ struct BackgroundTasks: Sendable {
     let signingKeys: SigningKeyTasks
     /// Whether other processes can open the database and change its keys.
     let isShared: Bool
-    let domains: Domains
+    /// The present ones: their settings can change.
+    let domains: @Sendable () -> Domains
     let audit: any AuditLog
     let feed: any AccountFeed
     /// How long events are kept; zero keeps them without end.
@@ -92,7 +93,7 @@ struct BackgroundTasks: Sendable {
             }
             group.addTask {
                 await alone("look up verified domains", .seconds(3600)) {
-                    try await domains.recheck(at: clock())
+                    try await domains().recheck(at: clock())
                 }
             }
         }
@@ -105,7 +106,7 @@ struct BackgroundTasks: Sendable {
         try await signingKeys.removeRetired()
         signingKeys.reportSigners()
         try await trimEvents()
-        try await domains.recheck(at: clock())
+        try await domains().recheck(at: clock())
     }
 
     /// Removes all challenges that have expired, a limited number at a time.

@@ -86,6 +86,12 @@ struct ListenPlace {
         return bound
     }
 
+    /// The TLS of the listener; nil for connections that are not encrypted.
+    func tls(of certificates: Certificates?) -> ListenerTLS? {
+        guard usesTLS, case .http(let served) = service else { return nil }
+        return certificates?.tls(for: served)
+    }
+
     /// Whether it is a unix socket in `directory`, which does not exist yet.
     func isInNewDirectory(_ directory: String) -> Bool {
         guard socket == nil, case .unix(let file) = address else { return false }

@@ -11,25 +11,27 @@ final class RunningService: Sendable {
     let publicURL: String
     /// For the log.
     let metadata: Logger.Metadata
-    let application: Application
-    /// In the test profile.
-    let fixtures: TestFixtures?
     let server: Server
+    private let current: CurrentApplication
+    private let listeners: ListenerServices
+    private let certificates: Certificates?
     let background: Task<Void, Never>
     let draining: AtomicFlag
     let events: SecurityEvents
     let drainDelay: Duration
 
     init(
-        address: String, publicURL: String, metadata: Logger.Metadata, application: Application,
-        fixtures: TestFixtures?, server: Server, background: Task<Void, Never>,
-        draining: AtomicFlag, events: SecurityEvents, drainDelay: Duration
+        address: String, publicURL: String, metadata: Logger.Metadata,
+        current: CurrentApplication, listeners: ListenerServices, certificates: Certificates?,
+        server: Server, background: Task<Void, Never>, draining: AtomicFlag,
+        events: SecurityEvents, drainDelay: Duration
     ) {
         self.address = address
         self.publicURL = publicURL
         self.metadata = metadata
-        self.application = application
-        self.fixtures = fixtures
+        self.current = current
+        self.listeners = listeners
+        self.certificates = certificates
         self.server = server
         self.background = background
         self.draining = draining
@@ -37,9 +39,30 @@ final class RunningService: Sendable {
         self.drainDelay = drainDelay
     }
 
+    /// The one that answers requests now.
+    var application: Application { current.value }
+
+    /// In the test profile: those of the present application.
+    var fixtures: TestFixtures? { listeners.fixtures(of: application) }
+
+    /// Goes on with other settings, of which only reloadable ones may differ
+    /// (``Setting/isReloadable``), and with the certificates that the files hold now. Called by one
+    /// task at a time.
+    /// - Throws: what cannot be used; then nothing has changed.
+    func apply(_ config: Config) async throws {
+        // What is read from files, such as a secret, is read before anything changes.
+        let next = try await application.applying(config)
+        try certificates?.reload()
+        await server.replace(listeners.services(of: next, config))
+        current.replace(next)
+    }
+
     /// The graceful stop: report "not ready" to load balancers, close the listener, wait for the
     /// requests in flight, close the database.
-    func stop() async {
+    /// - Parameter reloading: the task that calls ``apply(_:)``. It may use the database until it
+    ///   has ended.
+    func stop(_ reloading: Task<Void, Never>? = nil) async {
+        reloading?.cancel()
         background.cancel()
         // Before `/readyz` answers 503: the client that reads it must not keep its connection.
         await server.beginDraining()
@@ -49,6 +72,7 @@ final class RunningService: Sendable {
         server.stopAccepting()
         await server.drain()
         await background.value
+        await reloading?.value
         events.flush()
         await application.close()
     }

@@ -10,8 +10,7 @@ internal import Scheduling
 /// One run of the server, from its configuration to its graceful stop.
 struct Service: Sendable {
     let config: Config
-    /// Logged before the start.
-    let warnings: [String]
+    private let loaded: LoadedConfig
     let sockets: InheritedSockets
     let manager: ServiceManager
     let log: Log
@@ -21,19 +20,21 @@ struct Service: Sendable {
         manager: ServiceManager = ServiceManager(), log: Log
     ) {
         config = loaded.config
-        warnings = loaded.startWarnings
+        self.loaded = loaded
         self.sockets = sockets
         self.manager = manager
         self.log = log
     }
 
     /// Serves until a signal stops it.
+    /// - Parameter loader: where the configuration came from, to be read again.
     /// - Returns: why it could not serve, after it has been logged; `nil` after a graceful stop.
-    func run() async -> (any Error)? {
-        let signals = StopSignals()
+    func run(
+        until signals: StopSignals, reloading loader: ConfigLoader
+    ) async -> (any Error)? {
         Process.raiseDescriptorLimit()
         let logger = log.logger
-        for warning in warnings { logger.warning("\(warning)") }
+        for warning in loaded.startWarnings { logger.warning("\(warning)") }
         do {
             let running = try await start()
             Output.print("listening on \(running.address)")
@@ -45,10 +46,11 @@ struct Service: Sendable {
                     pingDatabase: running.application.stores.ping
                 ).run()
             }
+            let reloading = Task { await reload(running, from: loader, at: signals.reloads) }
             let signal = await signals.wait()
             logger.info("stopping", metadata: ["signal": "\(StopSignals.name(of: signal))"])
             manager.stopping("Completing the requests in flight")
-            await running.stop()
+            await running.stop(reloading)
             watchdog.cancel()
             logger.info("stopped")
             return nil
@@ -90,25 +92,27 @@ struct Service: Sendable {
             observers: observers(logger, counts, health),
             events: events, isDraining: { draining.isSet },
             report: { Self.report($0, logger, events) })
+        let current = CurrentApplication(application)
         let tasks = BackgroundTasks(
             ledger: application.stores.challenges,
             signingKeys: signingKeyTasks(of: application, events, logger, clock),
             isShared: !config.database.isInMemory,
-            domains: application.useCases.domains,
+            domains: { current.value.useCases.domains },
             audit: application.stores.audit, feed: application.stores.accountFeed,
             retention: config.audit.retention,
             delivery: receiver.map { delivery(to: $0, of: application, logger, clock) },
             certificates: certificates, exclusively: application.stores.exclusively,
             events: events, logger: logger, clock: clock.now)
-        let fixtures = test?.fixtures(of: application, tasks)
-        let router = application.apis.router(
-            with: fixtures.map { TestAPI(fixtures: $0, clock: clock) })
+        let listeners = ListenerServices(places: places, test: test, tasks: tasks)
+        let initial = listeners.services(of: application, config)
         let server = Server(
             configuration: engine(publicURL: publicURL),
             listeners: try places.indices.map { index in
-                try listener(at: &places[index], router, application, certificates)
+                Listener(
+                    socket: try places[index].bind(), service: initial[index],
+                    tls: places[index].tls(of: certificates))
             }, hooks: hooks(logger))
-        add(server, counts, health, scrypt.kernel, to: application.metrics)
+        addMetrics(of: current, server, counts, health, scrypt.kernel)
         let addresses = try server.start()
         var started: Logger.Metadata = [
             "profile": "\(config.profile)", "public_url": "\(publicURL)",
@@ -122,10 +126,26 @@ struct Service: Sendable {
         }
         return RunningService(
             address: "\(places[0].usesTLS ? "https" : "http")://\(addresses[0])",
-            publicURL: publicURL, metadata: started,
-            application: application, fixtures: fixtures, server: server,
+            publicURL: publicURL, metadata: started, current: current, listeners: listeners,
+            certificates: certificates, server: server,
             background: Task { await tasks.run() }, draining: draining, events: events,
             drainDelay: config.server.drainDelay)
+    }
+
+    /// Reads the configuration again whenever that is asked for, until the task is cancelled.
+    private func reload(
+        _ running: RunningService, from loader: ConfigLoader, at requests: AsyncStream<Void>
+    ) async {
+        var reloader = Reloader(loader, present: loaded, logger: log.logger) { config in
+            try await running.apply(config)
+            log.sampleAccess(config.log.access)
+        }
+        for await _ in requests {
+            manager.reloading()
+            let isUsed = await reloader.reload()
+            manager.ready(
+                "Serving \(running.publicURL)" + (isUsed ? "" : "; the configuration has faults"))
+        }
     }
 
     private func observers(
@@ -156,11 +176,13 @@ struct Service: Sendable {
             })
     }
 
-    /// Adds what the application itself does not count.
-    private func add(
-        _ server: Server, _ counts: EventCounts, _ health: StoreHealth, _ kernel: Scrypt.Kernel,
-        to metrics: Metrics
+    /// Adds what the application itself does not count, or what another one changes.
+    private func addMetrics(
+        of current: CurrentApplication, _ server: Server, _ counts: EventCounts,
+        _ health: StoreHealth, _ kernel: Scrypt.Kernel
     ) {
+        let metrics = current.value.metrics
+        metrics.addDifficulty { current.value.useCases.agents.lowestDifficulty(at: .now) }
         metrics.add(server)
         metrics.add(counts)
         metrics.add(health)
@@ -182,27 +204,6 @@ struct Service: Sendable {
                     KeyExport(of: .capability, as: config.keys.exportLayout, config), to: path,
                     keys: application.keys)
             }, events: events, logger: logger, clock: clock.now)
-    }
-
-    private func listener(
-        at place: inout ListenPlace, _ router: Router, _ application: Application,
-        _ certificates: Certificates?
-    ) throws -> Listener {
-        let socket = try place.bind()
-        guard case .http(let served) = place.service else {
-            return Listener(socket: socket, service: .netstrings(application.services.socketmap))
-        }
-        var proxies = config.server.proxies
-        proxies.proxyProtocol = place.proxyProtocol
-        let service =
-            switch served {
-            case .public: HTTPService(router: router, proxies: proxies)
-            case .redirect: HTTPService(router: application.redirects, proxies: proxies)
-            case .services: ServicesListener.service(application.services.router, config)
-            }
-        return Listener(
-            socket: socket, service: .http(service),
-            tls: place.usesTLS ? certificates?.tls(for: served) : nil)
     }
 
     private func delivery(

@@ -44,6 +44,7 @@ struct ServiceManager: Sendable {
     /// A reload begins; ``ready(_:)`` ends it, whether or not it changed anything. The time tells
     /// the manager that this is the answer to its signal, and not to an earlier one.
     func reloading() {
+        guard !isStopping.isSet else { return }
         send("RELOADING=1\nMONOTONIC_USEC=\(cprocess_microseconds())")
     }
 

@@ -20,6 +20,17 @@ struct DifficultyGovernorTests {
         #expect(governor.difficulty(for: rare, at: start) == 6)
     }
 
+    @Test func whatWasCountedCountsWithAnotherDifficulty() {
+        let governor = DifficultyGovernor(settings: .init())
+        #expect(request(governor, frequent, times: 200) == 9)
+        let next = DifficultyGovernor(settings: .init(base: 8, maximum: 20), keeping: governor)
+        #expect(next.difficulty(for: frequent, at: start) == 11)
+        #expect(next.difficulty(for: rare, at: start) == 8)
+        let other = DifficultyGovernor(
+            settings: .init(siteRate: .init(1, per: .seconds(1))), keeping: governor)
+        #expect(other.difficulty(for: frequent, at: start) == 6)
+    }
+
     @Test func allAddressesOfASiteAreCountedTogether() {
         let governor = DifficultyGovernor(settings: .init())
         var last = 0

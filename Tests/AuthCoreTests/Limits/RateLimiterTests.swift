@@ -32,6 +32,25 @@ struct RateLimiterTests {
         #expect(!isTaken(limit, at: start.advanced(by: interval)))
     }
 
+    @Test func whatWasTakenStaysTakenInClassesWhoseRateIsTheSame() {
+        for _ in 0..<8 { #expect(isTaken(.general, at: start)) }
+        #expect(isTaken(.creation, at: start))
+        let next = RateLimiter(
+            settings: .init(rates: [.creation: .init(1, per: .seconds(20))]), keeping: limiter)
+        #expect(throws: RateLimited.self) { try next.take(.general, for: client, at: start) }
+        // A client that waited for the earlier rate does not wait for it and then for the new one.
+        #expect(throws: Never.self) { try next.take(.creation, for: client, at: start) }
+        #expect(throws: RateLimited.self) {
+            try next.take(.creation, for: client, at: start.advanced(by: .seconds(19)))
+        }
+        // Both take from one bucket while requests of both are answered.
+        let later = start.advanced(by: .milliseconds(125))
+        #expect(isTaken(.general, at: later))
+        #expect(throws: RateLimited.self) { try next.take(.general, for: client, at: later) }
+        // Metrics read the number of the first limiter.
+        #expect(limiter.rejections(of: .general) == 2 && limiter.rejections(of: .creation) == 1)
+    }
+
     @Test func theBurstIsOneSecondsWorthUnlessGiven() {
         #expect(RateLimiter.Rate(8, per: .seconds(1)).burst == 8)
         #expect(RateLimiter.Rate(1, per: .seconds(8)).burst == 1)

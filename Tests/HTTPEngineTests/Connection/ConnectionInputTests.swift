@@ -20,9 +20,8 @@ import Testing
 
     private static func input(awaitsProxyHeader: Bool = false) -> ConnectionInput {
         ConnectionInput(
-            peer: SocketAddress(.loopback, port: 9), router: router,
-            proxies: TrustedProxies(), awaitsProxyHeader: awaitsProxyHeader, limits: .standard,
-            bodyBytes: 10, at: start)
+            peer: SocketAddress(.loopback, port: 9), service: HTTPService(router: router),
+            awaitsProxyHeader: awaitsProxyHeader, limits: .standard, bodyBytes: 10, at: start)
     }
 
     @discardableResult

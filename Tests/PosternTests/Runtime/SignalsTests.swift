@@ -35,6 +35,23 @@ import Testing
         }
     }
 
+    /// This process is not on a terminal that was closed.
+    @Test func aHangupThatAProcessSendsReloadsAServer() async {
+        await #expect(processExitsWith: .exitCode(7)) {
+            alarm(120)
+            let signals = StopSignals(reloads: true)
+            for _ in 0..<100 { kill(getpid(), SIGHUP) }
+            kill(getpid(), SIGTERM)
+            guard await signals.wait() == SIGTERM else { exit(1) }
+            // Those that came before the other signal are one: a second would end the process.
+            var reloads = signals.reloads.makeAsyncIterator()
+            await reloads.next()
+            kill(getpid(), SIGHUP)
+            await reloads.next()
+            exit(7)
+        }
+    }
+
     @Test func anIgnoredHangupStaysIgnored() async {
         await #expect(processExitsWith: .exitCode(7)) {
             alarm(120)

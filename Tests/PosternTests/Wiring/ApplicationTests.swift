@@ -69,6 +69,30 @@ import Testing
         await application.close()
     }
 
+    @Test func otherSettingsMakeAnotherApplicationOnTheSameStores() async throws {
+        var config = Config(profile: .test)
+        let application = try await Application.open(
+            config, publicURL: url, secret: secret(), isDraining: { false })
+        config.mail.domains = ["other.test"].compactMap { Domain(parsing: $0) }
+        let next = try await application.applying(config)
+        for (application, domain) in [(application, "mail.test"), (next, "other.test")] {
+            let body = try await answer(application, .get, "/api/domains").body
+            let domains = body?["domains"]?.array?.compactMap { $0.object?["domain"]?.string }
+            #expect(domains == [domain])
+        }
+        await application.close()
+    }
+
+    @Test func settingsThatStopAStartStopAReload() async throws {
+        var config = Config(profile: .test)
+        let application = try await Application.open(
+            config, publicURL: url, secret: secret(), isDraining: { false })
+        config.services.listen = .unix(path: "/s")
+        config.services.secretFile = "/nowhere"
+        await #expect(throws: ServicesListenerError.self) { try await application.applying(config) }
+        await application.close()
+    }
+
     @Test func withoutItsDatabaseItIsNotReady() async throws {
         let application = try await Application.open(
             Config(profile: .test), publicURL: url, secret: secret(), isDraining: { false })

@@ -18,6 +18,11 @@ import Testing
             masterSecret: [UInt8](repeating: 1, count: 32), random: RandomBytes.make)
         let events = SecurityEvents { _, _ in }
         let logger = Logger(label: "t") { _ in SwiftLogNoOpLogHandler() }
+        let domains = Domains(
+            settings: .defaults, policy: AddressPolicy(MailSection()), domains: stores.domains,
+            resolver: SystemResolver(
+                dns: DNSClient(servers: [], timeout: .seconds(1)), report: { _ in }),
+            random: RandomBytes.make)
         return BackgroundTasks(
             ledger: stores.challenges,
             signingKeys: SigningKeyTasks(
@@ -28,11 +33,7 @@ import Testing
                     clock: clock),
                 grace: { _ in .zero }, events: events, logger: logger, clock: clock),
             isShared: true,
-            domains: Domains(
-                settings: .defaults, policy: AddressPolicy(MailSection()), domains: stores.domains,
-                resolver: SystemResolver(
-                    dns: DNSClient(servers: [], timeout: .seconds(1)), report: { _ in }),
-                random: RandomBytes.make),
+            domains: { domains },
             audit: stores.audit, feed: stores.accountFeed, retention: retention,
             delivery: delivery, certificates: nil, exclusively: stores.exclusively,
             events: events, logger: logger, clock: clock)

@@ -1,0 +1,65 @@
+internal import AuthAPI
+internal import AuthCore
+internal import Cryptography
+internal import Fetching
+internal import Scheduling
+
+/// What the use cases remember of clients from one request to the next, what they count, and the
+/// threads on which they wait for other servers. It lasts when settings change.
+struct LastingParts: Sendable {
+    let limiter: RateLimiter
+    let governor: DifficultyGovernor
+    let wrongProofs: WrongProofLimiter?
+    let throttle: LoginThrottle
+    let resolver: SystemResolver
+    let hashFetcher: GuardedHashFetcher
+    let storeSessions: StoreSessions?
+    let logins: Counters<LoginResult>
+    let agentProofs: Counters<ProofEvent>
+    let mailboxProofs: Counters<ProofEvent>
+
+    /// - Throws: `MalformedTarget`, which the rules of the configuration rule out.
+    init(
+        _ config: Config, _ stores: Stores, _ clock: ServerClock,
+        _ report: @escaping @Sendable (RemoteFailure) -> Void
+    ) throws {
+        logins = Counters()
+        agentProofs = Counters()
+        mailboxProofs = Counters()
+        let areShared = config.limits.enabled
+        limiter = RateLimiter(settings: RateLimiter.Settings(config.limits))
+        governor = DifficultyGovernor(settings: DifficultyGovernor.Settings(config))
+        wrongProofs = areShared ? WrongProofLimiter() : nil
+        throttle = LoginThrottle(
+            settings: LoginThrottle.Settings(isEnabled: areShared), audit: stores.audit,
+            results: logins, random: RandomBytes.make)
+        resolver = SystemResolver(
+            dns: DNSClient(
+                servers: config.dns.servers, timeout: config.dns.timeout,
+                shares: areShared ? .ofLanes : .unlimited), report: report)
+        hashFetcher = GuardedHashFetcher(
+            config.hashLogin, limits: .init(areShared: areShared), clock: clock, report: report)
+        storeSessions = try StoreSessions(config, report: report)
+    }
+
+    private init(_ present: LastingParts, _ limiter: RateLimiter, _ governor: DifficultyGovernor) {
+        self.limiter = limiter
+        self.governor = governor
+        wrongProofs = present.wrongProofs
+        throttle = present.throttle
+        resolver = present.resolver
+        hashFetcher = present.hashFetcher
+        storeSessions = present.storeSessions
+        logins = present.logins
+        agentProofs = present.agentProofs
+        mailboxProofs = present.mailboxProofs
+    }
+
+    /// The same parts with other limits. What was counted goes on to count.
+    func applying(_ config: Config) -> LastingParts {
+        LastingParts(
+            self,
+            RateLimiter(settings: RateLimiter.Settings(config.limits), keeping: limiter),
+            DifficultyGovernor(settings: DifficultyGovernor.Settings(config), keeping: governor))
+    }
+}
