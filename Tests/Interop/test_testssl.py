@@ -7,8 +7,10 @@ import subprocess
 from tlsfiles import Authority, TLSPostern, settings, tls_listener
 
 # Findings that are not of the server: its certificate is the test's, without an authority that
-# could revoke it, and the openssl of Debian cannot offer RC4, which testssl.sh then asks for itself.
-EXPECTED = {"cert_revocation", "RC4"}
+# could revoke it; the openssl of Debian cannot offer RC4, which testssl.sh then asks for itself; and
+# its client for tickets may have ended before one arrives, on a busy machine (test_tls.py resumes
+# sessions).
+EXPECTED = {"cert_revocation", "RC4", "sessionresumption_ticket"}
 
 
 def test_testssl_finds_nothing(tmp_path):
