@@ -7,6 +7,12 @@ import Testing
 
 @Suite struct InheritedSocketsTests {
     private let scratch = Scratch()
+    /// Descriptors from here on are these tests' own: the kernel gives the lowest ones.
+    private static let base: Int32 = {
+        var limit = rlimit()
+        getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+        return Int32(min(limit.rlim_cur, 60_000)) - 100
+    }()
 
     /// What a service manager sets for the process with the number 42.
     private func variables(_ count: String, _ names: String? = nil) -> [String: String] {
@@ -30,10 +36,10 @@ import Testing
     }
 
     @Test func theyTakeThePlaceOfTheAddressesOfTheirNames() throws {
-        listening(3, from: 900)
-        let sockets = taken(variables("3", "public:services:public"), first: 900)
-        let port = try #require(SocketAddress(boundTo: 900)?.port)
-        let services = try #require(SocketAddress(boundTo: 901)?.port)
+        listening(3, from: Self.base)
+        let sockets = taken(variables("3", "public:services:public"), first: Self.base)
+        let port = try #require(SocketAddress(boundTo: Self.base)?.port)
+        let services = try #require(SocketAddress(boundTo: Self.base + 1)?.port)
         var loader = loader(
             file: "server.port = 1\nserver.host = \"::1\"\nservices.secret_file = \"s\"")
         loader.inherited = sockets.layer
@@ -47,9 +53,9 @@ import Testing
 
     /// Others could ask without a secret.
     @Test func theRulesOfTheSettingsApplyToThem() throws {
-        listening(1, from: 910)
+        listening(1, from: Self.base + 10)
         var loader = loader()
-        loader.inherited = taken(variables("1", "services"), first: 910).layer
+        loader.inherited = taken(variables("1", "services"), first: Self.base + 10).layer
         let found = faults(loader)
         #expect(found.count == 1)
         #expect(
@@ -58,19 +64,19 @@ import Testing
     }
 
     @Test func withoutNamesTheyArePublic() throws {
-        listening(1, from: 920)
-        let sockets = taken(variables("1"), first: 920)
+        listening(1, from: Self.base + 20)
+        let sockets = taken(variables("1"), first: Self.base + 20)
         #expect(sockets.layer.faults.isEmpty)
         #expect(try ListenPlace.all(Config(), sockets).map(\.service.name) == ["public"])
     }
 
     @Test func thoseOfAnotherProcessAreNotTaken() throws {
-        listening(1, from: 930)
-        defer { close(930) }
+        listening(1, from: Self.base + 30)
+        defer { close(Self.base + 30) }
         var other = variables("1")
         other["LISTEN_PID"] = "43"
         for environment in [other, ["LISTEN_FDS": "1"], ["LISTEN_PID": "42"], [:]] {
-            let sockets = taken(environment, first: 930)
+            let sockets = taken(environment, first: Self.base + 30)
             #expect(sockets.layer.faults.isEmpty && sockets.layer.entries.isEmpty)
         }
     }
@@ -90,11 +96,11 @@ import Testing
         // Nothing has this descriptor.
         (
             ["LISTEN_FDS": "1", "LISTEN_FDNAMES": "public"],
-            "LISTEN_FDS: public (940) is not a stream socket"
+            "LISTEN_FDS: public (\(base + 40)) is not a stream socket"
         ),
     ])
     func whatCannotBeUsedIsAFault(variables: [String: String], problem: String) {
-        let sockets = taken(variables.merging(["LISTEN_PID": "42"]) { $1 }, first: 940)
+        let sockets = taken(variables.merging(["LISTEN_PID": "42"]) { $1 }, first: Self.base + 40)
         #expect(sockets.layer.faults.count == 1)
         #expect(sockets.layer.faults.first?.shown.hasPrefix("\(problem); ") == true)
     }
@@ -104,17 +110,20 @@ import Testing
         let bound = try BoundSocket(.unix(SocketFile(path: path)))
         defer { bound.close() }
         // `BoundSocket` does not show its descriptor: the one that has this path.
-        let descriptor = try #require((3..<900).first { Self.path(of: $0) == path })
+        let descriptor = try #require((3..<Self.base).first { Self.path(of: $0) == path })
         #expect(listen(descriptor, 8) == 0)
-        for number in Int32(950)...951 { dup2(descriptor, number) }
-        let faults = taken(variables("2", "public:services"), first: 950).layer.faults
-        #expect(faults.map(\.problem) == ["public (950) is a unix socket"])
+        for number in Self.base + 50...Self.base + 51 { dup2(descriptor, number) }
+        let faults = taken(variables("2", "public:services"), first: Self.base + 50).layer.faults
+        #expect(faults.map(\.problem) == ["public (\(Self.base + 50)) is a unix socket"])
     }
 
     @Test func theyTakeThePlacesOfListenersInTheirOrder() throws {
-        listening(4, from: 960)
-        let ports = try (960..<964).map { try #require(SocketAddress(boundTo: $0)?.port) }
-        let sockets = taken(variables("4", "public:redirect:public:services"), first: 960)
+        listening(4, from: Self.base + 60)
+        let ports = try (Self.base + 60..<Self.base + 64).map {
+            try #require(SocketAddress(boundTo: $0)?.port)
+        }
+        let sockets = taken(
+            variables("4", "public:redirect:public:services"), first: Self.base + 60)
         var loader = loader(
             file: """
                 server.public_url = "https://a.test"
@@ -136,8 +145,8 @@ import Testing
     }
 
     @Test func aListenerWithoutASocketStopsTheStart() throws {
-        listening(1, from: 970)
-        let sockets = taken(variables("1", "redirect"), first: 970)
+        listening(1, from: Self.base + 70)
+        let sockets = taken(variables("1", "redirect"), first: Self.base + 70)
         let error = #expect(throws: InheritedSocketCountError.self) {
             try ListenPlace.all(Config(), sockets)
         }
