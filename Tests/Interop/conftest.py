@@ -1,6 +1,7 @@
 """Fixtures: the built program over a real socket."""
 
 import itertools
+import signal
 
 import pytest
 
@@ -16,6 +17,11 @@ SLOWEST = [
         "fairness", "nodes", "provisioning", "postgres", "accounts_races", "docs_fixtures",
         "testssl", "openapi", "hash_login_pages", "dovecot", "key_export", "doctor", "cyrus",
         "slow_clients", "durability", "limits"]]
+
+
+# Servers of the tests reload on SIGHUP, also where nohup(1) runs the tests: a signal that is ignored
+# stays ignored in child processes.
+signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
 def pytest_collection_modifyitems(items):
