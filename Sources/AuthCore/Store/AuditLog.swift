@@ -1,3 +1,5 @@
+public import StrictJSON
+
 /// Stores the audit events, append-only: an event is never changed, and only
 /// ``trim(before:limit:)`` removes events, the oldest first.
 ///
@@ -39,5 +41,17 @@ public struct AuditRecord: Equatable, Sendable {
         self.sequence = sequence
         self.event = event
         self.count = count
+    }
+
+    /// The members of its JSON object, for operators and test suites.
+    public func write(to members: inout JSONWriter) {
+        members.member("sequence", sequence)
+        members.member("time", event.time.rfc3339)
+        members.member("kind", event.kind.rawValue)
+        members.member("actor", event.actor.description)
+        members.member("subject", event.subject)
+        members.member("client", event.client)
+        members.member("request_id", event.requestID)
+        members.member("count", count)
     }
 }

@@ -131,16 +131,7 @@ enum AuditOutput {
     }
 
     static func json(_ record: AuditRecord) -> [UInt8] {
-        JSONWriter.object { members in
-            members.member("sequence", record.sequence)
-            members.member("time", record.event.time.rfc3339)
-            members.member("kind", record.event.kind.rawValue)
-            members.member("actor", record.event.actor.description)
-            members.member("subject", record.event.subject)
-            members.member("client", record.event.client)
-            members.member("request_id", record.event.requestID)
-            members.member("count", record.count)
-        }
+        JSONWriter.object { record.write(to: &$0) }
     }
 }
 
