@@ -1,15 +1,21 @@
 """Mixed and hostile load on one server for a long time: what grows, what fails, what is lost.
 
-Each worker is a thread that repeats one kind of client. Clients have addresses of their own, by the
-header of a trusted proxy. Meanwhile keys are rotated and backups are made. At the end the server
-is stopped and started again, and every account that was acknowledged must be able to log in.
+Each worker is a thread that repeats one kind of client, over HTTP or TLS. Clients have addresses of
+their own, by the header of a trusted proxy. Meanwhile an operator reloads settings and certificates
+every minute (every fourth time with a fault), rotates keys and makes a backup every fourth minute,
+and in the first half of the time restarts the server every tenth minute, on sockets that stay open.
+No client that behaves may meet an error. At the end the server is stopped and started again, and
+every account that was acknowledged must be able to log in.
 """
 
 import argparse
 import collections
+import concurrent.futures
+import itertools
 import os
 import pathlib
 import random
+import signal
 import socket
 import sqlite3
 import sys
@@ -26,12 +32,18 @@ from hashhost import Authority, HashHost, argon2  # noqa: E402
 from hashlogin import HashLogin  # noqa: E402
 from mailboxes import Mailboxes, fresh  # noqa: E402
 import program  # noqa: E402
+from supervisor import Supervisor, listening  # noqa: E402
+import tlsfiles  # noqa: E402
 
 SETTINGS = {
     "POSTERN_POW_AGENT_DIFFICULTY": "1", "POSTERN_POW_ACCOUNTS_DIFFICULTY": "8",
     "POSTERN_SERVER_TRUSTED_PROXIES": "127.0.0.1", "POSTERN_MAIL_DOMAINS": "mail.test", "POSTERN_USERS_REGISTRATION": "open",
     "POSTERN_HASH_LOGIN_ALLOW_PRIVATE_NETWORKS": "true",
-    "POSTERN_SERVER_HEAD_TIMEOUT": "5s", "POSTERN_SERVER_BODY_TIMEOUT": "5s"}
+    "POSTERN_SERVER_HEAD_TIMEOUT": "5s", "POSTERN_SERVER_BODY_TIMEOUT": "5s",
+    "POSTERN_SERVER_DRAIN_GRACE": "10s", "POSTERN_LOG_ACCESS": "0.01"}
+# The operator's commands are among those that must not fail.
+BEHAVE = ["agent", "mailbox", "user", "hash_login", "operator"]
+WORDS = ["--profile", "development", "--data", "data"]
 
 
 def client():
@@ -39,36 +51,92 @@ def client():
     return ".".join(str(random.randrange(1, 224 if n == 0 else 255)) for n in range(4))
 
 
+class Service:
+    """The server under a service manager: a plain public listener and one with TLS."""
+
+    def __init__(self, directory, **settings):
+        self.directory = directory
+        self.authority = tlsfiles.Authority(directory / "tls")
+        self.supervisor = Supervisor(
+            directory, [("public", listening()), ("public", listening())], **settings)
+        self.port, tls = (one.getsockname()[1] for _, one in self.supervisor.sockets)
+        self.url, self.tls_url = f"http://127.0.0.1:{self.port}", f"https://127.0.0.1:{tls}"
+        self.starts = 0
+        (directory / "config").mkdir()
+        self.configure("")
+        self.start()
+
+    def configure(self, more):
+        """Writes a new certificate and the file of settings."""
+        certificate = self.authority.issue("soak.test", ["IP:127.0.0.1"])
+        address = "127.0.0.1:0"
+        (self.directory / "config/postern.toml").write_text(more + "\n" + tlsfiles.settings(
+            [{"address": address}, {"address": address, "tls": True}], [certificate]))
+
+    def start(self):
+        self.supervisor.start("--data", "data", profile="development")
+        self.supervisor.await_message("READY")
+        self.starts += 1
+
+    def reload(self, faulty):
+        limit = 0 if faulty else random.randrange(10, 30)
+        self.configure(f"limits.pro_per_second = {limit}")
+        self.supervisor.process.send_signal(signal.SIGHUP)
+        self.supervisor.await_message("RELOADING")
+        ended = self.supervisor.await_message("READY")
+        assert ("faults" in ended["STATUS"]) == faulty, ended
+        if faulty:
+            self.configure("")
+
+    def command(self, *words):
+        result = program.run(*words, *WORDS, directory=self.directory)
+        assert result.returncode == 0, result.stderr
+
+    def figures(self):
+        """Resident MiB and open descriptors."""
+        process = pathlib.Path(f"/proc/{self.supervisor.process.pid}")
+        resident = (process / "status").read_text().partition("VmRSS:")[2].split()[0]
+        return int(resident) / 1024, len(os.listdir(process / "fd"))
+
+
 class Soak:
     def __init__(self, server, host):
         self.server, self.host = server, host
         self.statuses = collections.defaultdict(collections.Counter)
         self.ending, self.lock = threading.Event(), threading.Lock()
-        self.alive, self.unexpected = {}, []
+        self.alive, self.unexpected, self.done = {}, [], collections.Counter()
 
     def count(self, kind, answer):
         with self.lock:
             self.statuses[kind][answer.status_code] += 1
         return answer
 
-    def at(self, kind, api):
+    def at(self, kind, api, tls=False):
         """A client of one API with an address of its own, whose responses are counted."""
-        made = api(self.server.url)
+        made = api(self.server.tls_url if tls else self.server.url)
+        made.http.verify = str(self.server.authority.file)
         made.http.headers["X-Forwarded-For"] = client()
         made.http.hooks["response"] = [lambda answer, **_: self.count(kind, answer)]
         return made
 
+    def failed(self):
+        """Requests of clients that behave that had no answer, or one that is the server's fault."""
+        with self.lock:
+            return sum(kind in BEHAVE for kind, _ in self.unexpected) + sum(
+                count for kind in BEHAVE for status, count in self.statuses.get(kind, {}).items()
+                if status >= 500)
+
     # Clients that behave.
 
     def agent(self):
-        agent = self.at("agent", Agent)
+        agent = self.at("agent", Agent, tls=random.random() < 0.5)
         made = agent.session(username=f"soak{random.getrandbits(40):x}")
         if made.status_code != 201:
             return
         key, session = made.json()["apiKey"], bearer(made)
         token = bearer(agent.capability(session))
         assert agent.http.get(
-            self.server.url + "/.well-known/jmap", headers={"Authorization": f"Bearer {token}"},
+            agent.url + "/.well-known/jmap", headers={"Authorization": f"Bearer {token}"},
             timeout=30).status_code == 200
         if random.random() < 0.5:
             renewed = agent.post("/api/v1/api-key", session)
@@ -79,11 +147,11 @@ class Soak:
                 return
         if random.random() < 0.5:
             agent.http.delete(
-                self.server.url + "/api/v1/account", timeout=30,
+                agent.url + "/api/v1/account", timeout=30,
                 headers={"Authorization": f"Bearer {bearer(made)}"})
 
     def mailbox(self):
-        api, address = self.at("mailbox", Mailboxes), fresh()
+        api, address = self.at("mailbox", Mailboxes, tls=random.random() < 0.5), fresh()
         made = api.create(address)
         if made.status_code != 201:
             return
@@ -116,7 +184,7 @@ class Soak:
             api.login(address)
 
     def hash_login(self):
-        api = self.at("hash login", HashLogin)
+        api = self.at("hash_login", HashLogin)
         email, url = fresh("soak.test"), self.host.serve(argon2("a long password"))
         if api.register(email, url, "a long password").status_code != 201:
             return
@@ -183,99 +251,107 @@ class Soak:
 
     # The operator.
 
-    def operator(self):
-        self.ending.wait(240)
-        if self.ending.is_set():
-            return
-        where = {"directory": self.server.directory}
-        words = ["--profile", "development", "--data", "data"]
-        use = random.choice(["capability", "login", "accounts", "agent"])
-        leaked = ["--leaked"] if random.random() < 0.2 else []
-        for command in [["key", "rotate", "--use", use, *leaked],
-                        ["backup", f"backup-{time.monotonic_ns()}.db"]]:
-            result = program.run(*command, *words, **where)
-            assert result.returncode == 0, result.stderr
-        for backup in self.server.directory.glob("backup-*.db"):
-            backup.unlink()
+    def operator(self, minute, restarts):
+        """What happens in this minute."""
+        if restarts and minute % 10 == 0:
+            self.server.supervisor.stop()
+            self.server.start()
+            return "restart"
+        if minute % 4 == 0:
+            use = random.choice(["capability", "login", "accounts", "agent"])
+            # A leaked key ends the tokens that it signed, which clients of the other two would meet.
+            leaked = ["--leaked"] if use in ("login", "accounts") and random.random() < 0.4 else []
+            self.server.command("key", "rotate", "--use", use, *leaked)
+            self.server.command("backup", "backup.db")
+            (self.server.directory / "backup.db").unlink()
+            return "rotation, backup"
+        self.server.reload(faulty := minute % 4 == 3)
+        return "faulty reload" if faulty else "reload"
+
+    def attempt(self, work, *arguments):
+        try:
+            return work(*arguments)
+        except Exception as error:  # noqa: BLE001 - each is reported at the end
+            with self.lock:
+                self.unexpected.append((work.__name__, f"{error!r}"[:300]))
+            return "failed"
 
     def repeat(self, work, pause):
         while not self.ending.is_set():
-            try:
-                work()
-            except Exception as error:  # noqa: BLE001 - each is reported at the end
-                with self.lock:
-                    self.unexpected.append(f"{work.__name__}: {error!r}"[:300])
+            self.attempt(work)
             self.ending.wait(pause)
 
 
-def figures(process):
-    status = pathlib.Path(f"/proc/{process}/status").read_text()
-    resident = int(status.partition("VmRSS:")[2].split()[0]) / 1024
-    return resident, len(os.listdir(f"/proc/{process}/fd"))
-
-
-def main():
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--minutes", type=float, default=60)
-    options = parser.parse_args()
-    directory = pathlib.Path(tempfile.mkdtemp())
-    host = HashHost(Authority(directory).context("localhost"))
-    settings = {**SETTINGS, "POSTERN_HASH_LOGIN_CA_FILE": str(directory / "ca.pem"),
-                "POSTERN_HASH_LOGIN_PORTS": str(host.port)}
-
-    def start():
-        server = program.Postern(directory, "--data", "data", profile="development", **settings)
-        server.directory = directory
-        return server
-
-    server = start()
-    soak = Soak(server, host)
+def load(soak, minutes):
+    """Runs all workers; prints a line each minute."""
     work = [(soak.agent, 0.5), (soak.agent, 0.5), (soak.mailbox, 0.3), (soak.user, 0.5),
             (soak.hash_login, 0.5), (soak.guesser, 0.5), (soak.flooder, 1), (soak.slow_host, 2),
-            (soak.nonsense, 0.2), (soak.raw, 0.05), (soak.raw, 0.05), (soak.holder, 5),
-            (soak.operator, 1)]
+            (soak.nonsense, 0.2), (soak.raw, 0.05), (soak.raw, 0.05), (soak.holder, 5)]
     threads = [threading.Thread(target=soak.repeat, args=pair, daemon=True) for pair in work]
     for thread in threads:
         thread.start()
-    print("minute   MiB  descriptors  responses      5xx  503", flush=True)
+    print("minute  start   MiB  descriptors  responses     503  other 5xx  failed", flush=True)
     began = time.monotonic()
     try:
-        for minute in range(1, int(options.minutes) + 1):
+        for minute in range(1, minutes + 1):
             time.sleep(max(0, began + 60 * minute - time.monotonic()))
-            resident, descriptors = figures(server.process.pid)
+            resident, descriptors = soak.server.figures()
             with soak.lock:
                 total = sum(soak.statuses.values(), collections.Counter())
-            errors = sum(count for status, count in total.items() if status >= 500)
-            print(f"{minute:6} {resident:5.1f} {descriptors:12} {sum(total.values()):10} "
-                  f"{errors:8} {total[503]:4}", flush=True)
+            errors = sum(count for status, count in total.items() if status >= 500) - total[503]
+            print(f"{minute:6} {soak.server.starts:6} {resident:5.1f} {descriptors:12} "
+                  f"{sum(total.values()):10} {total[503]:7} {errors:10} {soak.failed():7}  ",
+                  end="", flush=True)
+            done = soak.attempt(soak.operator, minute, minute <= minutes / 2)
+            soak.done[done] += 1
+            print(done, flush=True)
     finally:
         soak.ending.set()
         for thread in threads:
             thread.join(60)
-    time.sleep(70)
-    resident, descriptors = figures(server.process.pid)
-    print(f"after the load: {resident:.1f} MiB, {descriptors} descriptors")
-    server.stop()
-    check = sqlite3.connect(directory / "data/postern.db").execute("PRAGMA integrity_check")
-    print("integrity:", check.fetchone()[0])
-    server = start()
-    lost = []
-    for address, password in soak.alive.items():
-        api = Mailboxes(server.url)
-        api.http.headers["X-Forwarded-For"] = client()
-        answer = api.login(address, password)
-        while answer.status_code == 429:
-            time.sleep(int(answer.headers["Retry-After"]))
-            answer = api.login(address, password)
-        if answer.status_code != 200:
-            lost.append(f"{address}: {answer.status_code}")
-    server.stop()
+
+
+def login(url, address, password):
+    """The status of the login, which may have to wait for its turn."""
+    api = Mailboxes(url)
+    api.http.headers["X-Forwarded-For"] = client()
+    while (answer := api.login(address, password)).status_code == 429:
+        time.sleep(int(answer.headers["Retry-After"]))
+    api.http.close()
+    return answer.status_code
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--minutes", type=int, default=60)
+    options = parser.parse_args()
+    directory = pathlib.Path(tempfile.mkdtemp())
+    host = HashHost(Authority(directory).context("localhost"))
+    server = Service(directory, **SETTINGS, POSTERN_HASH_LOGIN_CA_FILE=str(directory / "ca.pem"),
+                     POSTERN_HASH_LOGIN_PORTS=str(host.port))
+    try:
+        soak = Soak(server, host)
+        load(soak, options.minutes)
+        time.sleep(70)
+        print("after the load: {:.1f} MiB, {} descriptors".format(*server.figures()))
+        server.supervisor.stop()
+        check = sqlite3.connect(directory / "data/postern.db").execute("PRAGMA integrity_check")
+        print("integrity:", check.fetchone()[0])
+        server.start()
+        with concurrent.futures.ThreadPoolExecutor(4) as pool:
+            logins = list(pool.map(login, itertools.repeat(server.url), *zip(*soak.alive.items())))
+        server.supervisor.stop()
+    finally:
+        server.supervisor.close()
+    lost = [status for status in logins if status != 200]
     for kind, statuses in sorted(soak.statuses.items()):
         print(f"{kind:12}", dict(sorted(statuses.items())))
+    print("operator:", dict(soak.done))
     print(f"accounts: {len(soak.alive)} acknowledged, {len(lost)} lost {lost[:5]}")
-    print(f"unexpected: {len(soak.unexpected)}")
-    for text, count in collections.Counter(soak.unexpected).most_common(10):
-        print(f"  {count} × {text}")
+    print(f"failed: {soak.failed()}")
+    for (kind, text), count in collections.Counter(soak.unexpected).most_common(20):
+        print(f"  {count} × {kind}: {text}")
+    sys.exit(1 if lost or soak.failed() else 0)
 
 
 if __name__ == "__main__":
