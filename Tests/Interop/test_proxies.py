@@ -162,8 +162,11 @@ def test_one_client_at_its_limit_does_not_limit_another(through):
     hasty, other = clients(CLIENT), clients(OTHER)
     # At the same time: one after another, they can be slower than the limit on a busy machine.
     with ThreadPoolExecutor(16) as pool:
-        responses = list(pool.map(lambda _: hasty.call("GET", "/api/domains"), range(96)))
-    rejected = [response for response in responses if response.status_code == 429]
+        for _ in range(20):
+            responses = pool.map(lambda _: hasty.call("GET", "/api/domains"), range(16))
+            rejected = [response for response in responses if response.status_code == 429]
+            if rejected:
+                break
     assert rejected and int(rejected[0].headers["Retry-After"]) >= 1
     assert other.call("GET", "/api/domains").status_code == 200
 
