@@ -5,6 +5,7 @@ import datetime
 import http.client
 import json
 import os
+import re
 import socket
 import ssl
 import subprocess
@@ -131,6 +132,7 @@ def test_sessions_are_resumed_without_early_data(https, tmp_path, version):
     assert "\nNew, TLSv1." in first
     # What a ticket of TLS 1.3 allows.
     assert version == "-tls1_2" or "Max Early Data: 0" in first
+    assert re.findall(r"ticket lifetime hint: (\d+)", first) == ["3600"]
     again = s_client(https.port, version, "-sess_in", str(tmp_path / "session"), stdin=LAST.decode())
     assert "\nReused, TLSv1." in again and "HTTP/1.1 200" in again
 
