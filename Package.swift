@@ -58,7 +58,10 @@ let package = Package(
             ],
             resources: [
                 .embedInCode("Discovery/llms.txt"), .embedInCode("Discovery/openapi.json"),
-                .embedInCode("HashLogin/style.css"),
+                .embedInCode("HashLogin/style.css"), .embedInCode("Web/signup.html"),
+                .embedInCode("Web/api.js"), .embedInCode("Web/proof-worker.js"),
+                .embedInCode("Web/proof.js"), .embedInCode("Web/signup.js"),
+                .embedInCode("Web/view.js"),
             ],
             swiftSettings: settings),
         .target(

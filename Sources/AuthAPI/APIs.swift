@@ -9,14 +9,15 @@ public struct APIs: Sendable {
 
     public init(
         agent: AgentAPI, accounts: AccountsAPI, hashLogin: HashLoginAPI, discovery: DiscoveryAPI,
-        operations: OperationsAPI, acmeChallenges: ACMEChallenges? = nil, services: ServicesAPI
+        web: WebAPI, operations: OperationsAPI, acmeChallenges: ACMEChallenges? = nil,
+        services: ServicesAPI
     ) {
         self.agent = agent
         challenges = acmeChallenges.map { [$0.routes] } ?? []
         groups =
             [
                 agent.routes, accounts.routes, hashLogin.routes, discovery.routes,
-                operations.routes, services.publicRoutes,
+                web.routes, operations.routes, services.publicRoutes,
             ] + challenges
     }
 

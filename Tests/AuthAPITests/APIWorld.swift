@@ -13,6 +13,7 @@ struct APIWorld {
     let router: Router
     let agent: AgentAPI
     let services: ServicesAPI
+    let web: WebAPI
     let groups: [RouteGroup]
     let metrics = Metrics()
     /// The security events that have been passed on, with their number.
@@ -45,6 +46,7 @@ struct APIWorld {
             events: folder, clock: clock)
         let discovery = DiscoveryAPI(
             agent: agent, keys: world.keys, difficulty: 6, bodyLimit: 65_536, clock: clock)
+        web = WebAPI(agent: agent, settings: world.accountsSettings)
         let operations = OperationsAPI(
             agent: agent, isDraining: { isDraining }, pingDatabase: pingDatabase,
             clock: { world.clock.monotonic })
@@ -52,13 +54,13 @@ struct APIWorld {
             services: world.mailServices, settings: servicesSettings, metrics: metrics,
             limiter: world.limiter, events: folder, clock: clock)
         groups = [
-            agent.routes, accounts.routes, hashLogin.routes, discovery.routes, operations.routes,
-            services.publicRoutes,
+            agent.routes, accounts.routes, hashLogin.routes, discovery.routes, web.routes,
+            operations.routes, services.publicRoutes,
         ]
         router =
             APIs(
                 agent: agent, accounts: accounts, hashLogin: hashLogin, discovery: discovery,
-                operations: operations, services: services
+                web: web, operations: operations, services: services
             ).router()
     }
 

@@ -21,7 +21,7 @@ class WebDriverError(Exception):
 class Browser:
     """One window. Sizes are the page's, in CSS pixels."""
 
-    def __init__(self, directory):
+    def __init__(self, directory, *flags):
         self.driver = subprocess.Popen(
             ["chromedriver", "--port=0"], cwd=directory, stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
@@ -29,9 +29,10 @@ class Browser:
             self.url = f"http://127.0.0.1:{self._port()}/session"
             # Containers have no user namespaces to sandbox in, and a /dev/shm that is too small.
             arguments = ["--headless=new", "--no-sandbox", "--disable-dev-shm-usage",
-                         "--disable-gpu", f"--user-data-dir={directory}/profile"]
+                         "--disable-gpu", f"--user-data-dir={directory}/profile", *flags]
             opened = self._send("POST", "", capabilities={
-                "alwaysMatch": {"goog:chromeOptions": {"args": arguments}}})
+                "alwaysMatch": {"goog:chromeOptions": {"args": arguments},
+                                "goog:loggingPrefs": {"browser": "ALL"}}})
             self.url += "/" + opened["sessionId"]
         except BaseException:
             self._end()
@@ -80,12 +81,29 @@ class Browser:
     def run(self, script):
         return self._send("POST", "/execute/sync", script=script, args=[])
 
+    def run_async(self, script):
+        """As `run`; the result is what the script calls its last argument with."""
+        return self._send("POST", "/execute/async", script=script, args=[])
+
+    def log(self):
+        """What the console has said since it was last asked: (source, message)."""
+        return [(entry["source"], entry["message"])
+                for entry in self._send("POST", "/se/log", type="browser")]
+
+    def tree(self):
+        """What a screen reader is told: role, name and properties, in the order of the page."""
+        nodes = self.command("Accessibility.getFullAXTree")["nodes"]
+        return [(node["role"]["value"], node.get("name", {}).get("value", ""),
+                 {each["name"]: each["value"].get("value") for each in node.get("properties", [])})
+                for node in nodes if not node["ignored"]]
+
     def _find(self, css):
         return self._send("POST", "/element", using="css selector", value=css)[ELEMENT]
 
     def says(self, css, text):
-        """Waits until the element says so: a click is done before the next page is there."""
-        script = f"return document.querySelector({json.dumps(css)})?.innerText ?? ''"
+        """Waits until the element is shown and says so: a click ends before the next page is there."""
+        script = (f"const it = document.querySelector({json.dumps(css)});"
+                  "return it?.checkVisibility() ? it.innerText : ''")
         deadline = time.monotonic() + 20
         while text not in (said := self._reading(script)):
             assert time.monotonic() < deadline, f"{css} says {said!r} and not {text!r}"

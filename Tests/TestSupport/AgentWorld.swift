@@ -27,6 +27,7 @@ public final class AgentWorld: Sendable {
     public let keys: KeyRing
     public let tokens: TokenAuthority
     public let agents: Agents
+    public let accountsSettings: AccountsSettings
     public let mailboxes: Mailboxes
     public let users: Users
     public let apiTokens: APITokens
@@ -104,6 +105,7 @@ public final class AgentWorld: Sendable {
         let settings = AccountsSettings(
             difficulty: 4, pageSize: 3, registrationIsOpen: registrationIsOpen,
             maximumAccounts: 7, maximumDomains: 2, mailExchanger: Self.policy.agentDomain)
+        accountsSettings = settings
         let hasher = PasswordHasher(settings: passwords, pool: hashing, random: random.make)
         let throttle = LoginThrottle(audit: stores.audit, random: random.make)
         mailboxes = Mailboxes(

@@ -131,6 +131,7 @@ struct Application: Sendable {
             discovery: DiscoveryAPI(
                 agent: agent, keys: base.keys, difficulty: config.pow.agentDifficulty,
                 bodyLimit: config.server.engine.bodyBytes, clock: clock),
+            web: WebAPI(agent: agent, settings: AccountsSettings(config)),
             operations: OperationsAPI(
                 agent: agent, isDraining: base.isDraining, pingDatabase: base.stores.ping,
                 clock: clock.monotonic),

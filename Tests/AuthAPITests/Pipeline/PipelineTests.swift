@@ -272,12 +272,14 @@ struct RouterOrderTests {
         try expectError(wrongBody, 400, "invalid_request")
     }
 
-    /// All routes but health and discovery: one request each is allowed, a second is not.
+    /// All routes but health, discovery and the web pages: one request each is allowed, a second is
+    /// not.
     @Test func everyRouteHasTheLimitOfTheClient() async throws {
-        let unlimited = [
-            "/healthz", "/readyz", "/llms.txt", "/openapi.json", "/.well-known/jwks.json",
-            "/.well-known/login-jwks.json",
-        ]
+        let unlimited =
+            [
+                "/healthz", "/readyz", "/llms.txt", "/openapi.json", "/.well-known/jwks.json",
+                "/.well-known/login-jwks.json",
+            ] + api.web.routes.routes.map(\.template)
         for route in api.groups.flatMap(\.routes) {
             api.world.clock.advance(by: .seconds(8))
             let target = route.template.replacing("{account_id}", with: "a@mail.test")
