@@ -31,7 +31,7 @@ def ca(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def https(tmp_path_factory, ca):
-    """One server for all tests that change nothing: TLS for two names, and a redirect."""
+    """One server for all tests that change nothing: TLS for two names, a redirect, and plain HTTP."""
     directory = tmp_path_factory.mktemp("https")
     first = ca.issue("a.test", ["DNS:a.test", "IP:127.0.0.1"])
     ca.staple("a.test", ca.directory / "a.der")
@@ -44,7 +44,8 @@ def https(tmp_path_factory, ca):
     (directory / "acme/.well-known/secret").write_text("no challenge")
     server = TLSPostern(
         directory, settings(
-            [tls_listener(), {"address": "127.0.0.1:0", "serves": "redirect"}],
+            [tls_listener(), {"address": "127.0.0.1:0", "serves": "redirect"},
+             {"address": "127.0.0.1:0"}],
             [(*first, ca.directory / "a.der"), second], acme_directory=directory / "acme"),
         POSTERN_SERVER_PUBLIC_URL="https://a.test/base", POSTERN_SERVER_HEAD_TIMEOUT="1s")
     server.names = await_true(server.ports, "no ports are logged")
@@ -91,7 +92,6 @@ def test_python_is_served_with_both_versions(https, ca, version):
         assert connection.compression() is None
         received = answer(connection)
     assert received.startswith(b"HTTP/1.1 200 ")
-    assert b"\r\nStrict-Transport-Security: max-age=31536000\r\n" in received
 
 
 def test_curl_is_served(https, ca):
@@ -318,6 +318,40 @@ def test_a_redirect_leads_to_https_and_challenges_are_served(https):
         assert b"no challenge" not in ask("GET", challenge + name)[2]
     assert ask("POST", challenge + "the-Challenge_1", b"")[0] == 405
     connection.close()
+
+
+def heads(port, *requests, context=None):
+    """The status and the header fields of the answers of a listener."""
+    for request in requests:
+        plain = socket.create_connection(("127.0.0.1", port), PATIENCE_SECONDS)
+        with context.wrap_socket(plain, server_hostname="a.test") if context else plain as connection:
+            connection.sendall(request)
+            response = http.client.HTTPResponse(connection)
+            response.begin()
+            yield response.status, response.headers
+
+
+def test_strict_transport_security_is_sent_over_tls_only(https, ca, serve_tls):
+    field = "Strict-Transport-Security"
+    requests = [LAST.replace(b"/healthz", path) for path in [b"/healthz", b"/.well-known/acme-challenge/x"]]
+    requests += [b"nonsense\r\n\r\n", LAST.replace(b"GET /healthz", b"POST /readyz")]
+    tls = list(heads(https.port, *requests, context=ca.context()))
+    assert [status for status, _ in tls] == [200, 404, 400, 405]
+    assert all(fields.get_all(field) == ["max-age=31536000"] for _, fields in tls)
+    redirected = list(heads(https.names["redirect"], *requests))
+    assert [status for status, _ in redirected] == [308, 404, 400, 308]
+    plain = list(heads(https.names["public_2"], *requests))
+    # What is no handshake is answered as it came.
+    plain += list(heads(https.port, LAST))
+    assert [status for status, _ in plain] == [200, 404, 400, 405, 400]
+    for _, fields in redirected + plain:
+        assert field not in fields and fields["X-Content-Type-Options"] == "nosniff"
+    # A proxy that is named has TLS of its own.
+    behind = serve_tls(
+        settings([tls_listener(), {"address": "127.0.0.1:0"}], [ca.issue("a.test")]),
+        POSTERN_SERVER_PUBLIC_URL="https://a.test", POSTERN_SERVER_TRUSTED_PROXIES="127.0.0.1")
+    port = await_true(behind.ports, "no ports are logged")["public_2"]
+    assert all(field in fields for _, fields in heads(port, *requests))
 
 
 def test_the_public_listener_serves_challenges_too(https, ca):

@@ -91,7 +91,7 @@ class TLSPostern(Postern):
         for line in map(json.loads, self.read_log().splitlines()):
             if line["message"] == "started":
                 return {name: int(text.rpartition(":")[2]) for name, text in line.items()
-                        if name in ("services", "redirect")}
+                        if name in ("services", "redirect", "public_2")}
         return None
 
 

@@ -1,21 +1,20 @@
 /// The header fields that tell browsers to be strict. Every response has them: a response that is
 /// not a page may be opened as one.
 public enum SecurityFields {
+    public typealias Fields = [(name: String, value: String)]
+
+    /// The fields for ``HTTPEngine``. A page replaces the policy by one of its own.
+    public static let all: Fields = [
+        (name: "X-Content-Type-Options", value: "nosniff"),
+        (name: "Content-Security-Policy", value: "default-src 'none'; frame-ancestors 'none'"),
+    ]
+
+    /// More of them for responses over TLS. RFC 6797 section 7.2 forbids them on others: whoever
+    /// is on the way could write them as well.
     /// - Parameter publicURL: the URL that clients use for this server.
-    /// - Returns: the fields for ``HTTPEngine``. A page replaces the policy by one of its own.
-    public static func all(publicURL: String) -> [(name: String, value: String)] {
-        var fields = [
-            (name: "X-Content-Type-Options", value: "nosniff"),
-            (
-                name: "Content-Security-Policy",
-                value: "default-src 'none'; frame-ancestors 'none'"
-            ),
-        ]
-        // RFC 6797. One year, without subdomains: they may be other servers.
-        if isHTTPS(publicURL) {
-            fields.append((name: "Strict-Transport-Security", value: "max-age=31536000"))
-        }
-        return fields
+    public static func overTLS(publicURL: String) -> Fields {
+        // One year, without subdomains: they may be other servers.
+        isHTTPS(publicURL) ? [(name: "Strict-Transport-Security", value: "max-age=31536000")] : []
     }
 
     static func isHTTPS(_ url: String) -> Bool { url.utf8.starts(with: "https://".utf8) }

@@ -51,6 +51,8 @@ struct ConnectionInput {
     /// The other end of the connection; after a PROXY header the client that it names.
     private(set) var peer: SocketAddress
     private(set) var router: Router
+    /// ``HTTPService/isBehindTLS``.
+    private(set) var isBehindTLS: Bool
     private var proxies: TrustedProxies
     private let bodyBytes: Int
     /// What has come of the PROXY header; nil when none is awaited.
@@ -72,6 +74,7 @@ struct ConnectionInput {
     ) {
         self.peer = peer
         router = service.router
+        isBehindTLS = service.isBehindTLS
         proxies = service.proxies
         self.bodyBytes = bodyBytes
         proxyHeader = awaitsProxyHeader ? [] : nil
@@ -83,6 +86,7 @@ struct ConnectionInput {
     /// to come is answered as its head was read.
     mutating func serve(_ service: HTTPService) {
         router = service.router
+        isBehindTLS = service.isBehindTLS
         proxies = service.proxies
     }
 

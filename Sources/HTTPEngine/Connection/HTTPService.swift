@@ -5,12 +5,16 @@ public struct HTTPService: Sendable {
     /// Whether its connections are limited, and count among those of all listeners. Where they do
     /// not, clients of other listeners cannot use up its connections.
     public let limitsConnections: Bool
+    /// Whether clients of a listener without TLS speak TLS all the same: with a proxy.
+    public let isBehindTLS: Bool
 
     public init(
-        router: Router, proxies: TrustedProxies = TrustedProxies(), limitsConnections: Bool = true
+        router: Router, proxies: TrustedProxies = TrustedProxies(),
+        limitsConnections: Bool = true, isBehindTLS: Bool = false
     ) {
         self.router = router
         self.proxies = proxies
         self.limitsConnections = limitsConnections
+        self.isBehindTLS = isBehindTLS
     }
 }

@@ -14,6 +14,8 @@ enum Readiness {
 protocol Transport {
     /// For epoll, and as the identity of the connection; open until `close`.
     var descriptor: Int32 { get }
+    /// Whether what is sent now is encrypted.
+    var isEncrypted: Bool { get }
     mutating func handshake() -> HandshakeResult
     mutating func receive(into buffer: UnsafeMutableRawBufferPointer) -> TransferResult
     mutating func send(_ bytes: UnsafeRawBufferPointer) -> TransferResult
@@ -49,6 +51,8 @@ struct PlainTransport: Transport {
     /// - Parameter descriptor: a connected non-blocking socket, which the transport owns from now
     ///   on.
     init(descriptor: Int32) { self.descriptor = descriptor }
+
+    var isEncrypted: Bool { false }
 
     func handshake() -> HandshakeResult { .done }
 

@@ -353,7 +353,8 @@ extension Connection {
         let frame = ResponseEncoder.Frame(
             id: exchange.id, date: loop.date.bytes, isHead: exchange.head?.method == .head,
             minorVersion: exchange.head?.minorVersion ?? 1, keepsAlive: keepsAlive,
-            common: loop.context.commonFields)
+            common: loop.context.commonFields(
+                isSecure: transport.isEncrypted || input.isBehindTLS))
         do throws(InvalidHeader) {
             return (response.status, try output.write(response, frame))
         } catch {

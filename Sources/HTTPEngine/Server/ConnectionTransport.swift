@@ -26,6 +26,9 @@ struct ConnectionTransport {
 
     var descriptor: Int32 { transport.descriptor }
 
+    /// Whether what is sent now is encrypted.
+    var isEncrypted: Bool { transport.isEncrypted }
+
     /// Whether the PROXY header has to be read by ``receiveHeader(_:)`` and `beginTLS` be called.
     var isBeforeTLS: Bool { nextTLS != nil }
 

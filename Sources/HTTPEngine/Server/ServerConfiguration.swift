@@ -58,6 +58,9 @@ public struct ServerConfiguration: Sendable {
     /// Header fields of every response, errors of the engine included, unless the response has one
     /// of the same name.
     public var headers: [(name: String, value: String)] = []
+    /// More of them for responses that the client gets over TLS: of a listener with TLS, or of one
+    /// that is behind a proxy with TLS (``HTTPService/isBehindTLS``).
+    public var secureHeaders: [(name: String, value: String)] = []
     /// The `Retry-After` of the 503 for too many connections, in seconds.
     public var retryAfter = 1
 

@@ -9,7 +9,8 @@ struct ServerContext: Sendable {
     let outputLimits: ConnectionOutput.Limits
     let phaseLimits: ConnectionPhase.Limits
     let netstringLimits: NetstringSession.Limits
-    let commonFields: [CommonField]
+    private let commonFields: [CommonField]
+    private let secureFields: [CommonField]
     /// The names of the rows in which requests are counted. The first is of those without a route.
     let routes: [String]
 
@@ -38,7 +39,14 @@ struct ServerContext: Sendable {
         netstringLimits = NetstringSession.Limits(
             request: phaseLimits.head, idle: phaseLimits.idle, write: phaseLimits.write)
         commonFields = configuration.headers.map { CommonField($0.name, $0.value) }
+        secureFields =
+            commonFields
+            + configuration.secureHeaders.map { CommonField($0.name, $0.value) }
     }
+
+    /// The header fields of every response.
+    /// - Parameter isSecure: whether the client gets it over TLS.
+    func commonFields(isSecure: Bool) -> [CommonField] { isSecure ? secureFields : commonFields }
 
     /// How often deadlines are checked: an eighth of the shortest, 5 to 250 milliseconds.
     var tick: MonotonicTime.Interval {

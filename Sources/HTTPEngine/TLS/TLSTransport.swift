@@ -33,6 +33,8 @@ struct TLSTransport: Transport {
 
     var descriptor: Int32 { plain.descriptor }
 
+    var isEncrypted: Bool { state == .open }
+
     mutating func handshake() -> HandshakeResult {
         guard let session else { return .failed(ENOMEM) }
         ERR_clear_error()

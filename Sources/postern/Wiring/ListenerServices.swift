@@ -15,6 +15,10 @@ struct ListenerServices: Sendable {
             TestAPI(fixtures: $0.fixtures(of: application, tasks), clock: $0.clock.clocks)
         }
         let router = application.apis.router(with: test)
+        // Where the public URL is https and no listener has TLS, a proxy has it. Beside a listener
+        // with TLS, one without may have clients of its own; proxies are named.
+        let hasTLS = places.contains { $0.service == .http(.public) && $0.usesTLS }
+        let isBehindTLS = !hasTLS || !config.server.proxies.addresses.isEmpty
         return places.map { place in
             guard case .http(let served) = place.service else {
                 return .netstrings(application.services.socketmap)
@@ -23,7 +27,8 @@ struct ListenerServices: Sendable {
             proxies.proxyProtocol = place.proxyProtocol
             let service =
                 switch served {
-                case .public: HTTPService(router: router, proxies: proxies)
+                case .public:
+                    HTTPService(router: router, proxies: proxies, isBehindTLS: isBehindTLS)
                 case .redirect: HTTPService(router: application.redirects, proxies: proxies)
                 case .services: ServicesListener.service(application.services.router, config)
                 }

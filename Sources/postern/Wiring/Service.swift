@@ -263,7 +263,8 @@ struct Service: Sendable {
     /// 65,536 clients, of which ten could otherwise have all connections.
     private func engine(publicURL: String) -> ServerConfiguration {
         var engine = config.server.engine
-        engine.headers = SecurityFields.all(publicURL: publicURL)
+        engine.headers = SecurityFields.all
+        engine.secureHeaders = SecurityFields.overTLS(publicURL: publicURL)
         engine.maxConnectionsPerSite =
             config.limits.enabled ? max(1, engine.maxConnections / 4) : .max
         return engine

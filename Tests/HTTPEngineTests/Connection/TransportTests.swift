@@ -54,6 +54,7 @@ private struct KnockTransport: Transport {
     init(descriptor: Int32) { plain = PlainTransport(descriptor: descriptor) }
 
     var descriptor: Int32 { plain.descriptor }
+    var isEncrypted: Bool { false }
 
     mutating func handshake() -> HandshakeResult {
         var byte: [UInt8] = [0]

@@ -104,6 +104,20 @@ extension Live {
             #expect(live.server.statistics.rejections[.failedHandshake] == 1)
         }
 
+        @Test func secureFieldsAreOfEncryptedResponsesOnly() async throws {
+            let live = try encrypted(try TestCertificate("DNS:a.test")) {
+                $0.headers = [("X-Common", "yes")]
+                $0.secureHeaders = [("X-Secure", "yes")]
+            }
+            let client = TLSClient(live.client())
+            client.send(last)
+            let answered = try #require(client.receiveToEnd())
+            #expect(answered.contains("X-Common: yes") && answered.contains("X-Secure: yes"))
+            let rejected = try #require(live.exchange(last))
+            #expect(rejected.contains("X-Common: yes") && !rejected.contains("X-Secure"))
+            await live.server.drain()
+        }
+
         @Test func garbageIsClosed() async throws {
             let live = try encrypted(try TestCertificate("DNS:a.test"))
             // A record of 65,535 bytes, a record of an unknown type, an SSLv2 hello.
