@@ -18,6 +18,7 @@ from cryptography.x509.oid import NameOID
 import pytest
 
 from program import NOT_RELOADED, PATIENCE_SECONDS, await_true, run
+from services import Services
 from tlsfiles import Authority, TLSPostern, connect, settings, tls_listener
 
 HEALTH = b"GET /healthz HTTP/1.1\r\nHost: a.test\r\n\r\n"
@@ -365,19 +366,39 @@ def fingerprint(server):
     return ssl.get_server_certificate(("127.0.0.1", server.port))
 
 
-def test_replaced_files_are_taken_up_and_broken_ones_are_not(ca, serve_tls):
+def expiry(certificate):
+    made = x509.load_pem_x509_certificate(certificate.read_bytes())
+    return made.not_valid_after_utc.timestamp()
+
+
+def test_replaced_files_are_taken_up_and_broken_ones_are_not(ca, serve_tls, tmp_path):
     certificate, key = ca.issue("a.test")
-    server = serve_tls(settings([tls_listener()], [(certificate, key)]))
+    server = serve_tls(settings([tls_listener()], [(certificate, key), ca.issue("b.test", days=5)]),
+                       POSTERN_SERVICES_LISTEN=f"unix:{tmp_path}/services")
     old = fingerprint(server)
+
+    def expiries():
+        scrape = Services(f"unix:{tmp_path}/services").call("GET", "/metrics").body.decode()
+        name = "postern_tls_certificate_expiry_timestamp_seconds"
+        samples = re.findall(rf'^{name}{{certificate="([^"]+)"}} (\S+)$', scrape, re.M)
+        return {path: float(value) for path, value in samples}
+
+    other = {str(ca.directory / "b.test.pem"): expiry(ca.directory / "b.test.pem")}
+    assert expiries() == {str(certificate): expiry(certificate), **other}
     with connect(server.port, ca.context()) as kept:
-        ca.issue("a.test")
+        ca.issue("a.test", days=200)
         await_true(lambda: fingerprint(server) != old, "the new certificate is not used")
         new = fingerprint(server)
         assert new.strip() == certificate.read_text().strip()
         # Connections that are open stay.
         assert answer(kept).startswith(b"HTTP/1.1 200 ")
+    used = {str(certificate): expiry(certificate), **other}
+    assert expiries() == used
     key.write_text("broken")
+    replace(certificate, tmp_path / "other.key", -1, 30)
     await_true(lambda: "holds no private key" in server.read_log(), "the fault is not logged")
+    # That of the certificate that is in use.
+    assert expiries() == used
     assert fingerprint(server) == new and is_served(server, ca)
     ca.issue("a.test")
     await_true(lambda: fingerprint(server) != new, "the corrected files are not used")

@@ -11,6 +11,22 @@ extension Metrics {
     }
 }
 
+extension Metrics {
+    /// - Parameter certificates: nil where no listener has TLS; then the metric has no samples.
+    nonisolated func add(_ certificates: Certificates?) {
+        add { text in
+            text.begin(
+                "postern_tls_certificate_expiry_timestamp_seconds", .gauge,
+                "When the certificate that is in use expires, since 1970.")
+            var seen: Set<String> = []
+            for (path, seconds) in certificates?.expiries ?? []
+            where seen.insert(path).inserted {
+                text.sample([("certificate", path)], Int(seconds))
+            }
+        }
+    }
+}
+
 extension MetricsText {
     fileprivate mutating func write(_ traffic: ServerTraffic) {
         begin(

@@ -9,12 +9,17 @@ final class Certificates: Sendable {
     /// Bytes of a file: a chain of certificates, a key or an OCSP response.
     private static let fileBytes = 65_536
 
+    /// What the files held when they were read last without an error.
+    private struct Content {
+        let versions: [File.Version?]
+        let expiries: [Int64]
+    }
+
     private let section: TLSSection
     private let tickets = SessionTickets()
     private let publicTLS: ListenerTLS
     private let servicesTLS: ListenerTLS
-    /// The files as they were when they were read last without an error.
-    private let versions: Mutex<[File.Version?]>
+    private let content: Mutex<Content>
 
     /// Reads the files.
     /// - Returns: nil where there are no certificates.
@@ -22,14 +27,21 @@ final class Certificates: Sendable {
     init?(_ config: Config) throws(CertificateError) {
         guard !config.tls.certificates.isEmpty else { return nil }
         section = config.tls
-        versions = Mutex(Self.versions(of: section))
-        let (publicContext, servicesContext) = try Self.contexts(of: section, tickets)
+        let versions = Self.versions(of: section)
+        let (publicContext, servicesContext, expiries) = try Self.read(section, tickets)
         publicTLS = ListenerTLS(publicContext)
         servicesTLS = ListenerTLS(servicesContext)
+        content = Mutex(Content(versions: versions, expiries: expiries))
     }
 
     func tls(for service: ListenerSettings.Kind) -> ListenerTLS {
         service == .services ? servicesTLS : publicTLS
+    }
+
+    /// When the certificates in use expire, in seconds since 1970-01-01T00:00:00Z, each with the
+    /// path that `[tls]` has for it.
+    var expiries: [(path: String, seconds: Int64)] {
+        zip(section.certificates, content.withLock(\.expiries)).map { ($0.certificate, $1) }
     }
 
     /// Reads the files again. New connections use what they hold now.
@@ -37,16 +49,16 @@ final class Certificates: Sendable {
     func reload() throws(CertificateError) {
         // Looked at first: what changes meanwhile is found the next time.
         let now = Self.versions(of: section)
-        let (publicContext, servicesContext) = try Self.contexts(of: section, tickets)
+        let (publicContext, servicesContext, expiries) = try Self.read(section, tickets)
+        content.withLock { $0 = Content(versions: now, expiries: expiries) }
         publicTLS.replace(with: publicContext)
         servicesTLS.replace(with: servicesContext)
-        versions.withLock { $0 = now }
     }
 
     /// Reads the files again if one of them has changed since they were read.
     /// - Returns: whether they were read.
     func reloadIfChanged() throws(CertificateError) -> Bool {
-        guard versions.withLock({ $0 }) != Self.versions(of: section) else { return false }
+        guard content.withLock(\.versions) != Self.versions(of: section) else { return false }
         try reload()
         return true
     }
@@ -78,9 +90,9 @@ final class Certificates: Sendable {
         }
     }
 
-    private static func contexts(
-        of section: TLSSection, _ tickets: SessionTickets
-    ) throws(CertificateError) -> (public: TLSContext, services: TLSContext) {
+    private static func read(
+        _ section: TLSSection, _ tickets: SessionTickets
+    ) throws(CertificateError) -> (public: TLSContext, services: TLSContext, expiries: [Int64]) {
         var certificates: [TLSCertificate] = []
         for files in section.certificates { certificates.append(try read(files)) }
         let authorities: [UInt8]? =
@@ -88,7 +100,8 @@ final class Certificates: Sendable {
         do throws(TLSError) {
             return (
                 try TLSContext(certificates, tickets: tickets),
-                try TLSContext(certificates, clientAuthorities: authorities, tickets: tickets)
+                try TLSContext(certificates, clientAuthorities: authorities, tickets: tickets),
+                certificates.map(\.validity.upperBound)
             )
         } catch {
             let path = error == .noAuthority ? section.clientCAFile : nil

@@ -112,7 +112,7 @@ struct Service: Sendable {
                     socket: try places[index].bind(), service: initial[index],
                     tls: places[index].tls(of: certificates))
             }, hooks: hooks(logger))
-        addMetrics(of: current, server, counts, health, scrypt.kernel)
+        addMetrics(of: current, server, certificates, counts, health, scrypt.kernel)
         let addresses = try server.start()
         var started: Logger.Metadata = [
             "profile": "\(config.profile)", "public_url": "\(publicURL)",
@@ -178,12 +178,13 @@ struct Service: Sendable {
 
     /// Adds what the application itself does not count, or what another one changes.
     private func addMetrics(
-        of current: CurrentApplication, _ server: Server, _ counts: EventCounts,
-        _ health: StoreHealth, _ kernel: Scrypt.Kernel
+        of current: CurrentApplication, _ server: Server, _ certificates: Certificates?,
+        _ counts: EventCounts, _ health: StoreHealth, _ kernel: Scrypt.Kernel
     ) {
         let metrics = current.value.metrics
         metrics.addDifficulty { current.value.useCases.agents.lowestDifficulty(at: .now) }
         metrics.add(server)
+        metrics.add(certificates)
         metrics.add(counts)
         metrics.add(health)
         metrics.addProcess(
