@@ -88,6 +88,29 @@ import Testing
         }
     }
 
+    @Test func aServerThatCannotStartClosesItsDatabase() async throws {
+        let directory = FileManager.default.temporaryDirectory.appending(
+            path: "postern-\(UUID().uuidString)")
+        defer { try? FileManager.default.removeItem(at: directory) }
+        var settings = ["storage.directory": directory.path]
+        // In a directory that is missing still when the server's own has been made.
+        settings["services.listen"] = "unix:\(directory.path)/missing/services"
+        let fault = await #expect(throws: (any Error).self) {
+            try await PosternServer.start(settings: settings)
+        }
+        #expect("\(try #require(fault))".contains("missing/services"))
+        let database = directory.appending(path: "postern.db").path
+        #expect(FileManager.default.fileExists(atPath: database))
+        let open = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").compactMap {
+            try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\($0)")
+        }
+        #expect(!open.isEmpty && !open.contains { $0.hasPrefix(database) })
+        settings["services.listen"] = nil
+        try await PosternServer.run(settings: settings) { server in
+            #expect(try await server.get("/readyz").status == 200)
+        }
+    }
+
     @Test func theEndpointsOfTheTestProfileAreServedToo() async throws {
         try await PosternServer.run { server in
             let answer = try await server.post("/test/reset")

@@ -105,15 +105,22 @@ struct Service: Sendable {
             events: events, logger: logger, clock: clock.now)
         let listeners = ListenerServices(places: places, test: test, tasks: tasks)
         let initial = listeners.services(of: application, config)
-        let server = Server(
-            configuration: engine(publicURL: publicURL),
-            listeners: try places.indices.map { index in
-                Listener(
-                    socket: try places[index].bind(), service: initial[index],
-                    tls: places[index].tls(of: certificates))
-            }, hooks: hooks(logger))
-        addMetrics(of: current, server, certificates, counts, health, scrypt.kernel)
-        let addresses = try server.start()
+        let server: Server
+        let addresses: [ListenAddress]
+        do {
+            server = Server(
+                configuration: engine(publicURL: publicURL),
+                listeners: try places.indices.map { index in
+                    Listener(
+                        socket: try places[index].bind(), service: initial[index],
+                        tls: places[index].tls(of: certificates))
+                }, hooks: hooks(logger))
+            addMetrics(of: current, server, certificates, counts, health, scrypt.kernel)
+            addresses = try server.start()
+        } catch {
+            await application.close()
+            throw error
+        }
         var started: Logger.Metadata = [
             "profile": "\(config.profile)", "public_url": "\(publicURL)",
             "scrypt": "\(scrypt.kernel)",
