@@ -2,6 +2,7 @@
 
 .DEFAULT_GOAL := help
 .PHONY: help run test tsan asan coverage bench lint format build release fuzz soak clean
+.PHONY: install uninstall
 .PHONY: swift packages postgres browser proxies mailservers operations
 
 # The same flags everywhere: SwiftPM builds again when they change. Without system modules in the index, which SwiftPM needs
@@ -13,7 +14,7 @@ PYTHON := .venv/bin/python
 ARGS ?=
 
 help: ## List the commands
-	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 18
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 20
 
 run: build ## Serve on http://127.0.0.1:8080, development profile, SQLite in ./data
 	.build/debug/postern serve --profile development $(ARGS)
@@ -56,6 +57,27 @@ release: swift packages ## Build .build/release/postern and a stripped copy, .bu
 		-Xlinker --icf=safe -Xlinker --no-export-dynamic -Xlinker -z -Xlinker now -Xlinker -z -Xlinker pack-relative-relocs
 	@strip -o .build/postern .build/release/postern
 
+# What `make install` installs: by default what `make release` has built. With zshdir, where zsh looks for
+# completions, and DESTDIR these are the variables that Makefiles of other projects have, too.
+BINARY ?= .build/postern
+PREFIX ?= /usr/local
+sysconfdir ?= /etc
+zshdir ?= share/zsh/site-functions
+# The time in what is made, so that the same commit gives the same bytes.
+SOURCE_DATE_EPOCH ?= $(shell git log -1 --format=%ct 2>/dev/null || stat --format %Y CHANGELOG.md)
+PACKAGING = env BINARY='$(BINARY)' DESTDIR='$(DESTDIR)' PREFIX='$(PREFIX)' sysconfdir='$(sysconfdir)' zshdir='$(zshdir)' \
+	SOURCE_DATE_EPOCH=$(SOURCE_DATE_EPOCH) deploy/package/
+
+install: $(BINARY) ## Install the release program with all its files (PREFIX=/usr/local, DESTDIR=, sysconfdir=/etc)
+	@.ci/install-packages python3
+	@$(PACKAGING)install
+
+uninstall: ## Remove what `make install` has installed; settings and data stay
+	@$(PACKAGING)install --uninstall
+
+.build/postern:
+	$(MAKE) release
+
 bench: release postgres ## Measure against nginx, openssl, bare hashes, SQLite, pgbench (twenty minutes; ARGS=--quick for a short run)
 	@.ci/install-packages nginx wrk openssl gcc curl
 	.ci/with-postgres --durable python3 Tests/Bench/bench.py --binary .build/postern $(ARGS)
@@ -95,9 +117,10 @@ mailservers:
 		cyrus-common cyrus-caldav
 
 # What operators have: systemd checks the units in deploy/systemd/ and starts a program with its sockets; promtool, of
-# prometheus, checks /metrics and the rules in deploy/; testssl.sh looks for weaknesses of TLS.
+# prometheus, checks /metrics and the rules in deploy/; testssl.sh looks for weaknesses of TLS; mandoc and man check the manual
+# pages.
 operations:
-	@.ci/install-packages systemd prometheus testssl.sh openssl curl
+	@.ci/install-packages systemd prometheus testssl.sh openssl curl mandoc man-db
 
 # requirements.txt names every package, so pip resolves no dependencies.
 .venv/ready: Tests/Interop/requirements.txt

@@ -1,0 +1,170 @@
+"""What `make install` makes, with the program that is tested in place of the release program."""
+
+import hashlib
+import json
+import os
+import re
+import subprocess
+
+import pytest
+
+from program import BINARY, ROOT, run
+
+EPOCH = "1700000000"
+
+
+def done(*command, **options):
+    """The output of a command that must not fail."""
+    options = {"text": True, "capture_output": True, "timeout": 300, "stdin": subprocess.DEVNULL, **options}
+    result = subprocess.run([*map(str, command)], **options)
+    assert result.returncode == 0, f"{command}: {result.stdout}{result.stderr}"
+    return result.stdout
+
+
+@pytest.fixture(scope="module")
+def program(tmp_path_factory):
+    """The program as `make release` leaves it: stripped."""
+    stripped = tmp_path_factory.mktemp("program") / "postern"
+    done("strip", "-o", stripped, BINARY)
+    return stripped
+
+
+@pytest.fixture(scope="module")
+def make(program):
+    def make(goal, **variables):
+        variables = {"BINARY": program, **variables}
+        return done(
+            "make", "--no-print-directory", goal, *(f"{name}={value}" for name, value in variables.items()),
+            cwd=ROOT, env={**os.environ, "SOURCE_DATE_EPOCH": EPOCH})
+    return make
+
+
+def tree(directory):
+    """Path to mode and content of every file."""
+    return {
+        str(path.relative_to(directory)): (path.stat().st_mode, hashlib.sha256(path.read_bytes()).digest())
+        for path in sorted(directory.rglob("*")) if path.is_file()}
+
+
+@pytest.fixture(scope="module")
+def installed(make, tmp_path_factory):
+    directory = tmp_path_factory.mktemp("installed")
+    said = make("install", DESTDIR=directory)
+    # What to do next is for those who install on the running system.
+    assert "systemctl" not in said
+    return directory
+
+
+# Installation
+
+def test_an_installation_has_its_files_where_they_are_looked_for(installed):
+    files = tree(installed)
+    for path in """
+            etc/postern/postern.toml usr/local/bin/postern usr/local/lib/systemd/system/postern.service
+            usr/local/lib/systemd/system/postern.socket usr/local/lib/sysusers.d/postern.conf
+            usr/local/lib/tmpfiles.d/postern.conf usr/local/share/bash-completion/completions/postern
+            usr/local/share/zsh/site-functions/_postern usr/local/share/fish/vendor_completions.d/postern.fish
+            usr/local/share/man/man1/postern.1 usr/local/share/man/man1/postern-account.1
+            usr/local/share/man/man5/postern.toml.5 usr/local/share/doc/postern/LICENSE
+            usr/local/share/doc/postern/NOTICE usr/local/share/doc/postern/docs/operators.md
+            usr/local/share/doc/postern/deploy/nginx.conf
+            usr/local/share/doc/postern/licenses/TOMLKit.txt""".split():
+        assert path in files, path
+    assert {path for path, (mode, _) in files.items() if mode & 0o111} == {"usr/local/bin/postern"}
+    assert all(path.startswith(("etc/postern/", "usr/local/")) for path in files)
+    for license in (installed / "usr/local/share/doc/postern/licenses").iterdir():
+        assert re.search("Permission is hereby granted|Grant of Copyright License", license.read_text()), license
+
+
+def test_an_installation_elsewhere_names_its_own_paths(make, installed, tmp_path):
+    make("install", DESTDIR=tmp_path, PREFIX="/opt/mail", sysconfdir="/opt/etc", zshdir="zsh")
+    unit = (tmp_path / "opt/mail/lib/systemd/system/postern.service").read_text()
+    assert re.search("^ExecStart=/opt/mail/bin/postern serve --config /opt/etc/postern/postern.toml ", unit, re.M)
+    assert "/etc/postern/" not in unit.replace("/opt/etc/postern/", "")
+    assert (tmp_path / "opt/mail/zsh/_postern").is_file() and (tmp_path / "opt/etc/postern/postern.toml").is_file()
+    assert len(tree(tmp_path)) == len(tree(installed))
+
+
+def test_a_second_installation_keeps_settings_and_a_removal_leaves_them_alone(make, installed, tmp_path):
+    make("install", DESTDIR=tmp_path)
+    settings = tmp_path / "etc/postern/postern.toml"
+    settings.write_text("profile = \"test\"\n")
+    make("install", DESTDIR=tmp_path)
+    assert settings.read_text() == "profile = \"test\"\n"
+    assert {**tree(tmp_path), "etc/postern/postern.toml": None} == {
+        **tree(installed), "etc/postern/postern.toml": None}
+    make("uninstall", DESTDIR=tmp_path)
+    assert list(tree(tmp_path)) == ["etc/postern/postern.toml"]
+
+
+def test_systemd_finds_the_user_and_the_directory_of_an_installation(installed):
+    done("systemd-sysusers", f"--root={installed}")
+    user = re.search("^postern:.*$", (installed / "etc/passwd").read_text(), re.M)[0].split(":")
+    assert user[5:] == ["/var/lib/postern", "/usr/sbin/nologin"]
+    listed = done("systemd-tmpfiles", f"--root={installed}", "--cat-config")
+    assert "d /var/lib/postern 0700 postern postern -" in listed
+    (installed / "etc/passwd").unlink()
+
+
+# Manual pages and completions
+
+def pages(installed):
+    return sorted((installed / "usr/local/share/man").rglob("*.[15]"))
+
+
+def rendered(page):
+    told = subprocess.run(
+        ["man", "--warnings", "--local-file", page], text=True, capture_output=True, timeout=60,
+        env={**os.environ, "MANWIDTH": "100", "LC_ALL": "C.UTF-8", "MANROFFOPT": "-rHY=0"})
+    assert (told.returncode, told.stderr) == (0, ""), page.name
+    return re.sub(r"\s+", " ", re.sub(".\b", "", told.stdout).replace("‐ ", ""))
+
+
+def test_the_manual_pages_are_sound(installed):
+    told = subprocess.run(
+        ["mandoc", "-T", "lint", "-W", "warning", *pages(installed)], text=True, capture_output=True, timeout=60)
+    assert (told.returncode, told.stdout) == (0, "")
+    for page in pages(installed):
+        assert "November 14, 2023" in rendered(page)
+
+
+def test_the_manual_has_every_command_option_and_setting(installed, tmp_path):
+    texts = {page.name.rpartition(".")[0]: rendered(page) for page in pages(installed)}
+    commands = json.loads(run("--experimental-dump-help", directory=tmp_path).stdout)["command"]["subcommands"]
+    visible = [one for one in commands if one["shouldDisplay"] and one["commandName"] != "help"]
+    assert {f"postern-{one['commandName']}" for one in visible} | {"postern", "postern.toml"} == set(texts)
+    count = 0
+    for command in visible:
+        text = texts[f"postern-{command['commandName']}"]
+        assert f"postern-{command['commandName']}(1)" in texts["postern"]
+        for one in [command, *command.get("subcommands", [])]:
+            if one["commandName"] == "help":
+                continue
+            assert one["abstract"].rstrip(".").replace("`", "") in text
+            for option in one.get("arguments", []):
+                for name in option.get("names", []):
+                    if option["shouldDisplay"] and name["kind"] == "long":
+                        count += 1
+                        assert f"--{name['name']}" in text, (one["commandName"], name)
+    assert count > 60
+    settings = re.findall(r"^# ([a-z_0-9]+) = (.+)$", (ROOT / "config/postern.toml").read_text(), re.M)
+    assert len(settings) > 100
+    for key, value in settings:
+        assert f"{key} = {value}" in texts["postern.toml"]
+
+
+def test_bash_completes_commands_and_options(installed):
+    script = installed / "usr/local/share/bash-completion/completions/postern"
+    ask = r"""
+        source "$1"; shift
+        function=$(complete -p postern | sed 's/.*-F \(\S*\) .*/\1/')
+        COMP_WORDS=("$@") COMP_CWORD=$(($# - 1)) COMP_LINE="$*" COMP_POINT=${#COMP_LINE} COMP_TYPE=9
+        "$function" postern "${@: -1}" "${@: -2:1}"
+        printf '%s\n' "${COMPREPLY[@]}" """
+
+    def completed(*words):
+        return set(done("bash", "--norc", "-c", ask, "bash", script, *words).split())
+
+    assert completed("postern", "ser") == {"serve"}
+    assert completed("postern", "account", "us") == {"usage"}
+    assert completed("postern", "serve", "--prof") == {"--profile"}
