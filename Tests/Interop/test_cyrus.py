@@ -73,6 +73,7 @@ class Client(Agent):
 
     def __init__(self, place, username, url=None):
         super().__init__(url or place.url)
+        self.place = place
         self.http.verify = place.certificates
         solved = self.solve()
         self.begun = time.monotonic()
@@ -92,7 +93,7 @@ class Client(Agent):
 
     def discover(self):
         answer = self.mailbox(self.key)
-        assert answer.status_code == 200, answer.text
+        assert answer.status_code == 200, answer.text + self.place.gateway.read_log()[-3000:]
         self.jmap = answer.json()
         self.account = self.jmap["primaryAccounts"][MAIL]
         return self.jmap
