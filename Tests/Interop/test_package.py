@@ -168,3 +168,6 @@ def test_bash_completes_commands_and_options(installed):
     assert completed("postern", "ser") == {"serve"}
     assert completed("postern", "account", "us") == {"usage"}
     assert completed("postern", "serve", "--prof") == {"--profile"}
+    assert completed("postern", "serve", "--profile", "pro") == {"production"}
+    assert completed("postern", "key", "rotate", "--use", "") == {"agent", "accounts", "capability", "login"}
+    assert completed("postern", "backup", str(script.parent) + "/") == {str(script)}

@@ -22,7 +22,7 @@ struct BackupCommand: AsyncParsableCommand {
 
     @OptionGroup var options: ConfigOptions
 
-    @Argument(help: "The file to create.") var file: String
+    @Argument(help: "The file to create.", completion: .file()) var file: String
 
     func run() async throws {
         let config = try options.load().config

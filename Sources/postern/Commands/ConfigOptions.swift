@@ -11,18 +11,21 @@ struct ConfigOptions: ParsableArguments {
         name: .long,
         help: ArgumentHelp(
             "The configuration file (default: \(ConfigFile.standardPath), if it exists).",
-            valueName: "file"))
+            valueName: "file"),
+        completion: .file())
     var config: String?
 
     @Option(
         name: .long,
-        help: ArgumentHelp("development, test or production; changes defaults.", valueName: "name"))
+        help: ArgumentHelp("development, test or production; changes defaults.", valueName: "name"),
+        completion: .list(Profile.allCases.map(\.rawValue)))
     var profile: String?
 
     @Option(
         name: .long,
         help: ArgumentHelp(
-            "The directory of the database and the master secret.", valueName: "directory"))
+            "The directory of the database and the master secret.", valueName: "directory"),
+        completion: .directory)
     var data: String?
 
     /// - Parameter more: the options that only this command has.

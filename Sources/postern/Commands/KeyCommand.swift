@@ -91,6 +91,7 @@ struct KeyCommand: AsyncParsableCommand {
         @Option(
             help:
                 "agent (challenges, sessions), accounts (Email and Pro JWTs), capability or login.",
+            completion: .list(KeyUse.allCases.map(\.rawValue)),
             transform: { text in
                 guard let use = KeyUse(rawValue: text) else {
                     throw ValidationError("--use takes agent, accounts, capability or login.")
@@ -185,7 +186,8 @@ extension KeyCommand {
         @OptionGroup var options: ConfigOptions
 
         @Option(
-            help: ArgumentHelp("The file with the new master secret.", valueName: "file"))
+            help: ArgumentHelp("The file with the new master secret.", valueName: "file"),
+            completion: .file())
         var newSecretFile: String
 
         func run() async throws {

@@ -38,6 +38,7 @@ struct KeyExportCommand: AsyncParsableCommand {
 
     @Option(
         help: "capability or login; the other keys are secret.",
+        completion: .list(KeyUse.allCases.filter(\.isPublished).map(\.rawValue)),
         transform: { text in
             guard let use = KeyUse(rawValue: text), use.isPublished else {
                 throw ValidationError("--use takes capability or login.")
@@ -49,11 +50,13 @@ struct KeyExportCommand: AsyncParsableCommand {
     @Option(
         help: ArgumentHelp(
             "The directory to write to. It is made if the one above it is there.",
-            valueName: "directory"))
+            valueName: "directory"),
+        completion: .directory)
     var directory: String?
 
     @Option(
         help: ArgumentHelp("cyrus, dovecot or pem.", valueName: "layout"),
+        completion: .list(KeyLayout.allCases.map(\.rawValue)),
         transform: { text in
             guard let layout = KeyLayout(rawValue: text) else {
                 throw ValidationError("--layout takes cyrus, dovecot or pem.")

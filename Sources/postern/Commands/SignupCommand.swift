@@ -29,7 +29,8 @@ struct SignupCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "The credentials file (default: <username>.credentials.json).", valueName: "file"))
+            "The credentials file (default: <username>.credentials.json).", valueName: "file"),
+        completion: .file())
     var out: String?
 
     @Flag(help: "Replace a credentials file that exists.")
