@@ -2,8 +2,8 @@
 
 .DEFAULT_GOAL := help
 .PHONY: help run test tsan asan coverage bench lint format build release fuzz soak clean
-.PHONY: install uninstall
-.PHONY: swift packages postgres browser proxies mailservers operations
+.PHONY: install uninstall sbom
+.PHONY: swift packages postgres browser proxies mailservers operations packaging
 
 # The same flags everywhere: SwiftPM builds again when they change. Without system modules in the index, which SwiftPM needs
 # to find tests, a build from nothing takes a third less.
@@ -19,7 +19,7 @@ help: ## List the commands
 run: build ## Serve on http://127.0.0.1:8080, development profile, SQLite in ./data
 	.build/debug/postern serve --profile development $(ARGS)
 
-test: swift packages postgres browser proxies mailservers operations .venv/ready ## Unit and end-to-end tests, then clients from outside (Tests/Interop)
+test: swift packages packaging postgres browser proxies mailservers operations .venv/ready ## Unit and end-to-end tests, then clients from outside (Tests/Interop)
 	.ci/with-postgres .ci/test $(SWIFT_FLAGS)
 # Whole modules, and nothing for the debugger: a build from nothing takes a quarter less, but one after a change takes longer.
 ifdef CI
@@ -63,17 +63,21 @@ BINARY ?= .build/postern
 PREFIX ?= /usr/local
 sysconfdir ?= /etc
 zshdir ?= share/zsh/site-functions
+OUTPUT ?= .build
 # The time in what is made, so that the same commit gives the same bytes.
 SOURCE_DATE_EPOCH ?= $(shell git log -1 --format=%ct 2>/dev/null || stat --format %Y CHANGELOG.md)
 PACKAGING = env BINARY='$(BINARY)' DESTDIR='$(DESTDIR)' PREFIX='$(PREFIX)' sysconfdir='$(sysconfdir)' zshdir='$(zshdir)' \
-	SOURCE_DATE_EPOCH=$(SOURCE_DATE_EPOCH) deploy/package/
+	OUTPUT='$(OUTPUT)' SOURCE_DATE_EPOCH=$(SOURCE_DATE_EPOCH) deploy/package/
 
 install: $(BINARY) ## Install the release program with all its files (PREFIX=/usr/local, DESTDIR=, sysconfdir=/etc)
-	@.ci/install-packages python3
+	@.ci/install-packages python3 binutils
 	@$(PACKAGING)install
 
 uninstall: ## Remove what `make install` has installed; settings and data stay
 	@$(PACKAGING)install --uninstall
+
+sbom: $(BINARY) packaging ## Write .build/postern.cdx.json, the software bill of materials
+	@$(PACKAGING)sbom $(BINARY) >$(OUTPUT)/postern.cdx.json
 
 .build/postern:
 	$(MAKE) release
@@ -93,6 +97,10 @@ clean: ## Remove what was built; ./data stays
 
 swift:
 	@.ci/require-swift
+
+# What makes manual pages and the software bill of materials.
+packaging:
+	@.ci/install-packages python3 binutils
 
 # The C libraries that the system-library targets link.
 packages:

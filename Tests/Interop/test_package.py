@@ -1,12 +1,16 @@
-"""What `make install` makes, with the program that is tested in place of the release program."""
+"""What `make install` and `make sbom` make, with the program that is tested in place of the release program."""
 
 import hashlib
 import json
 import os
+import pathlib
 import re
 import subprocess
+import importlib.metadata
 
+import jsonschema
 import pytest
+import referencing
 
 from program import BINARY, ROOT, run
 
@@ -67,7 +71,7 @@ def test_an_installation_has_its_files_where_they_are_looked_for(installed):
             usr/local/share/man/man1/postern.1 usr/local/share/man/man1/postern-account.1
             usr/local/share/man/man5/postern.toml.5 usr/local/share/doc/postern/LICENSE
             usr/local/share/doc/postern/NOTICE usr/local/share/doc/postern/docs/operators.md
-            usr/local/share/doc/postern/deploy/nginx.conf
+            usr/local/share/doc/postern/deploy/nginx.conf usr/local/share/doc/postern/postern.cdx.json
             usr/local/share/doc/postern/licenses/TOMLKit.txt""".split():
         assert path in files, path
     assert {path for path, (mode, _) in files.items() if mode & 0o111} == {"usr/local/bin/postern"}
@@ -171,3 +175,74 @@ def test_bash_completes_commands_and_options(installed):
     assert completed("postern", "serve", "--profile", "pro") == {"production"}
     assert completed("postern", "key", "rotate", "--use", "") == {"agent", "accounts", "capability", "login"}
     assert completed("postern", "backup", str(script.parent) + "/") == {str(script)}
+
+
+# The software bill of materials
+
+@pytest.fixture(scope="module")
+def bill(installed):
+    return json.loads((installed / "usr/local/share/doc/postern/postern.cdx.json").read_text())
+
+
+def schemas():
+    """The published schemas of CycloneDX, by their names."""
+    package = importlib.metadata.distribution("cyclonedx-python-lib")
+    for name in ("bom-1.6", "spdx", "jsf-0.82"):
+        schema = json.loads(pathlib.Path(
+            package.locate_file(f"cyclonedx/schema/_res/{name}.SNAPSHOT.schema.json")).read_text())
+        yield schema["$id"], referencing.Resource.from_contents(
+            schema, referencing.jsonschema.DRAFT7)
+
+
+def test_the_bill_of_materials_is_as_the_standard_has_it(bill):
+    known = dict(schemas())
+    validator = jsonschema.Draft7Validator(
+        next(one.contents for name, one in known.items() if "bom-1.6" in name),
+        registry=referencing.Registry().with_resources(known.items()),
+        format_checker=jsonschema.Draft7Validator.FORMAT_CHECKER)
+    assert [error.message for error in validator.iter_errors(bill)] == []
+    # The schema is in effect.
+    assert list(validator.iter_errors({**bill, "serialNumber": "1"}))
+
+
+def components(bill):
+    for one in bill["components"]:
+        yield one
+        yield from one.get("components", [])
+
+
+def test_the_bill_of_materials_names_the_program_and_all_that_it_needs(bill, program):
+    hashes = {one["alg"]: one["content"] for one in bill["metadata"]["component"]["hashes"]}
+    assert hashes["SHA-256"] == hashlib.sha256(program.read_bytes()).hexdigest()
+    named = {(one["name"], one.get("version")): one for one in components(bill)}
+    manifest = (ROOT / "Package.swift").read_text()
+    packages = re.findall(r'\.package\(url: "\S+/(\S+)", exact: "(\S+)"\)', manifest)
+    assert len(packages) == manifest.count(".package(url:") > 0
+    for package in [*packages, ("toml++", "3.4.0"), ("zxcvbn", "4.5.0")]:
+        assert package in named
+    assert "Swift" in {name for name, _ in named}
+    libraries = {one["value"]: part for part in components(bill) for one in part.get("properties", [])}
+    for name in re.findall(r"\[(lib\S+)\]", done("readelf", "--dynamic", program)):
+        if not re.match("lib(swift|_?Foundation|dispatch|BlocksRuntime)", name):
+            assert libraries[name]["scope"] == "required"
+    for name in ("libpq.so.5", "libcurl.so.4"):
+        assert libraries[name]["scope"] == "optional"
+    version = done("dpkg-query", "--show", "--showformat", "${Version}", "libssl3")
+    assert (libraries["libssl.so.3"]["name"], libraries["libssl.so.3"]["version"]) == ("libssl3", version)
+    for one in components(bill):
+        assert one["purl"].startswith("pkg:") and one["licenses"] and one["version"]
+
+
+def test_references_in_the_bill_of_materials_lead_somewhere(bill):
+    known = {one["bom-ref"] for one in components(bill)} | {bill["metadata"]["component"]["bom-ref"]}
+    assert len(known) == len(list(components(bill))) + 1
+    for one in bill["dependencies"]:
+        assert {one["ref"], *one["dependsOn"]} <= known
+    root = next(one for one in bill["dependencies"] if one["ref"] == bill["metadata"]["component"]["bom-ref"])
+    assert len(root["dependsOn"]) > 10
+
+
+def test_the_bill_of_materials_alone_is_the_installed_one(make, installed, tmp_path):
+    make("sbom", OUTPUT=tmp_path)
+    assert (tmp_path / "postern.cdx.json").read_bytes() == (
+        installed / "usr/local/share/doc/postern/postern.cdx.json").read_bytes()
