@@ -2,7 +2,7 @@
 
 .DEFAULT_GOAL := help
 .PHONY: help run test tsan asan coverage bench lint format build release fuzz soak clean
-.PHONY: install uninstall sbom
+.PHONY: install uninstall deb sbom test-package
 .PHONY: swift packages postgres browser proxies mailservers operations packaging
 
 # The same flags everywhere: SwiftPM builds again when they change. Without system modules in the index, which SwiftPM needs
@@ -57,7 +57,7 @@ release: swift packages ## Build .build/release/postern and a stripped copy, .bu
 		-Xlinker --icf=safe -Xlinker --no-export-dynamic -Xlinker -z -Xlinker now -Xlinker -z -Xlinker pack-relative-relocs
 	@strip -o .build/postern .build/release/postern
 
-# What `make install` installs: by default what `make release` has built. With zshdir, where zsh looks for
+# What `make install` and `make deb` install: by default what `make release` has built. With zshdir, where zsh looks for
 # completions, and DESTDIR these are the variables that Makefiles of other projects have, too.
 BINARY ?= .build/postern
 PREFIX ?= /usr/local
@@ -76,8 +76,15 @@ install: $(BINARY) ## Install the release program with all its files (PREFIX=/us
 uninstall: ## Remove what `make install` has installed; settings and data stay
 	@$(PACKAGING)install --uninstall
 
+deb: $(BINARY) packaging ## Build .build/postern_VERSION_ARCHITECTURE.deb for the Debian of this machine
+	@$(PACKAGING)deb
+
 sbom: $(BINARY) packaging ## Write .build/postern.cdx.json, the software bill of materials
 	@$(PACKAGING)sbom $(BINARY) >$(OUTPUT)/postern.cdx.json
+
+test-package: $(BINARY) packaging .venv/ready ## Install, upgrade and purge the Debian package in a small Debian, which debootstrap makes (as root)
+	@.ci/install-packages debootstrap
+	BINARY='$(BINARY)' $(PYTHON) -m pytest Tests/Package
 
 .build/postern:
 	$(MAKE) release
@@ -98,9 +105,9 @@ clean: ## Remove what was built; ./data stays
 swift:
 	@.ci/require-swift
 
-# What makes manual pages and the software bill of materials.
+# What makes manual pages, the software bill of materials and Debian packages.
 packaging:
-	@.ci/install-packages python3 binutils
+	@.ci/install-packages python3 binutils dpkg-dev
 
 # The C libraries that the system-library targets link.
 packages:

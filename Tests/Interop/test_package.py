@@ -1,4 +1,4 @@
-"""What `make install` and `make sbom` make, with the program that is tested in place of the release program."""
+"""What `make install`, `make deb` and `make sbom` make, with the program that is tested in place of the release program."""
 
 import hashlib
 import json
@@ -14,6 +14,8 @@ import referencing
 
 from program import BINARY, ROOT, run
 
+# A packed debug build is large; how it is compressed is not tested.
+QUICK = {"DPKG_DEB_COMPRESSOR_TYPE": "gzip", "DPKG_DEB_COMPRESSOR_LEVEL": "1"}
 EPOCH = "1700000000"
 
 
@@ -39,7 +41,7 @@ def make(program):
         variables = {"BINARY": program, **variables}
         return done(
             "make", "--no-print-directory", goal, *(f"{name}={value}" for name, value in variables.items()),
-            cwd=ROOT, env={**os.environ, "SOURCE_DATE_EPOCH": EPOCH})
+            cwd=ROOT, env={**os.environ, **QUICK, "SOURCE_DATE_EPOCH": EPOCH})
     return make
 
 
@@ -175,6 +177,122 @@ def test_bash_completes_commands_and_options(installed):
     assert completed("postern", "serve", "--profile", "pro") == {"production"}
     assert completed("postern", "key", "rotate", "--use", "") == {"agent", "accounts", "capability", "login"}
     assert completed("postern", "backup", str(script.parent) + "/") == {str(script)}
+
+
+# Packages of Debian
+
+@pytest.fixture(scope="module")
+def package(make, tmp_path_factory):
+    directory = tmp_path_factory.mktemp("deb")
+    make("deb", OUTPUT=directory)
+    return next(directory.iterdir())
+
+
+def fields(package):
+    return dict(re.findall(r"^ ?(\S+): (.*)$", done("dpkg-deb", "--info", package), re.M))
+
+
+def test_the_package_says_what_it_is_and_needs(package, tmp_path):
+    version = run("--version", directory=tmp_path).stdout.split()[0]
+    known = fields(package)
+    assert (known["Package"], known["Version"]) == ("postern", f"{version}-1")
+    needed = {one.split()[0] for one in known["Depends"].split(", ")}
+    assert {"libc6", "libssl3", "libsqlite3-0", "libargon2-1", "libscrypt0", "libcurl4", "systemd"} <= needed
+    assert known["Recommends"] == "libpq5"
+    contents = [line.split(maxsplit=5) for line in done("dpkg-deb", "--contents", package).splitlines()]
+    assert {owner for _, owner, *_ in contents} == {"root/root"}
+    # A directory or a file that its group may write to would be a mistake of the one who has built it.
+    assert {line[0] for line in contents} <= {"drwxr-xr-x", "-rw-r--r--", "-rwxr-xr-x"}
+    assert all(date <= "2023-11-14" for _, _, _, date, *_ in contents)
+
+
+class System:
+    """A folder in which dpkg installs, with the packages that ours depends on as they are on this machine."""
+
+    def __init__(self, root, package):
+        self.root, self.known = root, root / "var/lib/dpkg"
+        for name in ("info", "updates", "triggers"):
+            (self.known / name).mkdir(parents=True)
+        names = re.findall(r"(?:^|, )([^\s,]+)", fields(package)["Depends"])
+        stanzas = [done("dpkg-query", "--status", name).strip() for name in names]
+        (self.known / "status").write_text("\n\n".join(stanzas) + "\n")
+        for name in names:
+            architecture = done("dpkg-query", "--show", "--showformat", "${Multi-Arch} ${Architecture}", name).split()
+            suffix = f":{architecture[1]}" if architecture[0] == "same" else ""
+            (self.known / f"info/{name}{suffix}.list").write_text("/.\n")
+
+    def dpkg(self, *words):
+        """Scripts of the package run here and work on the folder (DPKG_ROOT)."""
+        return done(
+            "dpkg", f"--root={self.root}", "--force-script-chrootless", "--force-confold", "--force-not-root", *words)
+
+    def tree(self):
+        return {path for path in tree(self.root) if not path.startswith("var/lib/dpkg/")}
+
+
+@pytest.fixture
+def system(package, tmp_path):
+    if os.geteuid() != 0 and "CI" not in os.environ:
+        pytest.skip("dpkg installs as root")
+    return System(tmp_path / "system", package)
+
+
+def newer(package, directory):
+    """The package of a later version with other default settings."""
+    parts = directory / "parts"
+    done("dpkg-deb", "--raw-extract", package, parts)
+    control = parts / "DEBIAN/control"
+    control.write_text(re.sub("(?m)^Version: .*$", "Version: 99.0-1", control.read_text()))
+    with (parts / "etc/postern/postern.toml").open("a") as settings:
+        settings.write("\n# Something new.\n")
+    made = directory / "newer.deb"
+    done("dpkg-deb", "--root-owner-group", "--build", parts, made, env={**os.environ, **QUICK})
+    return made
+
+
+def test_a_package_is_installed_upgraded_removed_and_purged(system, package, tmp_path):
+    system.dpkg("--install", package)
+    root, wanted = system.root, "etc/systemd/system"
+    links = {f"{wanted}/multi-user.target.wants/postern.service", f"{wanted}/sockets.target.wants/postern.socket"}
+    assert "postern:" in (root / "etc/passwd").read_text()
+    state = root / "var/lib/postern"
+    assert state.stat().st_mode & 0o777 == 0o700
+    assert all((root / link).is_symlink() for link in links)
+    assert done(root / "usr/bin/postern", "--version").split()[0] == run("--version", directory=tmp_path).stdout.split()[0]
+    assert done("dpkg", f"--root={root}", "--verify", "postern") == ""
+
+    (state / "master.secret").write_text("5a" * 32)
+    settings = root / "etc/postern/postern.toml"
+    settings.write_text("profile = \"production\"\n")
+    # The administrator has disabled the service; an upgrade leaves it so.
+    (root / wanted / "multi-user.target.wants/postern.service").unlink()
+    system.dpkg("--install", newer(package, tmp_path))
+    assert fields_of_installed(system)["Version"] == "99.0-1"
+    assert settings.read_text() == "profile = \"production\"\n"
+    assert "Something new." in (settings.parent / "postern.toml.dpkg-dist").read_text()
+    assert (state / "master.secret").exists()
+    assert [link for link in sorted(links) if (root / link).is_symlink()] == [
+        f"{wanted}/sockets.target.wants/postern.socket"]
+
+    system.dpkg("--remove", "postern")
+    assert not (root / "usr/bin/postern").exists()
+    assert settings.exists() and (state / "master.secret").exists()
+    (settings.parent / "services.secret").write_text("a secret of the administrator")
+
+    system.dpkg("--purge", "postern")
+    left = {path for path in system.tree() if "postern" in path}
+    assert not left and not state.exists() and not settings.parent.exists()
+    assert not any((root / link).is_symlink() for link in links)
+
+
+def fields_of_installed(system):
+    return dict(re.findall(r"^(\S+): (.*)$", done("dpkg", f"--root={system.root}", "--status", "postern"), re.M))
+
+
+def test_settings_that_nobody_has_changed_are_upgraded(system, package, tmp_path):
+    system.dpkg("--install", package)
+    system.dpkg("--install", newer(package, tmp_path))
+    assert "Something new." in (system.root / "etc/postern/postern.toml").read_text()
 
 
 # The software bill of materials
