@@ -2,7 +2,7 @@
 
 .DEFAULT_GOAL := help
 .PHONY: help run test tsan asan coverage bench lint format build release fuzz soak clean
-.PHONY: install uninstall deb sbom test-package
+.PHONY: install uninstall deb sbom test-package reproducible
 .PHONY: swift packages postgres browser proxies mailservers operations packaging
 
 # The same flags everywhere: SwiftPM builds again when they change. Without system modules in the index, which SwiftPM needs
@@ -47,11 +47,14 @@ build: swift packages ## Build .build/debug/postern
 # By LLVM's linker, which comes with Swift: constants are not executable, relocations are packed (a MiB less), functions with
 # the same code are kept once, and symbols are not exported. The libraries are named, because that linker takes a symbol from
 # the first one that has it: left to the compiler, that would be full Foundation, whose Unicode data are 40 MiB.
+# The same commit gives the same bytes in every folder (`make reproducible`): paths are relative to it, and there are neither the
+# hashes by which the compiler skips what has not changed nor a build id, which depend on paths in the debugging information.
 RELEASE_LIBRARIES := FoundationEssentials _FoundationCShims _FoundationCollections swift_StringProcessing swift_RegexParser \
 	swiftSynchronization swiftDispatch swift_Concurrency swiftGlibc dispatch BlocksRuntime swiftCore \
 	sqlite3 ssl crypto scrypt argon2 resolv
 release: swift packages ## Build .build/release/postern and a stripped copy, .build/postern
 	swift build $(SWIFT_FLAGS) --configuration release --static-swift-stdlib --product postern \
+		-Xcc -ffile-prefix-map=$(CURDIR)=. -Xswiftc -Xfrontend -Xswiftc -disable-incremental-llvm-codegen -Xlinker --build-id=none \
 		-Xswiftc -use-ld=lld -Xswiftc -Xfrontend -Xswiftc -disable-all-autolinking \
 		-Xlinker --start-group $(addprefix -Xlinker -l,$(RELEASE_LIBRARIES)) -Xlinker --end-group \
 		-Xlinker --icf=safe -Xlinker --no-export-dynamic -Xlinker -z -Xlinker now -Xlinker -z -Xlinker pack-relative-relocs
@@ -85,6 +88,9 @@ sbom: $(BINARY) packaging ## Write .build/postern.cdx.json, the software bill of
 test-package: $(BINARY) packaging .venv/ready ## Install, upgrade and purge the Debian package in a small Debian, which debootstrap makes (as root)
 	@.ci/install-packages debootstrap
 	BINARY='$(BINARY)' $(PYTHON) -m pytest Tests/Package
+
+reproducible: swift packages packaging ## Build the commit twice, in two folders, and compare the results
+	.ci/reproducible
 
 .build/postern:
 	$(MAKE) release
