@@ -12,6 +12,7 @@ COPY .ci .ci
 RUN make packages
 COPY . .
 RUN make release
+RUN make install DESTDIR=/installed
 
 # Swift is linked statically; what is left are the C libraries and the roots of trust for hash URLs.
 FROM debian:bookworm-slim
@@ -20,7 +21,7 @@ RUN apt-get update --quiet=2 \
         ca-certificates libargon2-1 libcurl4 libpq5 libscrypt0 libsqlite3-0 libssl3 libstdc++6 \
     && rm -rf /var/lib/apt/lists/* \
     && useradd --system --uid 8080 --home-dir /var/lib/postern --create-home postern
-COPY --from=build /postern/.build/postern /usr/local/bin/postern
+COPY --from=build /installed/usr/local /usr/local
 
 # Environment, not flags: so `docker exec … postern account list` meets the same database.
 ENV POSTERN_PROFILE=production \

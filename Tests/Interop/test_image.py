@@ -40,3 +40,11 @@ def test_it_runs_the_targets_that_the_makefile_has():
     makefile = (ROOT / "Makefile").read_text()
     targets = re.findall(r"RUN make (\w+)", DOCKERFILE)
     assert targets and all(re.search(rf"^{target}:", makefile, re.M) for target in targets)
+
+
+def test_it_has_what_an_installation_has_licenses_among_it():
+    made = re.search(r"^RUN make install DESTDIR=(\S+)$", DOCKERFILE, re.M)[1]
+    assert f"\nCOPY --from=build {made}/usr/local /usr/local\n" in DOCKERFILE
+    # What is installed has to be sent to the builder.
+    ignored = set((ROOT / ".dockerignore").read_text().split())
+    assert not ignored & {"config", "deploy", "docs", "LICENSE", "NOTICE"}
