@@ -47,8 +47,8 @@ build: swift packages ## Build .build/debug/postern
 # By LLVM's linker, which comes with Swift: constants are not executable, relocations are packed (a MiB less), functions with
 # the same code are kept once, and symbols are not exported. The libraries are named, because that linker takes a symbol from
 # the first one that has it: left to the compiler, that would be full Foundation, whose Unicode data are 40 MiB.
-# The same commit gives the same bytes in every folder (`make reproducible`): paths are relative to it, and there are neither the
-# hashes by which the compiler skips what has not changed nor a build id, which depend on paths in the debugging information.
+# The same commit gives the same bytes in every folder (`make reproducible`): paths are relative to it. The hashes by which
+# the compiler skips what has not changed, and a build id, depend on paths in the debugging information, so there are none.
 RELEASE_LIBRARIES := FoundationEssentials _FoundationCShims _FoundationCollections swift_StringProcessing swift_RegexParser \
 	swiftSynchronization swiftDispatch swift_Concurrency swiftGlibc dispatch BlocksRuntime swiftCore \
 	sqlite3 ssl crypto scrypt argon2 resolv
@@ -85,7 +85,7 @@ deb: $(BINARY) packaging ## Build .build/postern_VERSION_ARCHITECTURE.deb for th
 sbom: $(BINARY) packaging ## Write .build/postern.cdx.json, the software bill of materials
 	@$(PACKAGING)sbom $(BINARY) >$(OUTPUT)/postern.cdx.json
 
-test-package: $(BINARY) packaging .venv/ready ## Install, upgrade and purge the Debian package in a small Debian, which debootstrap makes (as root)
+test-package: $(BINARY) packaging .venv/ready ## Test the Debian package in a small Debian that debootstrap makes (as root)
 	@.ci/install-packages debootstrap
 	BINARY='$(BINARY)' $(PYTHON) -m pytest Tests/Package
 
