@@ -12,15 +12,16 @@ extension Metrics {
 }
 
 extension Metrics {
-    /// - Parameter certificates: nil where no listener has TLS; then the metric has no samples.
-    nonisolated func add(_ certificates: Certificates?) {
+    /// - Parameter expiries: ``Certificates/expiries`` of the present ones; none without TLS.
+    nonisolated func addCertificates(
+        _ expiries: @escaping @Sendable () -> [(path: String, seconds: Int64)]
+    ) {
         add { text in
             text.begin(
                 "postern_tls_certificate_expiry_timestamp_seconds", .gauge,
                 "When the certificate that is in use expires, since 1970.")
             var seen: Set<String> = []
-            for (path, seconds) in certificates?.expiries ?? []
-            where seen.insert(path).inserted {
+            for (path, seconds) in expiries() where seen.insert(path).inserted {
                 text.sample([("certificate", path)], Int(seconds))
             }
         }

@@ -121,22 +121,30 @@ struct Service: Sendable {
             await application.close()
             throw error
         }
-        var started: Logger.Metadata = [
-            "profile": "\(config.profile)", "public_url": "\(publicURL)",
-            "scrypt": "\(scrypt.kernel)",
+        return RunningService(
+            address: "\(places[0].usesTLS ? "https" : "http")://\(addresses[0])",
+            publicURL: publicURL,
+            metadata: metadata(publicURL, scrypt.kernel, places, addresses),
+            current: current, listeners: listeners, certificates: certificates, server: server,
+            background: Task { await tasks.run() }, draining: draining, events: events,
+            drainDelay: config.server.drainDelay)
+    }
+
+    /// What the log says of a server that has started.
+    private func metadata(
+        _ publicURL: String, _ kernel: Scrypt.Kernel, _ places: [ListenPlace],
+        _ addresses: [ListenAddress]
+    ) -> Logger.Metadata {
+        var metadata: Logger.Metadata = [
+            "profile": "\(config.profile)", "public_url": "\(publicURL)", "scrypt": "\(kernel)",
         ]
         // The second public listener is `public_2`.
         for (index, address) in addresses.enumerated().dropFirst() {
             let service = places[index].service
             let number = places[...index].count { $0.service == service }
-            started[number == 1 ? service.name : "\(service.name)_\(number)"] = "\(address)"
+            metadata[number == 1 ? service.name : "\(service.name)_\(number)"] = "\(address)"
         }
-        return RunningService(
-            address: "\(places[0].usesTLS ? "https" : "http")://\(addresses[0])",
-            publicURL: publicURL, metadata: started, current: current, listeners: listeners,
-            certificates: certificates, server: server,
-            background: Task { await tasks.run() }, draining: draining, events: events,
-            drainDelay: config.server.drainDelay)
+        return metadata
     }
 
     /// Reads the configuration again whenever that is asked for, until the task is cancelled.
@@ -191,7 +199,7 @@ struct Service: Sendable {
         let metrics = current.value.metrics
         metrics.addDifficulty { current.value.useCases.agents.lowestDifficulty(at: .now) }
         metrics.add(server)
-        metrics.add(certificates)
+        metrics.addCertificates { certificates?.expiries ?? [] }
         metrics.add(counts)
         metrics.add(health)
         metrics.addProcess(

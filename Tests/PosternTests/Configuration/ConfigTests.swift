@@ -46,7 +46,10 @@ import Testing
             ("server", config.server, ["engine", "proxies"]),
             ("server", config.server.proxies, []), ("tls", config.tls, []),
             // Set by the engine itself, by the program from the public URL, and a share.
-            ("server", config.server.engine, ["retryAfter", "headers", "maxConnectionsPerSite"]),
+            (
+                "server", config.server.engine,
+                ["retryAfter", "headers", "secureHeaders", "maxConnectionsPerSite"]
+            ),
             ("storage", config.storage, []), ("pow", config.pow, []),
             ("mail", config.mail, ["jmapSession", "jmapLimits"]),
             ("mail", config.mail.jmapSession, []), ("mail", config.mail.jmapLimits, []),
