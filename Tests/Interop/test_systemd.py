@@ -1,6 +1,7 @@
 """As a service: inherited sockets, what the service manager is told, and the units in deploy/systemd."""
 
 import http.client
+import os
 import re
 import shutil
 import signal
@@ -11,8 +12,10 @@ import time
 
 import pytest
 
-from program import BINARY, ROOT, await_true, environment
+from program import BINARY, ROOT, STOP_SECONDS, await_true, environment
+from services import Socketmap
 from supervisor import Supervisor, listening
+from tlsfiles import Authority, settings, tls_listener
 
 UNITS = ROOT / "deploy/systemd"
 
@@ -40,16 +43,16 @@ def ask(connection, path="/healthz", method="GET"):
 class Load(threading.Thread):
     """Sends requests that must not be sent twice, and sends none twice."""
 
-    def __init__(self, port, keeps, ends):
+    def __init__(self, connect, keeps, ends):
         super().__init__()
-        self.port, self.keeps, self.ends = port, keeps, ends
+        self.connect, self.keeps, self.ends = connect, keeps, ends
         self.answered, self.failures = 0, []
         self.start()
 
     def run(self):
         connection = None
         while not self.ends.is_set():
-            connection = connection or http.client.HTTPConnection("127.0.0.1", self.port, timeout=120)
+            connection = connection or self.connect()
             try:
                 answer = ask(connection, "/api/v1/challenge", "POST")
                 if answer.status != 200 and answer.status != 201:
@@ -66,25 +69,66 @@ class Load(threading.Thread):
             connection.close()
 
 
-def test_a_restart_on_an_inherited_socket_loses_no_request(supervise):
-    service = supervise(POSTERN_SERVER_DRAIN_GRACE="60s", POSTERN_SERVER_PUBLIC_URL="http://postern.test")
-    port = service.sockets[0][1].getsockname()[1]
-    service.start("--data", "data")
+@pytest.mark.parametrize("scheme", ["http", "https"])
+def test_a_restart_on_an_inherited_socket_loses_no_request(supervise, tmp_path, scheme):
+    sockets = [("public", listening()), ("socketmap", listening())]
+    port, look_ups = (one.getsockname()[1] for _, one in sockets)
+    flags, context = ["--data", "data"], None
+    if scheme == "https":
+        authority = Authority(tmp_path / "authority")
+        context = authority.context(check_hostname=False)
+        file = tmp_path / "postern.toml"
+        file.write_text(settings([tls_listener()], [authority.issue("postern.test")])
+                        + f'[services]\nsocketmap = "127.0.0.1:{look_ups}"\n')
+        flags += ["--config", str(file)]
+    service = supervise(sockets, POSTERN_SERVER_DRAIN_GRACE="60s",
+                        POSTERN_SERVER_PUBLIC_URL=f"{scheme}://postern.test")
+
+    def connect():
+        if context:
+            return http.client.HTTPSConnection("127.0.0.1", port, timeout=120, context=context)
+        return http.client.HTTPConnection("127.0.0.1", port, timeout=120)
+
+    service.start(*flags)
+    service.await_message("READY")
+    waiting = [connect() for _ in range(6)]
+    for one in waiting:
+        assert ask(one).getheader("Connection") != "close"
+    begun = waiting.pop()
+    begun.send(b"GET /hea")
+    # One on each loop, which closes them when it begins to close connections.
+    loops = [Socketmap(f"127.0.0.1:{look_ups}") for _ in range(os.cpu_count())]
+    for one in loops:
+        one.ask("domain postern.test")
     ends = threading.Event()
-    load = [Load(port, keeps, ends) for keeps in [True, True, True, False, False]]
+    load = [Load(connect, keeps, ends) for keeps in [True, True, True, False, False]]
+
+    def await_answers():
+        before = [one.answered for one in load]
+        await_true(lambda: all(one.answered > count + 5 for one, count in zip(load, before))
+                   or any(one.failures for one in load), "the clients are not served")
+
     try:
-        for _ in range(3):
-            service.await_message("READY")
-            before = [one.answered for one in load]
-            await_true(lambda: all(one.answered > count + 5 for one, count in zip(load, before))
-                       or any(one.failures for one in load), "the clients are not served")
-            service.stop()
-            service.start("--data", "data")
+        await_answers()
+        service.process.terminate()
+        assert all(one.is_closed() for one in loops)
+        # Their clients do not know yet that the server stops.
+        answers = [ask(one) for one in waiting]
+        begun.send(b"lthz HTTP/1.1\r\nHost: postern.test\r\n\r\n")
+        answers.append(http.client.HTTPResponse(begun.sock))
+        answers[-1].begin()
+        begun.close()
+        assert [(one.status, one.getheader("Connection")) for one in answers] == [(200, "close")] * 6
+        assert service.process.wait(STOP_SECONDS) == 0
+        service.start(*flags)
         service.await_message("READY")
+        await_answers()
     finally:
         ends.set()
         for one in load:
             one.join()
+        for one in waiting + [begun] + loops:
+            one.close()
     assert [one.failures for one in load] == [[]] * len(load)
     service.stop()
 
