@@ -59,9 +59,12 @@ let package = Package(
             resources: [
                 .embedInCode("Discovery/llms.txt"), .embedInCode("Discovery/openapi.json"),
                 .embedInCode("HashLogin/style.css"), .embedInCode("Web/signup.html"),
-                .embedInCode("Web/api.js"), .embedInCode("Web/proof-worker.js"),
-                .embedInCode("Web/proof.js"), .embedInCode("Web/signup.js"),
-                .embedInCode("Web/view.js"),
+                .embedInCode("Web/dashboard.html"), .embedInCode("Web/accounts.js"),
+                .embedInCode("Web/api.js"), .embedInCode("Web/dashboard.js"),
+                .embedInCode("Web/domains.js"), .embedInCode("Web/list.js"),
+                .embedInCode("Web/proof-worker.js"), .embedInCode("Web/proof.js"),
+                .embedInCode("Web/signup.js"), .embedInCode("Web/tokens.js"),
+                .embedInCode("Web/user.js"), .embedInCode("Web/view.js"),
             ],
             swiftSettings: settings),
         .target(

@@ -75,6 +75,15 @@ def value(browser, css, name="value"):
     return browser.run(f"return document.querySelector('{css}').{name}")
 
 
+def allow_copying(browser, server):
+    browser.command("Browser.grantPermissions", origin=server.url, permissions=[
+        "clipboardReadWrite", "clipboardSanitizedWrite"])
+
+
+def copied(browser):
+    return browser.run_async("navigator.clipboard.readText().then(arguments[0])")
+
+
 def fill(browser, name, password=PASSWORD):
     browser.type("#name", name)
     browser.type("#password", password)
@@ -112,12 +121,10 @@ def test_a_mailbox_is_made_with_the_keyboard_alone(browser, look, server):
     # The password does not stay in the page.
     assert value(browser, "#password") == ""
 
-    browser.command("Browser.grantPermissions", origin=server.url, permissions=[
-        "clipboardReadWrite", "clipboardSanitizedWrite"])
+    allow_copying(browser, server)
     browser.press([TAB, ENTER])
     assert browser.says("#status", "Copied.")
-    copied = browser.run_async("navigator.clipboard.readText().then(arguments[0])")
-    assert copied == address
+    assert copied(browser) == address
 
 
 def test_an_error_is_shown_at_its_field(browser, look, server):
@@ -142,6 +149,13 @@ def test_an_error_is_shown_at_its_field(browser, look, server):
         # What was typed stays.
         assert [value(browser, "#name"), value(browser, "#password")] == [name, password]
     look("signup-3-error")
+
+
+def test_what_is_wrong_is_found_before_the_work_is_done(browser, endless):
+    open_signup(browser, endless)
+    fill(browser, "two..dots")
+    browser.press([ENTER])
+    assert browser.says("#name-error", "No mailbox can have this address.")
 
 
 def test_a_signup_in_progress_says_so_and_can_be_cancelled(browser, look, endless):
@@ -194,20 +208,24 @@ def test_a_challenge_that_the_server_does_not_take_any_more_is_replaced(browser,
     assert browser.run("return proofs") == 2
 
 
-def test_a_signup_that_has_to_wait_goes_on_by_itself(browser, serve):
-    server = serve(
-        POSTERN_LIMITS_ENABLED="true", POSTERN_LIMITS_CREATION_INTERVAL="2s",
-        POSTERN_LIMITS_GENERAL_PER_SECOND="50", POSTERN_LIMITS_PRO_PER_SECOND="50")
-    for name in ["first", "second"]:
-        open_signup(browser, server)
-        fill(browser, name)
-        # Text that is shown for a moment is noted.
-        browser.run(
-            "window.said = ''; new MutationObserver(() => said += document.querySelector('#detail')"
-            ".textContent).observe(document.querySelector('#detail'), {childList: true})")
-        browser.press([ENTER])
-        assert browser.says("#done", f"{name}@mail.test")
-    assert "The request is sent again in " in browser.run("return window.said")
+def test_a_signup_that_has_to_wait_goes_on_by_itself(browser, server):
+    open_signup(browser, server)
+    name = fresh().partition("@")[0]
+    fill(browser, name)
+    # The first proof is answered as by a server that has no time. What is shown is noted.
+    browser.run(
+        "const real = fetch; window.proofs = []; window.fetch = async (path, options) => {"
+        " if (!options.body?.includes('pow') || proofs.push(options.body) > 1)"
+        "  return real(path, options);"
+        " return Response.json({error: 'rate_limit_exceeded', message: ''},"
+        "  {status: 429, headers: {'Retry-After': '1'}}); };"
+        "const detail = document.querySelector('#detail'); window.said = '';"
+        "new MutationObserver(() => said += detail.textContent).observe(detail, {childList: true})")
+    browser.press([ENTER])
+    assert browser.says("#done", f"{name}@mail.test")
+    assert "The request is sent again in 1 second." in browser.run("return said")
+    # The proof was not computed again.
+    assert browser.run("return proofs.length === 2 && proofs[0] === proofs[1]")
 
 
 def test_screen_readers_are_told_what_each_field_is(browser, server):
@@ -235,10 +253,256 @@ def test_the_password_can_be_shown(browser, server):
     assert value(browser, "#password", "type") == "password"
 
 
+# /dashboard
+
+def open_dashboard(browser, server):
+    """Without a session."""
+    browser.command("Storage.clearCookies")
+    browser.open(server.url + "/dashboard")
+    assert browser.says("#entrance", "Log in")
+
+
+def log_in(browser, server):
+    """As a new user, who is returned."""
+    user = Mailboxes(server.url).user()
+    open_dashboard(browser, server)
+    browser.type("#login-email", user.email)
+    browser.type("#login-password", user.password)
+    browser.press([ENTER])
+    assert browser.says("#dashboard", f"Logged in as {user.email}")
+    return user
+
+
+def items(browser, section):
+    return browser.run(
+        f"return [...document.querySelectorAll('#{section}-list > li strong')]"
+        ".map(each => each.textContent)")
+
+
+def click_item(browser, section, name):
+    """Clicks a button of a list, by its name for screen readers."""
+    browser.click(f"#{section}-list [aria-label='{name}']")
+
+
+def unfold(browser, form):
+    browser.run(f"document.querySelector('{form}').closest('details').open = true")
+
+
+def create_account(browser, name):
+    unfold(browser, "#account-form")
+    browser.type("#account-name", name)
+    browser.type("#account-password", PASSWORD)
+    browser.click("#account-form button")
+
+
+def test_a_user_registers_and_logs_out_with_the_keyboard_alone(browser, look, server):
+    open_dashboard(browser, server)
+    look("dashboard-1-entrance")
+    email = fresh("example.com")
+    browser.run("document.querySelector('#register-email').focus()")
+    browser.press([*email, TAB, *"password", ENTER])
+    assert browser.says("#register-password-error", "most common")
+    assert focused(browser) == "register-password"
+    look("dashboard-2-error")
+    browser.press([*" of mine", ENTER])
+    assert browser.says("#dashboard", f"Logged in as {email}")
+    assert browser.says("#session-end", "This one ends")
+    # The session outlives the page, in a cookie that scripts cannot read.
+    assert browser.run("return document.cookie") == ""
+    browser.open(server.url + "/dashboard")
+    assert browser.says("#dashboard", f"Logged in as {email}")
+    look("dashboard-3-empty")
+    for _ in range(40):
+        if focused(browser) == "logout":
+            break
+        browser.press([TAB])
+    browser.press([ENTER])
+    assert browser.says("#status", "You are logged out")
+    assert browser.run("return document.querySelector('#dashboard').hidden")
+    browser.open(server.url + "/dashboard")
+    assert browser.says("#entrance", "Log in")
+
+
+def test_a_user_has_accounts(browser, look, server):
+    user = log_in(browser, server)
+    boxes = Mailboxes(server.url)
+    first = boxes.mailbox(user.token).address
+    names = [fresh().partition("@")[0] for _ in range(2)]
+    for name in names:
+        create_account(browser, name)
+        assert browser.says("#status", f"{name}@mail.test was created.")
+    addresses = [first, *(f"{name}@mail.test" for name in names)]
+    assert items(browser, "accounts") == addresses
+    assert browser.says("#accounts-count", "3 of at most 10 accounts.")
+    assert boxes.login(addresses[1], PASSWORD).status_code == 200
+    # The token that made them is gone.
+    listed = boxes.call("GET", "/api/user/tokens", user.token).json()["tokens"]
+    assert [token["revoked_at"] is not None for token in listed] == [True, True]
+
+    create_account(browser, names[0])
+    assert browser.says("#account-name-error", "This address is taken.")
+    assert focused(browser) == "account-name"
+    look("dashboard-4-accounts")
+
+    # Two a page.
+    browser.open(server.url + "/dashboard")
+    assert browser.says("#accounts-list", addresses[1])
+    assert items(browser, "accounts") == addresses[:2]
+    browser.click("#accounts-more")
+    assert browser.says("#accounts-list", addresses[2])
+    assert items(browser, "accounts") == addresses
+    assert browser.run("return document.querySelector('#accounts-more').hidden")
+
+    click_item(browser, "accounts", f"Reset password {first}")
+    assert focused(browser) == "reset-password"
+    browser.press([*"abc", ENTER])
+    assert browser.says("#reset-password-error", "at least 6")
+    look("dashboard-5-reset")
+    browser.press([*"defgh", ENTER])
+    assert browser.says("#status", f"{first} has its new password.")
+    assert boxes.login(first, "abcdefgh").status_code == 200
+
+    click_item(browser, "accounts", f"Delete {first}")
+    assert browser.says("#confirm", f"Delete {first}?")
+    look("dashboard-6-confirm")
+    browser.press([ESCAPE])
+    assert boxes.login(first, "abcdefgh").status_code == 200
+    click_item(browser, "accounts", f"Delete {first}")
+    browser.click("#confirm-yes")
+    assert browser.says("#status", f"{first} was deleted.")
+    assert focused(browser) == "accounts-title"
+    assert items(browser, "accounts") == addresses[1:]
+    assert boxes.login(first, "abcdefgh").status_code == 401
+
+
+def test_a_user_has_api_tokens(browser, look, server):
+    user = log_in(browser, server)
+    boxes = Mailboxes(server.url)
+    unfold(browser, "#token-form")
+    browser.type("#token-name", "<b>laptop</b>")
+    browser.click("#token-form [value=domains]")
+    browser.click("#token-form button")
+    assert browser.says("#tokens-list", "For accounts, tokens.")
+    assert items(browser, "tokens") == ["<b>laptop</b>"]
+    assert focused(browser) == "token-secret"
+    look("dashboard-7-token")
+    secret = value(browser, "#token-secret")
+    assert boxes.call("GET", "/api/user/accounts", secret).status_code == 200
+    assert boxes.call("GET", "/api/user/domains", secret).status_code == 403
+    listed = boxes.call("GET", "/api/user/tokens", user.token).json()["tokens"]
+    assert listed[0]["scopes"] == ["accounts", "tokens"] and listed[0]["expires_at"]
+
+    for scope in ["accounts", "tokens"]:
+        browser.click(f"#token-form [value={scope}]")
+    browser.click("#token-form [value=domains]")
+    browser.click("#token-form button")
+    assert browser.says("#token-form .failed", "`scopes` must be a list")
+
+    click_item(browser, "tokens", "Revoke <b>laptop</b>")
+    browser.click("#confirm-yes")
+    assert browser.says("#status", "<b>laptop</b> was revoked.")
+    assert items(browser, "tokens") == []
+    assert boxes.call("GET", "/api/user/accounts", secret).status_code == 401
+    # It is not shown again.
+    browser.open(server.url + "/dashboard")
+    assert browser.says("#tokens-ended", "Tokens that have ended")
+    assert value(browser, "#token-secret") == ""
+
+
+def test_a_user_proves_a_domain(browser, look, server, names):
+    log_in(browser, server)
+    domain = fresh("").rstrip("@") + ".example"
+    unfold(browser, "#domain-form")
+    browser.type("#domain-name", "no domain")
+    browser.press([ENTER])
+    assert browser.says("#domain-name-error", "This is not the name of a domain.")
+    browser.type("#domain-name", domain)
+    browser.press([ENTER])
+    assert browser.says("#domains-list", "postern-verify=")
+    assert browser.says("#domains-list .state", "pending")
+
+    click_item(browser, "domains", f"Check DNS records {domain}")
+    assert browser.says("#status", "The TXT record was not found.")
+    look("dashboard-8-domain")
+    records = browser.run(
+        "return [...document.querySelectorAll('#domains-list dl')].map(record =>"
+        " Object.fromEntries([...record.querySelectorAll('[data-field]')]"
+        ".map(each => [each.dataset.field, each.textContent])))")
+    assert [record["state"] for record in records] == ["not found", "not found"]
+    allow_copying(browser, server)
+    click_item(browser, "domains", "Copy value of the TXT record")
+    assert browser.says("#status", "Copied.")
+    assert copied(browser) == records[0]["value"]
+    names.publish([
+        {**record, "priority": int(record.get("priority", 0))} for record in records])
+    click_item(browser, "domains", f"Check DNS records {domain}")
+    assert browser.says("#status", "The domain is verified and its mail is directed here.")
+    assert browser.says("#domains-list .state", "verified")
+    assert browser.says("#domains-list > li", "mail arrives here")
+
+    # It can be chosen for an account at once.
+    unfold(browser, "#account-form")
+    browser.run(f"document.querySelector('#account-domain').value = '{domain}'")
+    browser.type("#account-name", "me")
+    browser.type("#account-password", PASSWORD)
+    browser.press([ENTER])
+    assert browser.says("#status", f"me@{domain} was created.")
+
+    click_item(browser, "domains", f"Delete {domain}")
+    browser.click("#confirm-yes")
+    assert browser.says("#domains .failed", "Delete the accounts on the domain first.")
+    click_item(browser, "accounts", f"Delete me@{domain}")
+    browser.click("#confirm-yes")
+    assert browser.says("#status", f"me@{domain} was deleted.")
+    click_item(browser, "domains", f"Delete {domain}")
+    browser.click("#confirm-yes")
+    assert browser.says("#domains-count", "There is no domain.")
+
+
+def test_a_changed_password_ends_every_session(browser, server):
+    user = log_in(browser, server)
+    unfold(browser, "#password-form")
+    browser.type("#password-current", "not the present one")
+    browser.type("#password-new", "another one of mine")
+    browser.press([ENTER])
+    assert browser.says("#password-current-error", "This is not your present password.")
+    browser.type("#password-current", user.password)
+    browser.press([ENTER])
+    assert browser.says("#status", "All sessions have ended")
+    boxes = Mailboxes(server.url)
+    assert boxes.call("GET", "/api/user/me", user.token).status_code == 401
+    browser.type("#login-email", user.email)
+    browser.type("#login-password", user.password)
+    browser.press([ENTER])
+    assert browser.says("#login-password-error", "The email or the password is wrong.")
+    browser.type("#login-password", "another one of mine")
+    browser.press([ENTER])
+    assert browser.says("#dashboard", f"Logged in as {user.email}")
+
+
+def test_a_session_that_ends_elsewhere_leads_to_the_login(browser, server):
+    user = log_in(browser, server)
+    boxes = Mailboxes(server.url)
+    assert boxes.call("POST", "/api/user/logout", user.token).status_code == 204
+    create_account(browser, "somebody")
+    assert browser.says("#status", "The session has ended. Log in again.")
+    assert focused(browser) == "login-title"
+    # Nothing of the user stays.
+    assert user.email not in browser.run("return document.body.textContent")
+    assert items(browser, "accounts") == []
+    assert value(browser, "#account-password") == ""
+
+
+def test_where_registration_is_closed_the_dashboard_says_so(browser, endless):
+    open_dashboard(browser, endless)
+    assert browser.says("#register-closed", "Only the operator of this server adds users.")
+    assert browser.run("return document.querySelector('#register-form').hidden")
+
+
 # Every page
 
 @pytest.mark.parametrize("page, text", [
-    ("/signup", "This page needs JavaScript")])
+    ("/signup", "This page needs JavaScript"), ("/dashboard", "This page needs JavaScript")])
 def test_without_javascript_a_page_says_what_to_do(browser, server, page, text):
     browser.command("Emulation.setScriptExecutionDisabled", value=True)
     try:
@@ -251,7 +515,7 @@ def test_without_javascript_a_page_says_what_to_do(browser, server, page, text):
     assert not [name for role, name, _ in tree if role in ("textbox", "button")]
 
 
-@pytest.mark.parametrize("page", ["/signup"])
+@pytest.mark.parametrize("page", ["/signup", "/dashboard"])
 def test_a_page_is_dark_where_its_reader_likes_that(browser, server, page):
     def brightness():
         return browser.run(
@@ -266,13 +530,14 @@ def test_a_page_is_dark_where_its_reader_likes_that(browser, server, page):
 
 def test_over_http_a_page_says_that_it_needs_https(browser, serve):
     server = serve(POSTERN_SERVER_PUBLIC_URL="http://plain.test")
-    browser.open(f"http://plain.test:{server.port}/signup")
-    assert browser.says("#unsupported", "This page needs https")
-    assert browser.run("return document.querySelector('#form').hidden")
-    assert not violations(browser)
+    for page, form in [("signup", "form"), ("dashboard", "entrance")]:
+        browser.open(f"http://plain.test:{server.port}/{page}")
+        assert browser.says("#unsupported", "This page needs https")
+        assert browser.run(f"return document.querySelector('#{form}').hidden")
+        assert not violations(browser)
 
 
-@pytest.mark.parametrize("page", ["/signup"])
+@pytest.mark.parametrize("page", ["/signup", "/dashboard"])
 def test_the_policy_of_a_page_stops_scripts_of_others(chromium, server, page):
     answer = requests.get(server.url + page, timeout=30)
     assert answer.headers["Content-Security-Policy"] == POLICY

@@ -9,6 +9,7 @@ public struct WebAPI: Sendable {
     private let errors: AgentErrors
     private let host: PublicHost
     private let signup: Response
+    private let dashboard: Response
 
     /// - Parameter settings: what the pages say of this server.
     public init(agent: AgentAPI, settings: AccountsSettings) {
@@ -18,20 +19,29 @@ public struct WebAPI: Sendable {
         let escapedURL: HTMLText = "\(publicURL)"
         let values = [
             "public_url": escapedURL.text,
+            "registration": settings.registrationIsOpen ? "open" : "closed",
             "token_lifetime": settings.tokenLifetime.inWords,
         ]
         signup = Self.page(PackageResources.signup_html, values)
+        dashboard = Self.page(PackageResources.dashboard_html, values)
     }
 
     public var routes: RouteGroup {
         RouteGroup(
-            prefixes: ["/signup", "/web"], errors: errors.renderer,
+            prefixes: ["/signup", "/dashboard", "/web"], errors: errors.renderer,
             routes: [
                 route("/signup", signup),
+                route("/dashboard", dashboard),
+                Self.script("/web/accounts.js", PackageResources.accounts_js),
                 Self.script("/web/api.js", PackageResources.api_js),
+                Self.script("/web/dashboard.js", PackageResources.dashboard_js),
+                Self.script("/web/domains.js", PackageResources.domains_js),
+                Self.script("/web/list.js", PackageResources.list_js),
                 Self.script("/web/proof-worker.js", PackageResources.proof_worker_js),
                 Self.script("/web/proof.js", PackageResources.proof_js),
                 Self.script("/web/signup.js", PackageResources.signup_js),
+                Self.script("/web/tokens.js", PackageResources.tokens_js),
+                Self.script("/web/user.js", PackageResources.user_js),
                 Self.script("/web/view.js", PackageResources.view_js),
             ])
     }

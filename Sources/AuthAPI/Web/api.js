@@ -25,7 +25,8 @@ const MAXIMUM_ATTEMPTS = 8;
  * @returns {Promise<{data: any, date: number}>} the body, `null` without one, and the server's time
  *   in Unix seconds
  */
-export async function request(method, path, { body, token, signal } = {}) {
+export async function request(method, path, options = {}) {
+  const { body, token, signal } = options;
   const headers = new Headers({ Accept: 'application/json' });
   if (body) headers.set('Content-Type', 'application/json');
   if (token) headers.set('Authorization', `Bearer ${token}`);

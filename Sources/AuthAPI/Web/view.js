@@ -106,11 +106,20 @@ export function onSubmit(form, fieldErrors, action) {
     } catch (error) {
       if (!(error instanceof Failure)) throw error;
       const { field, text } = fieldErrors[error.code] ?? {};
-      showError(form, field, text ?? error.message);
+      showError(form, field, text ?? textOf(error));
     } finally {
       isBusy = false;
     }
   });
+}
+
+/**
+ * @param {Failure} failure
+ * @returns {string} for people; what a program would do by itself is left out
+ */
+export function textOf({ wait, message }) {
+  return wait === undefined
+    ? message : `The server cannot do this now. Try again in ${inSeconds(wait)}.`;
 }
 
 /**

@@ -6,7 +6,7 @@ import Testing
 
 /// The web pages: what is served, under which name, with which fields.
 struct WebAPITests {
-    private static let pages = ["/signup"]
+    private static let pages = ["/signup", "/dashboard"]
 
     private let api: APIWorld
 
@@ -94,6 +94,13 @@ struct WebAPITests {
         let page = text(await api.call(.get, "/signup"))
         #expect(page.contains("POST \(AgentWorld.issuer)/api/accounts"))
         #expect(page.contains("mailbox for 7 days"))
+    }
+
+    @Test(arguments: [true, false])
+    func theDashboardHasAFormForRegistrationWhereItIsOpen(isOpen: Bool) async throws {
+        let api = try APIWorld(AgentWorld(registrationIsOpen: isOpen))
+        let page = text(await api.call(.get, "/dashboard"))
+        #expect(page.contains("data-registration=\"\(isOpen ? "open" : "closed")\""))
     }
 
     /// `src`, `href` of scripts and style sheets, `import`, `new Worker`.

@@ -1,0 +1,63 @@
+// @ts-check
+// Requests of the user who is logged in. The session is a cookie that scripts cannot read.
+
+import { Failure, call, persist } from './api.js';
+import { element, inSeconds, speak } from './view.js';
+
+/** The event of `document` when the server does not accept the session any more. */
+export const SESSION_ENDED = 'session-ended';
+
+const ENDED = new Set(['unauthorized', 'invalid_or_expired_token']);
+
+/**
+ * A request under /api/user. What the server refuses for the moment is repeated after the time that
+ * it names; it has changed nothing then.
+ * @param {string} method
+ * @param {string} path what follows `/api/user`
+ * @param {object} [body]
+ * @returns {Promise<any>}
+ */
+export async function userCall(method, path, body) {
+  try {
+    return await patiently(() => call(method, `/api/user${path}`, { body }));
+  } catch (failure) {
+    if (failure instanceof Failure && ENDED.has(failure.code)) {
+      document.dispatchEvent(new Event(SESSION_ENDED));
+    }
+    throw failure;
+  }
+}
+
+/**
+ * Creates an account that the user owns. The API takes the cookie under /api/user only, so a token
+ * is made for this one request, which can do nothing else and ends by itself after a minute.
+ * @param {{address: string, password: string}} account
+ */
+export async function createAccount(account) {
+  const { id, token } = await userCall(
+    'POST', '/tokens', { name: 'Dashboard', scopes: ['accounts'], expires_in: 60 });
+  try {
+    await patiently(() => call('POST', '/api/accounts', { body: account, token }));
+  } finally {
+    await userCall('DELETE', `/tokens/${id}`);
+  }
+}
+
+/**
+ * @template T
+ * @param {() => Promise<T>} attempt
+ * @returns {Promise<T>}
+ */
+async function patiently(attempt) {
+  const place = element('waiting');
+  try {
+    return await persist(attempt, (seconds) => {
+      const text = `The server asks to wait. The request is sent again in ${inSeconds(seconds)}.`;
+      // Said once, and not each second.
+      if (!place.textContent) speak(text);
+      place.textContent = text;
+    });
+  } finally {
+    place.textContent = '';
+  }
+}
