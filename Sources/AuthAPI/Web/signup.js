@@ -104,14 +104,14 @@ async function createOnce(account, signal) {
 
 /** @param {import('./proof.js').Progress} progress */
 function showProgress({ tries, expected, chance, perSecond }) {
-  const percent = Math.floor(chance * 100);
+  const percent = `${Math.floor(chance * 100)}\u00a0%`;
   element('bar').value = chance;
   const average = inSeconds(expected / perSecond);
   element('detail').textContent = `${shown(tries)} tries, ${shown(perSecond)} a second. On average `
-    + `${shown(expected)} are needed, which takes ${average}; ${percent} % of all searches have `
+    + `${shown(expected)} are needed, which takes ${average}; ${percent} of all searches have `
     + 'ended by now.';
   const reached = Math.floor(chance * 4);
-  if (reached > quarters) speak(`Still computing. ${percent} % of all searches have ended by now.`);
+  if (reached > quarters) speak(`Still computing. ${percent} of all searches have ended by now.`);
   quarters = Math.max(quarters, reached);
 }
 
