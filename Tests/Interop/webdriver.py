@@ -10,6 +10,8 @@ import time
 
 import requests
 
+from program import PATIENCE_SECONDS
+
 ELEMENT = "element-6066-11e4-a52e-4f735466cecf"
 STARTED = re.compile(rb"started successfully on port (\d+)")
 
@@ -104,7 +106,7 @@ class Browser:
         """Waits until the element is shown and says so: a click ends before the next page is there."""
         script = (f"const it = document.querySelector({json.dumps(css)});"
                   "return it?.checkVisibility() ? it.innerText : ''")
-        deadline = time.monotonic() + 20
+        deadline = time.monotonic() + PATIENCE_SECONDS
         while text not in (said := self._reading(script)):
             assert time.monotonic() < deadline, f"{css} says {said!r} and not {text!r}"
             time.sleep(0.02)
