@@ -123,6 +123,10 @@ def test_a_restart_on_an_inherited_socket_loses_no_request(supervise, tmp_path, 
         service.start(*flags)
         service.await_message("READY")
         await_answers()
+    except BaseException:
+        # Otherwise the clients wait for a server that does not come.
+        service.close()
+        raise
     finally:
         ends.set()
         for one in load:
@@ -253,7 +257,7 @@ def test_it_serves_what_systemd_socket_activate_gives_it(tmp_path):
 @pytest.fixture
 def units(tmp_path):
     """The units with a program that is here."""
-    for unit in UNITS.glob("postern.*"):
+    for unit in UNITS.iterdir():
         text = unit.read_text().replace("/usr/local/bin/postern", str(BINARY))
         # What is suggested must be right, too.
         (tmp_path / unit.name).write_text(re.sub(r"(?m)^#(?=[A-Z]\w+=)", "", text))
