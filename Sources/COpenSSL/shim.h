@@ -22,7 +22,16 @@ static inline int postern_public_key_selection(void) {
     return EVP_PKEY_PUBLIC_KEY;
 }
 
-// Memory functions that overwrite what is freed: OpenSSL frees the DER of an exported private key without doing so.
+// Memory functions that overwrite what is freed: OpenSSL frees the DER of an exported private key without doing so. Not
+// the buffers of TLS records: OpenSSL gets two of 17 KiB for every request, encrypts in place what it sends, and overwrites
+// what was received itself (SSL_OP_CLEANSE_PLAINTEXT). A private key is smaller: one of RSA with 16,384 bits has 9 KiB.
+#define POSTERN_RECORD_BYTES 16384
+
+static inline void postern_wipe(void *memory) {
+    size_t bytes = malloc_usable_size(memory);
+    if (bytes < POSTERN_RECORD_BYTES) explicit_bzero(memory, bytes);
+}
+
 static inline void *postern_allocate(size_t bytes, const char *file, int line) {
     (void)file, (void)line;
     return malloc(bytes);
@@ -30,7 +39,7 @@ static inline void *postern_allocate(size_t bytes, const char *file, int line) {
 
 static inline void postern_free(void *memory, const char *file, int line) {
     (void)file, (void)line;
-    if (memory) explicit_bzero(memory, malloc_usable_size(memory));
+    if (memory) postern_wipe(memory);
     free(memory);
 }
 
@@ -92,11 +101,13 @@ static inline int postern_trust_clients_of(SSL_CTX *context, X509 *authority) {
         && SSL_CTX_add_client_CA(context, authority) == 1;
 }
 
-// Constants that Swift cannot import: macros with arguments. Without renegotiation and compression. The server's order of
-// suites decides, but for a client that prefers ChaCha20 because it has no instructions for AES.
+// Constants that Swift cannot import: macros with arguments. Without renegotiation and compression; what was received is
+// overwritten when it has been read. The server's order of suites decides, but for a client that prefers ChaCha20 because
+// it has no instructions for AES.
 static inline void postern_set_server_options(SSL_CTX *context) {
     SSL_CTX_set_options(
-        context, SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION | SSL_OP_CIPHER_SERVER_PREFERENCE | SSL_OP_PRIORITIZE_CHACHA);
+        context, SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION | SSL_OP_CLEANSE_PLAINTEXT
+            | SSL_OP_CIPHER_SERVER_PREFERENCE | SSL_OP_PRIORITIZE_CHACHA);
 }
 
 static inline void postern_never_resume(SSL_CTX *context) {

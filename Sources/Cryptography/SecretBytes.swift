@@ -75,8 +75,9 @@ extension [UInt8] {
 
 /// The memory that OpenSSL allocates.
 public enum OpenSSLMemory {
-    /// Has OpenSSL overwrite what it frees. Without it, the DER of a private key that it exported
-    /// stays in memory that is free. Call it before anything else of OpenSSL.
+    /// Has OpenSSL overwrite what it frees, but for the buffers of TLS records. Without it, the DER
+    /// of a private key that it exported stays in memory that is free. Call it before anything else
+    /// of OpenSSL.
     public static func wipeWhenFreed() {
         precondition(postern_wipe_freed_memory() == 1, "OpenSSL has been used before")
     }

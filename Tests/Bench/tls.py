@@ -42,6 +42,7 @@ KEPT = b"GET /healthz HTTP/1.1\r\nHost: bench\r\n\r\n"
 class TLS:
     def __init__(self, run):
         self.run = run
+        self.clients = 8 * os.cpu_count()
         self.idle_connections = 1000 if run.quick else 5000
         self.context = ssl.create_default_context()
         self.context.check_hostname, self.context.verify_mode = False, ssl.CERT_NONE
@@ -72,8 +73,8 @@ class TLS:
         yield Row("memory of an idle connection with TLS", "KiB", [mine], [peer], "nginx")
 
     def handshakes(self, server, resumed=False):
-        """Connections with one small request each, by the CPU time of the server: the client takes
-        longer for one than the server."""
+        """Connections with one small request each, several at a time, by the CPU time of the server:
+        the client takes longer for one than the server."""
         before, end = server.cpu_seconds(), time.monotonic() + self.run.seconds
 
         def connect(_):
@@ -90,8 +91,8 @@ class TLS:
                 count += 1
             return count
 
-        with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-            count = sum(pool.map(connect, range(os.cpu_count())))
+        with concurrent.futures.ThreadPoolExecutor(self.clients) as pool:
+            count = sum(pool.map(connect, range(self.clients)))
         return count / (server.cpu_seconds() - before)
 
     def connection(self, port, request, session=None):

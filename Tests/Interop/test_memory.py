@@ -14,6 +14,7 @@ import requests
 
 from hashlogin import HashLogin
 from program import BINARY, READY, Postern, environment
+from tlsfiles import Authority, TLSPostern, settings, tls_listener
 
 # The first bytes of every RSA key of 2048 bits as PKCS #8 (RFC 5208, RFC 8017 appendix A.1.2).
 PKCS8 = re.compile(
@@ -39,17 +40,29 @@ def memory(process):
         pytest.skip("the memory of another process cannot be read here")
 
 
-def test_keys_and_bodies_are_wiped_after_their_use(tmp_path):
-    server = Postern(tmp_path, "--data", tmp_path / "data")
+@pytest.mark.parametrize("scheme", ["http", "https"])
+def test_keys_and_bodies_are_wiped_after_their_use(tmp_path, scheme):
+    if scheme == "https":
+        authority = Authority(tmp_path / "authority")
+        certificate = authority.issue("127.0.0.1", ["IP:127.0.0.1"])
+        server = TLSPostern(
+            tmp_path, settings([tls_listener()], [certificate]), "--data", tmp_path / "data")
+    else:
+        server = Postern(tmp_path, "--data", tmp_path / "data")
     try:
-        for path in ["jwks.json", "login-jwks.json"]:
-            assert requests.get(f"{server.url}/.well-known/{path}", timeout=30).json()["keys"]
         marker = secrets.token_hex(24)
         with requests.Session() as session:
+            # No authorities of the environment.
+            session.trust_env = False
+            session.verify = str(authority.file) if scheme == "https" else True
+            for path in ["jwks.json", "login-jwks.json"]:
+                keys = session.get(f"{server.url}/.well-known/{path}", timeout=30).json()["keys"]
+                assert keys
             for _ in range(4):
                 answer = session.post(
                     server.url + "/api/token", timeout=30,
-                    data=f'{{"address":"a@localhost","password":"{marker}"}}',
+                    # Longer than the next request, which may be read into the same memory.
+                    data=" " * 1000 + f'{{"address":"a@localhost","password":"{marker}"}}',
                     headers={"Content-Type": "application/json"})
                 assert answer.status_code == 401
             assert session.get(server.url + "/healthz", timeout=30).status_code == 200
