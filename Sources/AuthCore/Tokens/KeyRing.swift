@@ -70,11 +70,12 @@ public final class KeyRing: Sendable {
     }
 
     /// Decrypts every stored key and begins to generate the missing ones.
+    /// - Parameter generatesMissing: otherwise a missing key is generated when it is first used.
     /// - Throws: ``UnreadableKey`` for a wrong master secret, so that the start fails and not the
     ///   first request.
-    public func start() async throws {
+    public func start(generatesMissing: Bool = true) async throws {
         try await refresh()
-        for use in KeyUse.allCases {
+        for use in KeyUse.allCases where generatesMissing {
             _ = state.withLock { Self.keysOrLoad(use, in: &$0, load: load) }
         }
     }

@@ -71,7 +71,9 @@ struct Application: Sendable {
             let keys = try KeyRing(
                 stores, config, secret: secret, rereading: reread, pool: pools.signing,
                 clock: clock)
-            try await keys.start()
+            // Servers of test suites end before they need most keys, and an RSA key takes more CPU
+            // time than everything else of a start.
+            try await keys.start(generatesMissing: config.profile != .test)
             let tokens = TokenAuthority(
                 realm: Realm(config, publicURL: publicURL), keys: keys, signers: pools.signing)
             let parts = try LastingParts(config, stores, clock, report)

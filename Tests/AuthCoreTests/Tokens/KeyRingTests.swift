@@ -30,6 +30,13 @@ struct KeyRingTests {
         #expect(try await store.keys().filter { $0.retired == nil }.count == KeyUse.allCases.count)
     }
 
+    @Test func aKeyThatIsNotGeneratedAtTheStartIsWhenItIsUsed() async throws {
+        let ring = try ring(seed: 1)
+        try await ring.start(generatesMissing: false)
+        _ = try await ring.signingKey(for: .accounts, at: clock.now)
+        #expect(try await store.keys().map(\.use) == [.accounts])
+    }
+
     @Test func aRestartReadsTheStoredKeys() async throws {
         let before = try await ring(seed: 1).signingKey(for: .agent, at: clock.now).id
         let after = try await ring(seed: 2).signingKey(for: .agent, at: clock.now).id
