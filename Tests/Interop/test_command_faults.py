@@ -6,6 +6,7 @@ import sqlite3
 import subprocess
 
 import pytest
+import requests
 
 from program import BINARY, environment, run
 
@@ -30,7 +31,9 @@ def test_a_missing_directory_is_reported_and_not_created(tmp_path):
 
 def test_output_that_cannot_be_written_is_an_error(start, tmp_path):
     data = tmp_path / "data"
-    start("--data", str(data))
+    server = start("--data", str(data))
+    # The first key is made.
+    assert requests.get(f"{server.url}/.well-known/jwks.json", timeout=60).status_code == 200
     run("user", "add", "a@b.test", "--password-stdin", *words(data), directory=tmp_path,
         stdin="propassword\n")
     for command in [["check-config"], ["user", "list"], ["key", "list"], ["domain", "list"],

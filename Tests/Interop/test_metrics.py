@@ -238,6 +238,10 @@ def test_pools_and_the_database_are_counted(listening, change):
     server, services = listening
     box = Mailboxes(server.url).mailbox()
     services.check(box.address, PASSWORD)
+    # Keys that nothing has needed yet.
+    Agent(server.url).challenge()
+    for name in ["jwks", "login-jwks"]:
+        assert requests.get(f"{server.url}/.well-known/{name}.json", timeout=60).status_code == 200
     scrape = Scrape(services)
     assert scrape.labels("postern_pool_lanes", "pool") == {
         "hashing", "signing", "dns", "login_look_up", "login_fetch", "registration_look_up",

@@ -148,6 +148,9 @@ public final class KeyRing: Sendable {
     public func changeAlgorithm(grace: Duration) async throws -> RotatedKey? {
         let use = KeyUse.capability
         try await refresh()
+        // The first key will have it.
+        let exists = state.withLock { $0.ready[use] != nil || $0.loading[use] != nil }
+        guard exists else { return nil }
         let newest = try await keys(for: use)
         guard newest.current.algorithm != capabilityAlgorithm.rawValue else { return nil }
         return try await replacePlanned(use, newest.schedule, grace: grace, by: .server)
