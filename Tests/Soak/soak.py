@@ -258,7 +258,8 @@ class Soak:
             self.server.start()
             return "restart"
         if minute % 4 == 0:
-            use = random.choice(["capability", "login", "accounts", "agent"])
+            # A key can be replaced when it signs, six minutes after it was made.
+            use = ["capability", "login", "accounts", "agent"][minute // 4 % 4]
             # A leaked key ends the tokens that it signed, which clients of the other two would meet.
             leaked = ["--leaked"] if use in ("login", "accounts") and random.random() < 0.4 else []
             self.server.command("key", "rotate", "--use", use, *leaked)
