@@ -103,3 +103,12 @@ def run(*arguments, directory, stdin="", **settings):
     return subprocess.run(
         [str(BINARY), *map(str, arguments)], cwd=directory, env=environment(**settings),
         input=stdin, text=True, capture_output=True, timeout=120)
+
+
+def done(*command, **options):
+    """The output of a command that must not fail."""
+    result = subprocess.run(
+        [*map(str, command)], **{"text": True, "capture_output": True, "timeout": 600,
+                                 "stdin": subprocess.DEVNULL, **options})
+    assert result.returncode == 0, f"{command}: {result.stdout}{result.stderr}"
+    return result.stdout

@@ -12,19 +12,11 @@ import jsonschema
 import pytest
 import referencing
 
-from program import BINARY, ROOT, run
+from program import BINARY, ROOT, done, run
 
 # A packed debug build is large; how it is compressed is not tested.
 QUICK = {"DPKG_DEB_COMPRESSOR_TYPE": "gzip", "DPKG_DEB_COMPRESSOR_LEVEL": "1"}
 EPOCH = "1700000000"
-
-
-def done(*command, **options):
-    """The output of a command that must not fail."""
-    options = {"text": True, "capture_output": True, "timeout": 300, "stdin": subprocess.DEVNULL, **options}
-    result = subprocess.run([*map(str, command)], **options)
-    assert result.returncode == 0, f"{command}: {result.stdout}{result.stderr}"
-    return result.stdout
 
 
 @pytest.fixture(scope="module")

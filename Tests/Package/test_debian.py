@@ -17,7 +17,7 @@ import pytest
 ROOT = pathlib.Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT / "Tests/Interop"))
 
-from program import READY, START_SECONDS  # noqa: E402
+from program import READY, START_SECONDS, done  # noqa: E402
 
 BINARY = pathlib.Path(os.environ["BINARY"]).resolve()
 CODENAME = re.search(r"^VERSION_CODENAME=(\w+)$", pathlib.Path("/etc/os-release").read_text(), re.M)[1]
@@ -39,13 +39,6 @@ case "$*" in
 *is-enabled*) echo enabled ;;
 esac
 """
-
-
-def done(*command, **options):
-    result = subprocess.run(
-        [*map(str, command)], text=True, capture_output=True, timeout=600, stdin=subprocess.DEVNULL, **options)
-    assert result.returncode == 0, f"{command}: {result.stdout}{result.stderr}"
-    return result.stdout
 
 
 def mirrors():
