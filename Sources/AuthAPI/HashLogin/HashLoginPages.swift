@@ -22,19 +22,7 @@ struct HashLoginPages: Sendable {
     let publicURL: String
     let tokenLifetime: Duration
 
-    /// The fields of every page. Pages may contain tokens, so none is stored.
-    private static let headers = [
-        ("Content-Type", "text/html; charset=utf-8"),
-        ("Cache-Control", "no-store"),
-        (
-            "Content-Security-Policy",
-            "default-src 'none'; style-src 'self'; form-action 'self'; base-uri 'none'; "
-                + "frame-ancestors 'none'"
-        ),
-        // With `no-referrer`, browsers send `Origin: null` with the forms of these pages (Fetch,
-        // "append a request Origin header"), as with a form of another site.
-        ("Referrer-Policy", "same-origin"),
-    ]
+    private static let headers = SecurityFields.page(allowing: "style-src 'self'")
 
     static var stylesheet: Response {
         Response(

@@ -17,5 +17,21 @@ public enum SecurityFields {
         isHTTPS(publicURL) ? [(name: "Strict-Transport-Security", value: "max-age=31536000")] : []
     }
 
+    /// The header fields of a page for people. It may show tokens, so it is never stored.
+    /// - Parameter policy: what the page's `Content-Security-Policy` allows in place of nothing.
+    static func page(allowing policy: String) -> Fields {
+        [
+            ("Content-Type", "text/html; charset=utf-8"), ("Cache-Control", "no-store"),
+            (
+                "Content-Security-Policy",
+                "default-src 'none'; \(policy); form-action 'self'; base-uri 'none'; "
+                    + "frame-ancestors 'none'"
+            ),
+            // With `no-referrer`, browsers send `Origin: null` with the forms of a page (Fetch,
+            // "append a request Origin header"), as with a form of another site.
+            ("Referrer-Policy", "same-origin"),
+        ]
+    }
+
     static func isHTTPS(_ url: String) -> Bool { url.utf8.starts(with: "https://".utf8) }
 }

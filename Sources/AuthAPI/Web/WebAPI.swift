@@ -59,16 +59,9 @@ public struct WebAPI: Sendable {
     private static func page(_ template: [UInt8], _ values: [String: String]) -> Response {
         Response(
             status: .ok,
-            headers: [
-                ("Content-Type", "text/html; charset=utf-8"), ("Cache-Control", "no-store"),
-                (
-                    "Content-Security-Policy",
-                    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
-                        + "worker-src 'self'; form-action 'self'; base-uri 'none'; "
-                        + "frame-ancestors 'none'"
-                ),
-                ("Referrer-Policy", "same-origin"),
-            ],
+            headers: SecurityFields.page(
+                allowing: "script-src 'self'; style-src 'self'; connect-src 'self'; "
+                    + "worker-src 'self'"),
             body: Array(Template.fill(template, values).utf8))
     }
 

@@ -75,7 +75,8 @@ public final class KeyRing: Sendable {
     ///   first request.
     public func start(generatesMissing: Bool = true) async throws {
         try await refresh()
-        for use in KeyUse.allCases where generatesMissing {
+        guard generatesMissing else { return }
+        for use in KeyUse.allCases {
             _ = state.withLock { Self.keysOrLoad(use, in: &$0, load: load) }
         }
     }
