@@ -106,25 +106,31 @@ enum Process {
     static func releaseCodePages() {
         guard let maps = try? File.text(at: "/proc/self/maps", atMost: 1_048_576) else { return }
         // All lines before the first release: reading one uses code.
-        for range in maps.split(separator: "\n").compactMap(unchangedRange) {
+        for range in unchangedRanges(maps) {
             madvise(
                 UnsafeMutableRawPointer(bitPattern: range.lowerBound), range.count, MADV_DONTNEED)
         }
     }
 
-    /// The addresses of a line of `/proc/self/maps` (proc_pid_maps(5)) that maps code of a file, or
-    /// its first read-only segment; `nil` for every other line. Further read-only data is excluded:
-    /// the loader may have written relocations into it before it became read-only, and releasing it
-    /// would lose them.
-    static func unchangedRange(_ line: Substring) -> Range<UInt>? {
-        let fields = line.split(separator: " ", maxSplits: 5)
-        guard fields.count == 6, fields[5].drop(while: { $0 == " " }).hasPrefix("/"),
-            fields[1] == "r-xp" || fields[1] == "r--p" && UInt(fields[2], radix: 16) == 0
-        else { return nil }
-        let ends = fields[0].split(separator: "-").map { UInt($0, radix: 16) }
-        guard ends.count == 2, let begin = ends[0], let end = ends[1], begin < end else {
-            return nil
+    /// The addresses of the lines of `/proc/self/maps` (proc_pid_maps(5)) that map code of a file,
+    /// or the read-only data that it begins with. Further read-only data is excluded: the loader
+    /// may have written relocations into it before it became read-only, and releasing it would lose
+    /// them. In a file of one page that data has the same offset as the beginning.
+    static func unchangedRanges(_ maps: String) -> [Range<UInt>] {
+        var ranges: [Range<UInt>] = []
+        var previousFile: Substring?
+        for line in maps.split(separator: "\n") {
+            let fields = line.split(separator: " ", maxSplits: 5)
+            guard fields.count == 6 else { continue }
+            let file = fields[5].drop { $0 == " " }
+            let isFirst = file != previousFile && UInt(fields[2], radix: 16) == 0
+            previousFile = file
+            let ends = fields[0].split(separator: "-").map { UInt($0, radix: 16) }
+            guard file.hasPrefix("/"), fields[1] == "r-xp" || fields[1] == "r--p" && isFirst,
+                ends.count == 2, let begin = ends[0], let end = ends[1], begin < end
+            else { continue }
+            ranges.append(begin..<end)
         }
-        return begin..<end
+        return ranges
     }
 }
