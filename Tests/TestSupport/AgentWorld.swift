@@ -82,7 +82,7 @@ public final class AgentWorld: Sendable {
             store: stores.signingKeys,
             sealer: KeySealer(masterSecret: Self.masterSecret, random: random.make),
             capabilityAlgorithm: capabilityAlgorithm, pool: .forTests(), random: random.make,
-            clock: { clock.now })
+            keyPair: TestKeyPairs().next, clock: { clock.now })
         tokens = TokenAuthority(
             realm: Realm(
                 issuer: Self.issuer, loginIssuer: Self.loginIssuer,

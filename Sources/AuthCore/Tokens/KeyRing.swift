@@ -43,6 +43,7 @@ public final class KeyRing: Sendable {
     private let capabilityAlgorithm: SignatureAlgorithm
     private let pool: WorkerPool
     private let random: @Sendable (Int) -> [UInt8]
+    private let keyPair: @Sendable (SignatureAlgorithm) throws -> PrivateKey
     private let clock: @Sendable () -> Instant
     private let state: Mutex<State>
 
@@ -52,19 +53,25 @@ public final class KeyRing: Sendable {
     ///   - capabilityAlgorithm: of new keys for capabilities. Stored keys keep theirs.
     ///   - pool: where key pairs are generated.
     ///   - random: returns that many random bytes, fit for keys.
+    ///   - keyPair: generates a key pair. A parameter because RSA takes tests most of their time.
     ///   - clock: the wall clock. A parameter because keys are also generated in the background,
     ///     where no caller passes the time.
     public init(
         store: any SigningKeyStore, sealer: KeySealer,
         rereadSealer: (@Sendable () throws -> KeySealer)? = nil,
         capabilityAlgorithm: SignatureAlgorithm = .rs256, pool: WorkerPool,
-        random: @escaping @Sendable (Int) -> [UInt8], clock: @escaping @Sendable () -> Instant
+        random: @escaping @Sendable (Int) -> [UInt8],
+        keyPair: @escaping @Sendable (SignatureAlgorithm) throws -> PrivateKey = {
+            try PrivateKey.generate($0)
+        },
+        clock: @escaping @Sendable () -> Instant
     ) {
         self.store = store
         self.rereadSealer = rereadSealer
         self.capabilityAlgorithm = capabilityAlgorithm
         self.pool = pool
         self.random = random
+        self.keyPair = keyPair
         self.clock = clock
         state = Mutex(State(sealer: sealer))
     }
@@ -280,10 +287,11 @@ public final class KeyRing: Sendable {
     }
 
     private func makeKey(_ use: KeyUse) async throws -> SealedKey {
-        let random = self.random
+        let (random, keyPair) = (self.random, self.keyPair)
         let algorithm = use == .capability ? capabilityAlgorithm : .rs256
         let make: @Sendable () throws -> SecretBytes = {
-            try SigningKey.makeSecret(for: use, algorithm: algorithm, random: random)
+            try SigningKey.makeSecret(
+                for: use, algorithm: algorithm, random: random, keyPair: keyPair)
         }
         let secret =
             switch use {

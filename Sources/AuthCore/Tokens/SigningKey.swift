@@ -10,7 +10,7 @@ struct SigningKey: Sendable {
     let id: String
     let secret: Secret
 
-    /// - Parameter bytes: from ``makeSecret(for:algorithm:random:)``.
+    /// - Parameter bytes: from ``makeSecret(for:algorithm:random:keyPair:)``.
     /// - Throws: also for a key of an algorithm that tokens of this use are not signed with.
     init(id: String, use: KeyUse, bytes: [UInt8]) throws {
         self.id = id
@@ -25,14 +25,17 @@ struct SigningKey: Sendable {
     /// the algorithm.
     ///
     /// RSA is slow (0.1 to 1 s), so it runs on a pool only.
-    /// - Parameter algorithm: of a key pair.
+    /// - Parameters:
+    ///   - algorithm: of a key pair.
+    ///   - keyPair: generates one.
     static func makeSecret(
-        for use: KeyUse, algorithm: SignatureAlgorithm, random: @Sendable (Int) -> [UInt8]
+        for use: KeyUse, algorithm: SignatureAlgorithm, random: @Sendable (Int) -> [UInt8],
+        keyPair: @Sendable (SignatureAlgorithm) throws -> PrivateKey
     ) throws -> SecretBytes {
         var bytes =
             switch use {
             case .agent, .accounts: random(32)
-            case .capability, .login: try PrivateKey.generate(algorithm).pkcs8DER
+            case .capability, .login: try keyPair(algorithm).pkcs8DER
             }
         // Not returned as an array: the pool's thread may hold a reference to its result when the
         // caller overwrites it, and the bytes would stay in memory.

@@ -10,6 +10,7 @@ import Testing
 struct KeyRingTests {
     private let store: any SigningKeyStore
     private let clock = TestClock()
+    private let keyPairs = TestKeyPairs()
 
     init() throws {
         store = try Database.openInMemory().signingKeys
@@ -153,7 +154,8 @@ struct KeyRingTests {
         let clock = self.clock
         let ring = KeyRing(
             store: store, sealer: old, rereadSealer: { file.withLock { $0 } }, pool: .forTests(),
-            random: random.make, clock: { clock.now })
+            random: random.make, keyPair: keyPairs.next,
+            clock: { clock.now })
         let id = try await ring.signingKey(for: .agent, at: clock.now).id
         _ = try await ring.signingKey(for: .capability, at: clock.now)
         #expect(try await new.resealAll(in: store, from: old, at: clock.now) >= 2)
@@ -266,6 +268,7 @@ struct KeyRingTests {
         return try KeyRing(
             store: store ?? self.store,
             sealer: KeySealer(masterSecret: secret, random: random.make),
-            pool: .forTests(), random: random.make, clock: { clock.now })
+            pool: .forTests(), random: random.make, keyPair: keyPairs.next,
+            clock: { clock.now })
     }
 }

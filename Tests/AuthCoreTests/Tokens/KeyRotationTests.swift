@@ -9,6 +9,7 @@ import Testing
 @Suite struct KeyRotationTests {
     private let stores: Stores
     private let clock = TestClock()
+    private let keyPairs = TestKeyPairs()
     private let grace = Duration.seconds(240)
 
     init() throws {
@@ -24,7 +25,7 @@ import Testing
             store: stores.signingKeys,
             sealer: KeySealer(masterSecret: AgentWorld.masterSecret, random: random.make),
             capabilityAlgorithm: algorithm, pool: .forTests(), random: random.make,
-            clock: { clock.now })
+            keyPair: keyPairs.next, clock: { clock.now })
     }
 
     private func signer(_ ring: KeyRing, _ use: KeyUse = .capability) async throws -> String {
