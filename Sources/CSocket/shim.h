@@ -9,6 +9,7 @@
 #include <stdint.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <time.h>
@@ -65,11 +66,13 @@ static inline int csocket_watch(int epoll, int operation, int descriptor, uint32
     return epoll_ctl(epoll, operation, descriptor, &event);
 }
 
-// Writes the descriptors that are ready now and their events, at most `capacity` and at most 256 of
-// them. Returns their number, or -1. Does not wait.
-static inline int csocket_ready(int epoll, int *descriptors, uint32_t *events, int capacity) {
+// Writes the descriptors that are ready and their events, at most `capacity` and at most 256 of them.
+// Waits for the first one, that many milliseconds at most; for ever when negative. Returns their
+// number, or -1.
+static inline int csocket_ready(
+    int epoll, int *descriptors, uint32_t *events, int capacity, int milliseconds) {
     struct epoll_event ready[256];
-    int count = epoll_wait(epoll, ready, capacity < 256 ? capacity : 256, 0);
+    int count = epoll_wait(epoll, ready, capacity < 256 ? capacity : 256, milliseconds);
     for (int i = 0; i < count; i++) {
         descriptors[i] = ready[i].data.fd;
         events[i] = ready[i].events;

@@ -1,21 +1,17 @@
 internal import CSocket
-internal import Dispatch
 internal import Glibc
 internal import Networking
 internal import Scheduling
 
-/// One serial queue with its connections. A Dispatch source on one epoll descriptor wakes it, and
-/// everything that is ready is then served in one turn.
-///
-/// One source for all connections, not one each: at 64 busy connections the cost of a Dispatch turn
-/// (5 µs) is shared by all that became ready meanwhile, and an idle connection costs no source.
+/// One serial queue with its connections. It waits for their events in epoll, and serves in one turn
+/// whatever is ready; the jobs of the queue run between turns.
 actor Loop {
-    nonisolated let executor: QueueExecutor
+    nonisolated let executor: LoopExecutor
     nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
     nonisolated let requestsInFlight = LoopGauge()
 
     let context: ServerContext
-    let epoll: Int32
+    var epoll: Int32 { executor.epoll }
     private(set) var now = MonotonicTime.now()
     private(set) var date = HTTPDate()
     /// Every response closes its connection.
@@ -25,9 +21,9 @@ actor Loop {
     /// Its connections count in it what they read and send.
     var counts: RequestCounts
 
-    private var source: (any DispatchSourceRead)?
-    private var timer: (any DispatchSourceTimer)?
-    private var isTicking = false
+    private var isRunning = false
+    /// When deadlines are checked next; nil without a connection.
+    private var nextTick: MonotonicTime?
     private var connections: [Int32: any LoopConnection] = [:]
     private var rejectedConnections = 0
     private var acceptor: Acceptor?
@@ -48,36 +44,20 @@ actor Loop {
         self.idPrefix = idPrefix
         idStride = UInt64(count)
         lastID = UInt64(index)
-        executor = QueueExecutor(label: "http.loop.\(index)")
-        let epoll = epoll_create1(Int32(EPOLL_CLOEXEC))
-        guard epoll >= 0 else { throw SocketError(call: "epoll_create1", code: errno) }
-        self.epoll = epoll
+        executor = try LoopExecutor(label: "http.loop.\(index)")
     }
 
     /// Begins to serve. The loop runs until ``shutDown()``.
     func run() {
-        let epoll = epoll
-        let source = DispatchSource.makeReadSource(fileDescriptor: epoll, queue: executor.queue)
-        let timer = DispatchSource.makeTimerSource(queue: executor.queue)
-        source.setEventHandler { self.assumeIsolated { $0.poll() } }
-        source.setCancelHandler { close(epoll) }
-        timer.setEventHandler { self.assumeIsolated { $0.tick() } }
-        source.activate()
-        timer.activate()
-        self.source = source
-        self.timer = timer
+        isRunning = true
+        executor.enqueueTurn { self.assumeIsolated { $0.serve() } }
     }
 
-    func shutDown() {
-        source?.cancel()
-        timer?.cancel()
-        source = nil
-        timer = nil
-    }
+    func shutDown() { isRunning = false }
 
     /// Runs something on the loop soon, in the order of calls.
     nonisolated func enter(_ body: @escaping @Sendable (isolated Loop) -> Void) {
-        executor.queue.async { self.assumeIsolated(body) }
+        executor.perform { self.assumeIsolated(body) }
     }
 
     /// Reads the clocks.
@@ -219,27 +199,33 @@ actor Loop {
 
     // MARK: Events
 
-    /// Serves what is ready now, and what became ready meanwhile: asking the kernel again is much
-    /// cheaper than a turn of Dispatch. At most four times, because handlers that were suspended
-    /// wait in the queue for this turn to end.
-    private func poll() {
-        for _ in 0..<4 where !serveReady() { return }
+    /// Waits for events and serves them until there are jobs, and goes on after those.
+    private func serve() {
+        while isRunning {
+            serveReady()
+            if let nextTick, nextTick <= now { tick() }
+            guard executor.hasJobs else { continue }
+            return executor.enqueueTurn { self.assumeIsolated { $0.serve() } }
+        }
     }
 
-    /// - Returns: false when nothing was ready.
-    private func serveReady() -> Bool {
-        refresh()
+    private func serveReady() {
         let capacity = 128
-        return withUnsafeTemporaryAllocation(of: Int32.self, capacity: capacity) { descriptors in
+        withUnsafeTemporaryAllocation(of: Int32.self, capacity: capacity) { descriptors in
             withUnsafeTemporaryAllocation(of: UInt32.self, capacity: capacity) { events in
-                let count = csocket_ready(
-                    epoll, descriptors.baseAddress, events.baseAddress, Int32(capacity))
-                for index in 0..<max(0, Int(count)) {
+                let count = executor.wait(for: millisecondsToTick, descriptors, events)
+                refresh()
+                for index in 0..<max(0, count) {
                     serve(descriptors[index], events[index])
                 }
-                return count > 0
             }
         }
+    }
+
+    /// Negative without a tick.
+    private var millisecondsToTick: Int32 {
+        guard let nextTick else { return -1 }
+        return Int32(clamping: max(0, nextTick.nanoseconds - now.nanoseconds + 999_999) / 1_000_000)
     }
 
     /// A descriptor that was closed earlier in this turn may belong to a new connection by now.
@@ -253,20 +239,14 @@ actor Loop {
     }
 
     private func tick() {
-        refresh()
         acceptor?.resume(on: self)
         for connection in Array(connections.values) { connection.tick(on: self) }
-        if connections.isEmpty, acceptor?.isPaused != true {
-            isTicking = false
-            timer?.schedule(deadline: .distantFuture)
-        }
+        let isNeeded = !connections.isEmpty || acceptor?.isPaused == true
+        nextTick = isNeeded ? now + context.tick : nil
     }
 
-    /// Starts the one timer that checks every deadline. It stops when there is no connection.
+    /// Deadlines are checked until there is no connection.
     func startTicking() {
-        guard !isTicking else { return }
-        isTicking = true
-        let interval = DispatchTimeInterval.nanoseconds(Int(context.tick.nanoseconds))
-        timer?.schedule(deadline: .now() + interval, repeating: interval)
+        if nextTick == nil { nextTick = now + context.tick }
     }
 }

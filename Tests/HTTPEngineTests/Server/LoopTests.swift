@@ -1,4 +1,5 @@
 import Networking
+import Synchronization
 import TestPrimitives
 import Testing
 
@@ -90,6 +91,39 @@ extension Live {
             await live.server.drain()
             let record = try #require(live.records.access.first)
             #expect(record.route == "-" && record.status == 404 && record.method == .get)
+        }
+
+        @Test func jobsGetATurnBesideAClientThatNeverStops() async throws {
+            let live = try LiveServer { $0.loops = 1 }
+            let isDone = Mutex(false)
+            let began = Latch()
+            async let flood: Void = onOwnThread {
+                let client = live.client()
+                while !isDone.withLock({ $0 }) {
+                    client.send(now)
+                    _ = client.receive(through: "now \n")
+                    began.open()
+                }
+                client.close()
+            }
+            await began.wait()
+            for _ in 0..<100 { await live.server.awaitTurn() }
+            isDone.withLock { $0 = true }
+            try await flood
+            await live.server.drain()
+        }
+
+        @Test func aClientIsAnsweredBesideJobsThatNeverStop() async throws {
+            let live = try LiveServer { $0.loops = 1 }
+            let jobs = Task {
+                while !Task.isCancelled { await live.server.awaitTurn() }
+            }
+            for _ in 0..<100 {
+                #expect(live.exchange(last)?.hasPrefix("HTTP/1.1 200 ") == true)
+            }
+            jobs.cancel()
+            await jobs.value
+            await live.server.drain()
         }
 
         @Test func aServerThatNeverStartedCanBeStopped() async throws {
