@@ -39,11 +39,12 @@ static inline int cprocess_memory_file(const char *bytes, size_t count) {
     return descriptor;
 }
 
-// The wall clock, in milliseconds. In Swift `timeval` belongs to whichever module declares it first.
+// The wall clock, in milliseconds, with the resolution of the kernel's tick (a few milliseconds), as time(2) reads it: for
+// another program, a time that was taken before is never in the future.
 static inline int64_t cprocess_wall_milliseconds(void) {
-    struct timeval now;
-    gettimeofday(&now, NULL);
-    return (int64_t)now.tv_sec * 1000 + now.tv_usec / 1000;
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME_COARSE, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
 // The monotonic clock, in microseconds.
