@@ -3,7 +3,7 @@
 .DEFAULT_GOAL := help
 .PHONY: help run test tsan asan coverage bench lint format build release fuzz soak clean
 .PHONY: install uninstall deb sbom test-package reproducible
-.PHONY: swift packages postgres browser proxies mailservers operations packaging
+.PHONY: swift packages test-tools postgres browser proxies mailservers operations packaging
 
 # The same flags everywhere: SwiftPM builds again when they change. Without system modules in the index, which SwiftPM needs
 # to find tests, a build from nothing takes a third less.
@@ -19,8 +19,10 @@ help: ## List the commands
 run: build ## Serve on http://127.0.0.1:8080, development profile, SQLite in ./data
 	.build/debug/postern serve --profile development $(ARGS)
 
-test: swift packages packaging postgres browser proxies mailservers operations .venv/ready ## Unit and end-to-end tests, then clients from outside (Tests/Interop)
+test: swift packages postgres ## Unit and end-to-end tests, then clients from outside (Tests/Interop)
 	.ci/with-postgres .ci/test $(SWIFT_FLAGS)
+# What .ci/test installs beside the build.
+test-tools: packaging browser proxies mailservers operations .venv/ready
 # Whole modules, and nothing for the debugger: a build from nothing takes a quarter less, but one after a change takes longer.
 ifdef CI
 test: SWIFT_FLAGS += -debug-info-format none -Xswiftc -whole-module-optimization -Xswiftc -num-threads -Xswiftc 2

@@ -39,8 +39,8 @@ class Load:
     """Clients that make, reset and delete accounts until the server is gone, or until they are
     stopped. Where it is unavailable for a while, they go on with other accounts."""
 
-    def __init__(self, url, wanted=0, survives=False, verify=True):
-        self.url, self.survives, self.verify = url, survives, verify
+    def __init__(self, url, wanted=0, survives=False, verify=True, pause=0):
+        self.url, self.survives, self.verify, self.pause = url, survives, verify, pause
         self.told, self.faults, self.statuses = [], [], set()
         self.changes, self.wanted = 0, wanted
         # Requests whose connection was closed without a response.
@@ -54,6 +54,7 @@ class Load:
         while not self.stopped.is_set():
             try:
                 self.use_one_account(boxes)
+                time.sleep(self.pause)
             except Unavailable:
                 time.sleep(0.05)
             except requests.RequestException:

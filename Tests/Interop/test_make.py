@@ -20,7 +20,8 @@ def test_help_names_every_command():
     phony = " ".join(re.findall(r"^\.PHONY: (.*)$", (ROOT / "Makefile").read_text(), re.M)).split()
     listed = make("help").stdout
     internal = {
-        "swift", "packages", "postgres", "browser", "proxies", "mailservers", "operations", "packaging"}
+        "swift", "packages", "test-tools", "postgres", "browser", "proxies", "mailservers", "operations",
+        "packaging"}
     for command in set(phony) - internal:
         assert f"make {command} " in listed
 

@@ -299,7 +299,7 @@ class RunningLoad:
     """Clients that change accounts through HAProxy until the block ends."""
 
     def __init__(self, proxy, authority):
-        self.load = Load(proxy.url, survives=True, verify=str(authority.file))
+        self.load = Load(proxy.url, survives=True, verify=str(authority.file), pause=0.1)
         self.threads = [threading.Thread(target=self.load.work) for _ in range(LOAD_CLIENTS)]
 
     def __enter__(self):

@@ -3,8 +3,8 @@ internal import Glibc
 internal import Networking
 internal import Scheduling
 
-/// One serial queue with its connections. It waits for their events in epoll, and serves in one turn
-/// whatever is ready; the jobs of the queue run between turns.
+/// One serial queue with its connections. It waits for their events in epoll, and serves in one
+/// turn whatever is ready; the jobs of the queue run between turns.
 actor Loop {
     nonisolated let executor: LoopExecutor
     nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
