@@ -1,13 +1,12 @@
-public import Dispatch
+internal import Dispatch
 
-/// Runs an actor's jobs on one serial Dispatch queue, so that a Dispatch source's handler on that
-/// queue is already inside the actor.
+/// Runs an actor's jobs on one serial Dispatch queue, so that a block on that queue
+/// (``perform(_:)``) is already inside the actor.
 ///
 /// Guarantees: jobs run one at a time, in the order they were enqueued. `checkIsolated` makes
 /// `assumeIsolated` trap when it is called from anywhere else.
 public final class QueueExecutor: SerialExecutor {
-    /// The queue itself, for Dispatch sources that fire inside the actor.
-    public let queue: DispatchQueue
+    private let queue: DispatchQueue
 
     private static let owner = DispatchSpecificKey<ObjectIdentifier>()
 
@@ -27,7 +26,7 @@ public final class QueueExecutor: SerialExecutor {
         queue.async(execute: work)
     }
 
-    /// Lets `Task.immediate` begin inside a source's handler without a hop through the queue.
+    /// Lets `Task.immediate` begin in a block on the queue without a hop through it.
     public func isIsolatingCurrentContext() -> Bool? {
         DispatchQueue.getSpecific(key: QueueExecutor.owner) == ObjectIdentifier(self)
     }

@@ -254,7 +254,7 @@ public final class WorkerPool: Sendable {
             }
             return lane
         }
-        if let lane { lanes[lane].queue.async { self.drain(lane, first: job.run) } }
+        if let lane { lanes[lane].perform { self.drain(lane, first: job.run) } }
     }
 
     private func drain(_ lane: Int, first: @escaping @Sendable (Int) -> Void) {

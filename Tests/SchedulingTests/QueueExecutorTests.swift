@@ -1,4 +1,3 @@
-import Dispatch
 import Scheduling
 import Testing
 
@@ -13,9 +12,8 @@ import Testing
 
     @Test func jobsRunInTheOrderOfTheirEnqueueing() async {
         let notes = Notes()
-        let queue = notes.executor.queue
         for number in 0..<100 {
-            queue.async { notes.assumeIsolated { $0.add(number) } }
+            notes.executor.perform { notes.assumeIsolated { $0.add(number) } }
         }
         // Enqueued after all of them.
         #expect(await notes.all == Array(0..<100))
@@ -23,7 +21,7 @@ import Testing
 
     @Test func aBlockOnTheQueueIsIsolatedToTheActor() async {
         let notes = Notes()
-        notes.executor.queue.async {
+        notes.executor.perform {
             notes.preconditionIsolated()
             notes.assumeIsolated { $0.add(1) }
         }
