@@ -36,8 +36,7 @@ class Nodes:
         self.settings = {
             "POSTERN_STORAGE_URL": cluster.url, "POSTERN_MASTER_SECRET_FILE": str(secret),
             "POSTERN_SERVER_PUBLIC_URL": "https://auth.mail.test",
-            "POSTERN_SERVER_TRUSTED_PROXIES": "127.0.0.1", "POSTERN_USERS_REGISTRATION": "open",
-            "POSTERN_PASSWORDS_MEMORY_KIB": "64", "POSTERN_PASSWORDS_ITERATIONS": "1"}
+            "POSTERN_SERVER_TRUSTED_PROXIES": "127.0.0.1", "POSTERN_USERS_REGISTRATION": "open"}
         self.started = []
         try:
             with concurrent.futures.ThreadPoolExecutor(3) as pool:

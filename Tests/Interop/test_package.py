@@ -30,7 +30,8 @@ def program(tmp_path_factory):
 @pytest.fixture(scope="module")
 def make(program):
     def make(goal, **variables):
-        variables = {"BINARY": program, **variables}
+        # Other tools set a PREFIX of their own, which would count.
+        variables = {"BINARY": program, "PREFIX": "/usr/local", **variables}
         return done(
             "make", "--no-print-directory", goal, *(f"{name}={value}" for name, value in variables.items()),
             cwd=ROOT, env={**os.environ, **QUICK, "SOURCE_DATE_EPOCH": EPOCH})
