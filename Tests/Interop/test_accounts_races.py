@@ -10,6 +10,14 @@ from mailboxes import PASSWORD, Mailboxes, failed, fresh
 RACERS = 50
 
 
+@pytest.fixture(scope="module")
+def postern(serve, names):
+    """With the default cost of a password hash: requests that race are on their way for longer."""
+    return serve(
+        POSTERN_USERS_REGISTRATION="open", POSTERN_DNS_SERVERS=names.address,
+        POSTERN_PASSWORDS_MEMORY_KIB="19456", POSTERN_PASSWORDS_ITERATIONS="2")
+
+
 def race(url, runners):
     """The responses to calls that start together, each on a connection of its own."""
     gate = threading.Barrier(len(runners))

@@ -37,9 +37,10 @@ def test_requests_in_flight_are_answered_after_sigterm(start):
 
 
 def test_a_stop_right_after_the_start_is_graceful(start):
-    # Signing keys are still being made then, in the background of the first start.
-    for _ in range(12):
-        start().stop()
+    # Signing keys are still being made then, in the background of the first start. The test profile
+    # makes them when they are used.
+    for number in range(12):
+        start("--data", f"data-{number}", profile="development").stop()
 
 
 def test_idle_connections_do_not_hold_up_the_end(start):

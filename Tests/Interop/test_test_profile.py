@@ -170,8 +170,7 @@ def test_what_is_due_by_the_clock_is_done_before_the_answer(suite):
 def test_limits_follow_the_clock_and_are_cleared(serve):
     suite = Suite(serve(
         POSTERN_LIMITS_ENABLED="true", POSTERN_LIMITS_CREATION_INTERVAL="1h",
-        POSTERN_LIMITS_GENERAL_PER_SECOND="1000", POSTERN_LIMITS_PRO_PER_SECOND="1000",
-        POSTERN_PASSWORDS_MEMORY_KIB="8", POSTERN_PASSWORDS_ITERATIONS="1").url)
+        POSTERN_LIMITS_GENERAL_PER_SECOND="1000", POSTERN_LIMITS_PRO_PER_SECOND="1000").url)
 
     def signup(name):
         agent = Agent(suite.url)
