@@ -55,31 +55,30 @@ let package = Package(
             name: "AuthAPI",
             dependencies: [
                 "AuthCore", "Cryptography", "HTTPEngine", "Networking", "Scheduling", "StrictJSON",
+                "CEmbeddedFiles",
             ],
-            resources: [
-                .embedInCode("Discovery/llms.txt"), .embedInCode("Discovery/openapi.json"),
-                .embedInCode("HashLogin/style.css"), .embedInCode("Web/signup.html"),
-                .embedInCode("Web/dashboard.html"), .embedInCode("Web/accounts.js"),
-                .embedInCode("Web/api.js"), .embedInCode("Web/dashboard.js"),
-                .embedInCode("Web/domains.js"), .embedInCode("Web/list.js"),
-                .embedInCode("Web/proof-worker.js"), .embedInCode("Web/proof.js"),
-                .embedInCode("Web/signup.js"), .embedInCode("Web/tokens.js"),
-                .embedInCode("Web/user.js"), .embedInCode("Web/view.js"),
+            exclude: [
+                "Discovery/llms.txt", "Discovery/openapi.json", "HashLogin/style.css",
+                "Web/signup.html", "Web/dashboard.html", "Web/accounts.js", "Web/api.js",
+                "Web/dashboard.js", "Web/domains.js", "Web/list.js", "Web/proof-worker.js",
+                "Web/proof.js", "Web/signup.js", "Web/tokens.js", "Web/user.js", "Web/view.js",
             ],
             swiftSettings: settings),
         .target(
             name: "AuthStorage",
-            dependencies: ["AuthCore", "Cryptography", "Scheduling", "CPostgres", "CSQLite"],
-            // Links to migrations/: the program carries the texts. Files of the same name collide.
-            resources: [.embedInCode("Postgres/sql"), .embedInCode("SQLite/sql")],
+            dependencies: [
+                "AuthCore", "Cryptography", "Scheduling", "CEmbeddedFiles", "CPostgres", "CSQLite",
+            ],
             swiftSettings: settings),
         .target(
             name: "Fetching", dependencies: ["Networking", "Scheduling", "CCurl", "CResolver"],
             swiftSettings: settings + small),
         .target(
             name: "AuthCore",
-            dependencies: ["Cryptography", "Networking", "Scheduling", "StrictJSON"],
-            resources: [.embedInCode("Passwords/common-passwords.txt")],
+            dependencies: [
+                "Cryptography", "Networking", "Scheduling", "StrictJSON", "CEmbeddedFiles",
+            ],
+            exclude: ["Passwords/common-passwords.txt"],
             swiftSettings: settings),
         .target(
             name: "HTTPEngine",
@@ -168,6 +167,8 @@ let package = Package(
             ],
             swiftSettings: settings),
 
+        // Files of Sources and migrations/ by name.
+        .target(name: "CEmbeddedFiles", publicHeadersPath: "include"),
         // Not linked with libcurl: it loads it. Needs the headers of libcurl4-openssl-dev.
         .target(name: "CCurl", publicHeadersPath: "include"),
         // Not linked with libpq: it loads it. Needs the headers of libpq-dev.

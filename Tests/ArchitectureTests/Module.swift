@@ -28,15 +28,20 @@ struct Module {
             system: ["Dispatch", "Glibc", "SwiftOverlayShims", "Synchronization"]),
         Module(
             "AuthAPI",
-            ["AuthCore", "Cryptography", "HTTPEngine", "Networking", "Scheduling", "StrictJSON"],
+            [
+                "AuthCore", "Cryptography", "HTTPEngine", "Networking", "Scheduling", "StrictJSON",
+                "CEmbeddedFiles",
+            ],
             system: ["Synchronization"]),
         Module(
             "Fetching", ["Networking", "Scheduling", "CCurl", "CResolver"], system: ["Glibc"]),
         Module(
-            "AuthStorage", ["AuthCore", "Cryptography", "Scheduling", "CPostgres", "CSQLite"],
+            "AuthStorage",
+            ["AuthCore", "Cryptography", "Scheduling", "CEmbeddedFiles", "CPostgres", "CSQLite"],
             system: ["Dispatch", "Glibc", "Synchronization"]),
         Module(
-            "AuthCore", ["Cryptography", "Networking", "Scheduling", "StrictJSON"],
+            "AuthCore",
+            ["Cryptography", "Networking", "Scheduling", "StrictJSON", "CEmbeddedFiles"],
             system: ["Synchronization"]),
         Module(
             "HTTPEngine", ["Cryptography", "Networking", "Scheduling", "COpenSSL", "CSocket"],

@@ -139,7 +139,7 @@ import Testing
                 .executableTarget(
                     name: "a",
                     dependencies: ["B", .product(name: "P", package: "q"), "C"]),
-                .target(name: "B", dependencies: ["C"], resources: [.embedInCode("d")]),
+                .target(name: "B", dependencies: ["C"], exclude: ["d"]),
                 .target(name: "C"),
                 .target(name: "Kit", path: "Tests/Kit"),
                 .testTarget(name: "BTests", dependencies: ["B"]),

@@ -1,4 +1,5 @@
 public import AuthCore
+internal import CEmbeddedFiles
 internal import Cryptography
 public import HTTPEngine
 internal import StrictJSON
@@ -32,7 +33,7 @@ public struct DiscoveryAPI: Sendable {
             ).text.utf8)
         openAPI = Array(
             Template.fill(
-                PackageResources.openapi_json,
+                EmbeddedFile.openapi_json.bytes,
                 [
                     "public_url": publicURL,
                     "session_cookie": SessionCookie(publicURL: publicURL).name,

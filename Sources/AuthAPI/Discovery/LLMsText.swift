@@ -1,4 +1,5 @@
 internal import AuthCore
+internal import CEmbeddedFiles
 internal import Cryptography
 
 /// `/llms.txt`: how an agent signs up and calls every endpoint, with this server's own values in it
@@ -10,7 +11,7 @@ struct LLMsText {
         let settings = agents.settings
         let scrypt = settings.scrypt
         text = Template.fill(
-            PackageResources.llms_txt,
+            EmbeddedFile.llms_txt.bytes,
             [
                 "public_url": publicURL,
                 "domain": agents.policy.agentDomain.text,

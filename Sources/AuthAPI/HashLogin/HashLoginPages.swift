@@ -1,4 +1,5 @@
 internal import AuthCore
+internal import CEmbeddedFiles
 internal import HTTPEngine
 
 /// The pages of the hash-login API: usable without JavaScript, by keyboard and on a phone.
@@ -31,7 +32,7 @@ struct HashLoginPages: Sendable {
                 ("Content-Type", "text/css; charset=utf-8"),
                 ("Cache-Control", "public, max-age=3600"),
             ],
-            body: PackageResources.style_css)
+            body: EmbeddedFile.style_css.bytes)
     }
 
     func home(publicKey: String) -> Response {

@@ -1,4 +1,5 @@
 public import AuthCore
+internal import CEmbeddedFiles
 public import HTTPEngine
 
 /// The web pages, and the scripts that they load (docs/api.md, "Web pages").
@@ -22,8 +23,8 @@ public struct WebAPI: Sendable {
             "registration": settings.registrationIsOpen ? "open" : "closed",
             "token_lifetime": settings.tokenLifetime.inWords,
         ]
-        signup = Self.page(PackageResources.signup_html, values)
-        dashboard = Self.page(PackageResources.dashboard_html, values)
+        signup = Self.page(EmbeddedFile.signup_html.bytes, values)
+        dashboard = Self.page(EmbeddedFile.dashboard_html.bytes, values)
     }
 
     public var routes: RouteGroup {
@@ -32,17 +33,17 @@ public struct WebAPI: Sendable {
             routes: [
                 route("/signup", signup),
                 route("/dashboard", dashboard),
-                Self.script("/web/accounts.js", PackageResources.accounts_js),
-                Self.script("/web/api.js", PackageResources.api_js),
-                Self.script("/web/dashboard.js", PackageResources.dashboard_js),
-                Self.script("/web/domains.js", PackageResources.domains_js),
-                Self.script("/web/list.js", PackageResources.list_js),
-                Self.script("/web/proof-worker.js", PackageResources.proof_worker_js),
-                Self.script("/web/proof.js", PackageResources.proof_js),
-                Self.script("/web/signup.js", PackageResources.signup_js),
-                Self.script("/web/tokens.js", PackageResources.tokens_js),
-                Self.script("/web/user.js", PackageResources.user_js),
-                Self.script("/web/view.js", PackageResources.view_js),
+                Self.script("/web/accounts.js", EmbeddedFile.accounts_js.bytes),
+                Self.script("/web/api.js", EmbeddedFile.api_js.bytes),
+                Self.script("/web/dashboard.js", EmbeddedFile.dashboard_js.bytes),
+                Self.script("/web/domains.js", EmbeddedFile.domains_js.bytes),
+                Self.script("/web/list.js", EmbeddedFile.list_js.bytes),
+                Self.script("/web/proof-worker.js", EmbeddedFile.proof_worker_js.bytes),
+                Self.script("/web/proof.js", EmbeddedFile.proof_js.bytes),
+                Self.script("/web/signup.js", EmbeddedFile.signup_js.bytes),
+                Self.script("/web/tokens.js", EmbeddedFile.tokens_js.bytes),
+                Self.script("/web/user.js", EmbeddedFile.user_js.bytes),
+                Self.script("/web/view.js", EmbeddedFile.view_js.bytes),
             ])
     }
 

@@ -1,3 +1,5 @@
+internal import CEmbeddedFiles
+
 /// What a password of a user must be like (NIST SP 800-63B §5.1.1.2). It gives access to everything
 /// that the user owns, so it must not be one of the first that an attacker tries.
 ///
@@ -28,7 +30,7 @@ enum UserPassword {
 /// The most common passwords of at least 8 characters, in lower case; NOTICE names the source.
 enum CommonPasswords {
     /// One on each line, in the order of their bytes.
-    static let list = PackageResources.common_passwords_txt
+    static let list = EmbeddedFile.common_passwords_txt.bytes
 
     /// Searches the sorted text itself: a set of its lines would take ten times the memory.
     static func contains(_ password: [UInt8]) -> Bool {

@@ -1,4 +1,5 @@
 internal import AuthCore
+internal import CEmbeddedFiles
 
 /// Applies this program's migrations to a PostgreSQL database.
 ///
@@ -125,9 +126,9 @@ enum PostgresLock {
 extension Migration {
     /// The migrations of the PostgreSQL engine.
     static let postgres = [
-        Migration(1, "postgres", PackageResources._001_postgres_sql),
-        Migration(2, "account_events", PackageResources._002_account_events_sql),
-        Migration(3, "account_count", PackageResources._003_account_count_sql),
+        Migration(1, "postgres", EmbeddedFile.postgres_0001_sql.bytes),
+        Migration(2, "account_events", EmbeddedFile.postgres_0002_sql.bytes),
+        Migration(3, "account_count", EmbeddedFile.postgres_0003_sql.bytes),
     ]
 }
 

@@ -1,4 +1,5 @@
 internal import AuthCore
+internal import CEmbeddedFiles
 internal import CSQLite
 
 /// Applies this program's migrations to a SQLite database.
@@ -112,15 +113,14 @@ struct SQLiteMigrator: Sendable {
 }
 
 extension Migration {
-    /// The migrations of the SQLite engine. The file `0001_name.sql` is embedded as
-    /// `_001_name_sql`.
+    /// The migrations of the SQLite engine.
     static let sqlite = [
-        Migration(1, "accounts", PackageResources._001_accounts_sql),
-        Migration(2, "users", PackageResources._002_users_sql),
-        Migration(3, "hash_login", PackageResources._003_hash_login_sql),
-        Migration(4, "token_scopes", PackageResources._004_token_scopes_sql),
-        Migration(5, "abuse", PackageResources._005_abuse_sql),
-        Migration(6, "account_events", PackageResources._006_account_events_sql),
+        Migration(1, "accounts", EmbeddedFile.sqlite_0001_sql.bytes),
+        Migration(2, "users", EmbeddedFile.sqlite_0002_sql.bytes),
+        Migration(3, "hash_login", EmbeddedFile.sqlite_0003_sql.bytes),
+        Migration(4, "token_scopes", EmbeddedFile.sqlite_0004_sql.bytes),
+        Migration(5, "abuse", EmbeddedFile.sqlite_0005_sql.bytes),
+        Migration(6, "account_events", EmbeddedFile.sqlite_0006_sql.bytes),
     ]
 }
 
