@@ -49,7 +49,9 @@ final class TestServer: Sendable {
                 _ = try PostgresMigrator(try url(of: template)).migrate(at: .epoch)
                 state.template = template
             }
-            try execute("CREATE DATABASE \(name) TEMPLATE \(state.template ?? "")")
+            // By copying its files, which takes half of the time.
+            try execute(
+                "CREATE DATABASE \(name) TEMPLATE \(state.template ?? "") STRATEGY FILE_COPY")
             return try url(of: name)
         }
     }
