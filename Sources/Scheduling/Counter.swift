@@ -13,8 +13,9 @@ public final class Counter: Sendable {
 }
 
 /// One ``Counter`` for each case of an enum.
-public struct Counters<Case: CaseIterable & Equatable & Sendable>: Sendable {
-    private let counters = Case.allCases.map { _ in Counter() }
+public struct Counters<Case: CaseIterable & Hashable & Sendable>: Sendable {
+    private let counters = Dictionary(
+        uniqueKeysWithValues: Case.allCases.map { ($0, Counter()) })
 
     public init() {}
 
@@ -23,7 +24,9 @@ public struct Counters<Case: CaseIterable & Equatable & Sendable>: Sendable {
     public func value(_ counted: Case) -> Int { self[counted].value }
 
     private subscript(_ counted: Case) -> Counter {
-        for (one, counter) in zip(Case.allCases, counters) where one == counted { return counter }
-        preconditionFailure("every case is one of allCases")
+        guard let counter = counters[counted] else {
+            preconditionFailure("every case is one of allCases")
+        }
+        return counter
     }
 }

@@ -1,5 +1,5 @@
 /// A kind of login and how one ended, for metrics.
-public struct LoginResult: CaseIterable, Equatable, Sendable {
+public struct LoginResult: CaseIterable, Hashable, Sendable {
     public enum Kind: String, CaseIterable, Sendable {
         /// By API key, at the agent API.
         case agent
