@@ -151,13 +151,14 @@ import Testing
                 == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad")
     }
 
-    @Test func theEmbeddedMigrationsAreTheFiles() throws {
-        let directory = try #require(Self.migrations)
+    @Test(arguments: [("sqlite", Migration.sqlite), ("postgres", Migration.postgres)])
+    func theEmbeddedMigrationsAreTheFiles(engine: String, migrations: [Migration]) throws {
+        let directory = try #require(Self.migrations) + "/" + engine
         let names = TemporaryDirectory.names(in: directory)
-        #expect(names.count == Migration.sqlite.count)
+        #expect(names.count == migrations.count)
         for (index, name) in names.enumerated() {
-            try #require(Migration.sqlite.indices.contains(index))
-            let known = Migration.sqlite[index]
+            try #require(migrations.indices.contains(index))
+            let known = migrations[index]
             let digits = String(index + 1)
             let padded = String(repeating: "0", count: 4 - digits.count) + digits
             #expect(name == "\(padded)_\(known.name).sql")
@@ -168,7 +169,7 @@ import Testing
 
     private static var migrations: String? {
         #filePath.ranges(of: "/Tests/AuthStorageTests/").first.map { tests in
-            #filePath[..<tests.lowerBound] + "/migrations/sqlite"
+            #filePath[..<tests.lowerBound] + "/migrations"
         }
     }
 

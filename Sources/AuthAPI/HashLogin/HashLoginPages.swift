@@ -25,15 +25,13 @@ struct HashLoginPages: Sendable {
 
     private static let headers = SecurityFields.page(allowing: "style-src 'self'")
 
-    static var stylesheet: Response {
-        Response(
-            status: .ok,
-            headers: [
-                ("Content-Type", "text/css; charset=utf-8"),
-                ("Cache-Control", "public, max-age=3600"),
-            ],
-            body: EmbeddedFile.style_css.bytes)
-    }
+    static let stylesheet = Response(
+        status: .ok,
+        headers: [
+            ("Content-Type", "text/css; charset=utf-8"),
+            ("Cache-Control", "public, max-age=3600"),
+        ],
+        body: EmbeddedFile.style_css.bytes)
 
     func home(publicKey: String) -> Response {
         page(
