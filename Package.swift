@@ -16,9 +16,6 @@ let settings: [SwiftSetting] =
         .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
     ] + (Context.environment["CI"] == nil ? [] : [.treatAllWarnings(as: .error)])
 
-// For code that runs once, or beside a network: small is better than quick.
-let small: [SwiftSetting] = [.unsafeFlags(["-Osize"], .when(configuration: .release))]
-
 let package = Package(
     name: "postern",
     products: [
@@ -35,7 +32,7 @@ let package = Package(
         .package(url: "https://github.com/LebJe/TOMLKit", exact: "0.6.0"),
     ],
     targets: [
-        .executableTarget(name: "Main", dependencies: ["postern"], swiftSettings: settings + small),
+        .executableTarget(name: "Main", dependencies: ["postern"], swiftSettings: settings),
         // Runs a server in the process of a test.
         .target(
             name: "PosternTesting", dependencies: ["postern", "AuthCore", "Fetching"],
@@ -44,13 +41,31 @@ let package = Package(
         .target(
             name: "postern",
             dependencies: [
-                "AuthAPI", "AuthStorage", "Fetching", "AuthCore", "HTTPEngine", "Cryptography",
-                "Networking", "Scheduling", "StrictJSON", "CAllocator", "CProcess",
+                "AgentClient", "Configuration", "Provisioning", "AuthAPI", "AuthStorage",
+                "Fetching", "AuthCore", "HTTPEngine", "Platform", "Cryptography", "Networking",
+                "Scheduling", "StrictJSON", "CProcess",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
+            ],
+            swiftSettings: settings),
+        .target(
+            name: "AgentClient",
+            dependencies: [
+                "Fetching", "AuthCore", "Platform", "Cryptography", "Scheduling", "StrictJSON",
+            ],
+            swiftSettings: settings),
+        .target(
+            name: "Configuration",
+            dependencies: [
+                "AuthAPI", "AuthStorage", "Fetching", "AuthCore", "HTTPEngine", "Platform",
+                "Cryptography", "Networking", "Scheduling", "CProcess",
                 .product(name: "TOMLKit", package: "TOMLKit"),
             ],
-            swiftSettings: settings + small),
+            swiftSettings: settings),
+        .target(
+            name: "Provisioning",
+            dependencies: ["Fetching", "AuthCore", "Platform", "Cryptography", "StrictJSON"],
+            swiftSettings: settings),
         .target(
             name: "AuthAPI",
             dependencies: [
@@ -72,7 +87,7 @@ let package = Package(
             swiftSettings: settings),
         .target(
             name: "Fetching", dependencies: ["Networking", "Scheduling", "CCurl", "CResolver"],
-            swiftSettings: settings + small),
+            swiftSettings: settings),
         .target(
             name: "AuthCore",
             dependencies: [
@@ -83,6 +98,10 @@ let package = Package(
         .target(
             name: "HTTPEngine",
             dependencies: ["Cryptography", "Networking", "Scheduling", "COpenSSL", "CSocket"],
+            swiftSettings: settings),
+        // Files, standard streams, signals: what the program needs of the system.
+        .target(
+            name: "Platform", dependencies: ["Cryptography", "CAllocator", "CProcess"],
             swiftSettings: settings),
         .target(
             name: "Cryptography", dependencies: ["COpenSSL", "CArgon2", "CScrypt", "CScryptLanes"],
@@ -148,10 +167,34 @@ let package = Package(
             ],
             swiftSettings: settings),
         .testTarget(
+            name: "PlatformTests", dependencies: ["Platform", "Cryptography", "TestPrimitives"],
+            swiftSettings: settings),
+        .testTarget(
+            name: "AgentClientTests",
+            dependencies: [
+                "AgentClient", "AuthCore", "Cryptography", "Fetching", "Platform", "Scheduling",
+                "StrictJSON", "TestPrimitives",
+            ],
+            swiftSettings: settings),
+        .testTarget(
+            name: "ConfigurationTests",
+            dependencies: [
+                "Configuration", "AuthAPI", "AuthCore", "AuthStorage", "Cryptography", "Fetching",
+                "HTTPEngine", "Networking", "Platform", "TestPrimitives",
+            ],
+            swiftSettings: settings),
+        .testTarget(
+            name: "ProvisioningTests",
+            dependencies: [
+                "Provisioning", "AuthCore", "AuthStorage", "Cryptography", "TestPrimitives",
+            ],
+            swiftSettings: settings),
+        .testTarget(
             name: "PosternTests",
             dependencies: [
-                "postern", "AuthAPI", "AuthCore", "AuthStorage", "Cryptography", "Fetching",
-                "HTTPEngine", "Networking", "Scheduling", "StrictJSON", "TestPrimitives",
+                "postern", "AuthAPI", "AuthCore", "AuthStorage", "Configuration", "Cryptography",
+                "Fetching", "HTTPEngine", "Networking", "Platform", "Provisioning", "Scheduling",
+                "StrictJSON", "TestPrimitives",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
             ],
@@ -173,10 +216,7 @@ let package = Package(
         .target(name: "CCurl", publicHeadersPath: "include"),
         // Not linked with libpq: it loads it. Needs the headers of libpq-dev.
         .target(name: "CPostgres", publicHeadersPath: "include"),
-        // Optimised in debug builds, too: the tests compute many hashes. -O3 is larger and not faster.
-        .target(
-            name: "CScryptLanes", publicHeadersPath: "include",
-            cSettings: [.unsafeFlags(["-O2"])]),
+        .target(name: "CScryptLanes", publicHeadersPath: "include"),
         .systemLibrary(name: "CSocket"),
         .systemLibrary(name: "COpenSSL", providers: [.apt(["libssl-dev"])]),
         .systemLibrary(name: "CArgon2", providers: [.apt(["libargon2-dev"])]),
@@ -200,5 +240,5 @@ if Context.environment["POSTERN_FUZZ"] != nil {
                 "Networking", "StrictJSON",
             ],
             path: "Tests/Fuzz", exclude: ["run.sh", "http.dict", "seeds"],
-            swiftSettings: settings + [.unsafeFlags(["-parse-as-library"])]))
+            swiftSettings: settings))
 }

@@ -1,6 +1,7 @@
 #include "CScryptLanes.h"
 
-#if defined(__x86_64__)
+// A build for the debugger has no kernels: they would be slower than libscrypt.
+#if defined(__x86_64__) && defined(__OPTIMIZE__)
 
 // No report can come from data that one thread owns, and the kernels would take ten times as long.
 #define NO_THREAD_SANITIZER __attribute__((no_sanitize("thread")))

@@ -37,12 +37,6 @@ import Testing
         }
     }
 
-    /// Ten that do something, the entry point, and what other people's tests link.
-    @Test func thereAreAtMostTwelveModules() {
-        #expect(targets.filter(\.isInSources).count <= 12)
-        #expect(Set(sources.map(\.module)).count <= 12)
-    }
-
     @Test func theGraphHasNoCycle() {
         var below: Set<String> = []
         // Each round takes the modules that use only modules taken before; a cycle is never taken.

@@ -20,12 +20,25 @@ struct Module {
         Module(
             "postern",
             [
-                "AuthAPI", "AuthStorage", "AuthCore", "Cryptography", "Fetching", "HTTPEngine",
-                "Networking", "Scheduling", "StrictJSON", "CAllocator", "CProcess",
-                "ArgumentParser",
-                "Logging", "TOMLKit",
+                "AgentClient", "Configuration", "Provisioning", "AuthAPI", "AuthStorage",
+                "AuthCore", "Cryptography", "Fetching", "HTTPEngine", "Networking", "Platform",
+                "Scheduling", "StrictJSON", "CProcess", "ArgumentParser", "Logging",
             ],
-            system: ["Dispatch", "Glibc", "SwiftOverlayShims", "Synchronization"]),
+            system: ["Dispatch", "Glibc", "Synchronization"]),
+        Module(
+            "AgentClient",
+            ["AuthCore", "Cryptography", "Fetching", "Platform", "Scheduling", "StrictJSON"],
+            system: ["Glibc", "Synchronization"]),
+        Module(
+            "Configuration",
+            [
+                "AuthAPI", "AuthStorage", "AuthCore", "Cryptography", "Fetching", "HTTPEngine",
+                "Networking", "Platform", "Scheduling", "CProcess", "TOMLKit",
+            ],
+            system: ["Dispatch", "Glibc"]),
+        Module(
+            "Provisioning", ["AuthCore", "Cryptography", "Fetching", "Platform", "StrictJSON"],
+            system: ["Synchronization"]),
         Module(
             "AuthAPI",
             [
@@ -46,6 +59,9 @@ struct Module {
         Module(
             "HTTPEngine", ["Cryptography", "Networking", "Scheduling", "COpenSSL", "CSocket"],
             system: ["Dispatch", "Glibc", "Synchronization"]),
+        Module(
+            "Platform", ["Cryptography", "CAllocator", "CProcess"],
+            system: ["Dispatch", "Glibc", "SwiftOverlayShims", "Synchronization"]),
         Module(
             "Cryptography", ["COpenSSL", "CArgon2", "CScrypt", "CScryptLanes"],
             system: ["Glibc", "Synchronization"]),

@@ -16,7 +16,7 @@ enum postern_scrypt_set {
     POSTERN_SCRYPT_AVX512,
 };
 
-// Whether this processor has the instructions. Always false where the program was not compiled for x86-64.
+// Whether this processor has the instructions. Always false where this was not compiled for x86-64, or not optimised.
 bool postern_scrypt_is_supported(enum postern_scrypt_set set);
 
 // The most blocks that are computed at once, at least 1; 0 where the set is not supported.

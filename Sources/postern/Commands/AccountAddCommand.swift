@@ -1,6 +1,8 @@
 internal import ArgumentParser
 internal import AuthCore
+internal import Configuration
 internal import Cryptography
+internal import Platform
 
 /// `postern account add`: creates a mailbox, also under a reserved name such as `postmaster`.
 struct AccountAddCommand: AsyncParsableCommand {

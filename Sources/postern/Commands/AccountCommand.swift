@@ -1,5 +1,8 @@
 internal import ArgumentParser
 internal import AuthCore
+internal import Configuration
+internal import Platform
+internal import Provisioning
 
 /// `postern account`: manages the accounts.
 struct AccountCommand: AsyncParsableCommand {

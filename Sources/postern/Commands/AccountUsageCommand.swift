@@ -1,5 +1,7 @@
 internal import ArgumentParser
 internal import AuthCore
+internal import Configuration
+internal import Platform
 
 /// `postern account usage`: shows or records how much mail accounts hold, as the mail store has
 /// counted it.

@@ -1,6 +1,8 @@
 internal import ArgumentParser
 internal import AuthCore
+internal import Configuration
 internal import Glibc
+internal import Platform
 internal import Scheduling
 internal import StrictJSON
 

@@ -1,5 +1,8 @@
 internal import ArgumentParser
 internal import AuthCore
+internal import Configuration
+internal import Platform
+internal import Provisioning
 
 /// `postern audit follow`: the changes of accounts, for a program that manages mailboxes.
 struct AuditFollowCommand: AsyncParsableCommand {

@@ -1,6 +1,9 @@
 internal import ArgumentParser
 internal import AuthStorage
+internal import Configuration
 internal import Glibc
+internal import Platform
+internal import Scheduling
 
 /// `postern backup`: copies the database while servers use it.
 struct BackupCommand: AsyncParsableCommand {

@@ -1,4 +1,6 @@
 internal import ArgumentParser
+internal import Configuration
+internal import Platform
 
 /// `postern check-config`: prints the effective settings, or all faults of the configuration.
 struct CheckConfigCommand: ParsableCommand {

@@ -1,6 +1,8 @@
 internal import ArgumentParser
 internal import AuthCore
 internal import AuthStorage
+internal import Configuration
+internal import Platform
 
 /// The options of every command that reads the configuration.
 ///

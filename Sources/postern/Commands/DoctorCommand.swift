@@ -1,6 +1,8 @@
 internal import ArgumentParser
 internal import AuthCore
 internal import AuthStorage
+internal import Configuration
+internal import Platform
 
 /// `postern doctor`: checks what a server needs, and says what to do.
 struct DoctorCommand: AsyncParsableCommand {

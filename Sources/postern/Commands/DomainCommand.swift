@@ -1,6 +1,8 @@
 internal import ArgumentParser
 internal import AuthCore
+internal import Configuration
 internal import Cryptography
+internal import Platform
 
 /// `postern domain`: manages the domains that are not in the configuration.
 struct DomainCommand: AsyncParsableCommand {

@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import AuthCore
+internal import Platform
 
 /// `postern hash-login`: manages the registrations of the hash-login API.
 struct HashLoginCommand: AsyncParsableCommand {

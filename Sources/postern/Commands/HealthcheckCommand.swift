@@ -1,6 +1,8 @@
 internal import ArgumentParser
+internal import Configuration
 internal import Fetching
 internal import HTTPEngine
+internal import Platform
 
 /// `postern healthcheck`: checks for a container runtime that the server runs.
 struct HealthcheckCommand: AsyncParsableCommand {

@@ -1,5 +1,7 @@
 internal import ArgumentParser
 internal import AuthCore
+internal import Configuration
+internal import Platform
 
 /// `postern key`: manages the signing keys.
 struct KeyCommand: AsyncParsableCommand {

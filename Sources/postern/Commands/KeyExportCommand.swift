@@ -1,5 +1,7 @@
 internal import ArgumentParser
 internal import AuthCore
+internal import Configuration
+internal import Platform
 
 /// `postern key export`: writes public keys for a mail store that reads them from files.
 struct KeyExportCommand: AsyncParsableCommand {

@@ -1,5 +1,7 @@
 internal import ArgumentParser
 internal import AuthStorage
+internal import Configuration
+internal import Platform
 
 /// `postern migrate`: brings the schema of the database up to date, or copies a database to another
 /// engine.

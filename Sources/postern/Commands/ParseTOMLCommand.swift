@@ -1,5 +1,7 @@
 internal import ArgumentParser
+internal import Configuration
 internal import Glibc
+internal import Platform
 
 /// `postern parse-toml`: what a server runs before it reads its configuration again
 /// (``TOMLTrial``). Not for users.

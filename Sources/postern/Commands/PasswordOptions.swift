@@ -2,6 +2,7 @@ internal import ArgumentParser
 internal import AuthCore
 internal import Dispatch
 internal import Glibc
+internal import Platform
 
 /// Where a command reads a new password from.
 struct PasswordOptions: ParsableArguments {

@@ -1,13 +1,17 @@
 // postern: the program.
 //
-// Owns the commands, the configuration, the assembly of the modules into a server, and what the
+// Owns the commands, the assembly of the modules into a server, and what the
 // modules get from outside: clock, random numbers, signals, files and the log. Never decides what
 // an account, a challenge or a token means.
 
+internal import AgentClient
 internal import ArgumentParser
 internal import AuthCore
 internal import AuthStorage
+internal import Configuration
 internal import Cryptography
+internal import Platform
+internal import Provisioning
 
 /// The program, with one subcommand for each task of an operator or an agent.
 struct Postern: AsyncParsableCommand {

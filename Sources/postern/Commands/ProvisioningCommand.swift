@@ -1,5 +1,7 @@
 internal import ArgumentParser
 internal import AuthCore
+internal import Configuration
+internal import Platform
 
 /// `postern provisioning`: what the receiver of account events has not accepted.
 struct ProvisioningCommand: AsyncParsableCommand {

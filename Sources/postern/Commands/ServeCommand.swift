@@ -1,5 +1,7 @@
 internal import ArgumentParser
+internal import Configuration
 internal import Glibc
+internal import Platform
 
 /// `postern serve`: runs the server.
 struct ServeCommand: AsyncParsableCommand {

@@ -1,7 +1,11 @@
+internal import AgentClient
 internal import ArgumentParser
 internal import AuthCore
+internal import Configuration
 internal import Fetching
 internal import Glibc
+internal import Platform
+internal import Scheduling
 internal import StrictJSON
 
 /// `postern signup`: signs an agent up at a running server.
@@ -57,7 +61,7 @@ struct SignupCommand: AsyncParsableCommand {
         let committing = AtomicFlag()
         stopOnSignal(unless: committing)
         let fetcher = Fetcher()
-        let client = AgentClient(server: server, send: { try await fetcher.send($0) })
+        let client = AgentAPIClient(server: server, send: { try await fetcher.send($0) })
         let path = json ? out : out ?? Credentials.standardPath(for: username)
         do {
             if let path { try checkWritable(path) }

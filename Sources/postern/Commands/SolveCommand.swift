@@ -1,7 +1,10 @@
-internal import ArgumentParser
+internal import AgentClient
+public import ArgumentParser
 internal import AuthCore
+internal import Configuration
 internal import Cryptography
 internal import Glibc
+internal import Platform
 internal import StrictJSON
 
 /// `postern solve`: solves the proof of work of one challenge, for scripts and for testing clients.

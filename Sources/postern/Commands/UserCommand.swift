@@ -1,6 +1,8 @@
 internal import ArgumentParser
 internal import AuthCore
+internal import Configuration
 internal import Cryptography
+internal import Platform
 
 /// `postern user`: manages the Pro users.
 struct UserCommand: AsyncParsableCommand {

@@ -1,5 +1,6 @@
 internal import AuthCore
 internal import AuthStorage
+internal import Configuration
 internal import Cryptography
 
 /// The database, the signing keys in it, and the clock.

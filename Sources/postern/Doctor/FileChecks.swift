@@ -1,6 +1,9 @@
 internal import AuthAPI
 internal import AuthStorage
+internal import Configuration
 internal import Glibc
+internal import Platform
+internal import Provisioning
 
 /// Who may read and write the files of a server.
 struct FileChecks {
@@ -82,7 +85,7 @@ struct FileChecks {
     }
 
     private func exposure(
-        of path: String, _ mode: mode_t, _ subject: String, private wanted: String
+        of path: String, _ mode: File.Mode, _ subject: String, private wanted: String
     ) -> Finding {
         let remedy = "run: chmod \(wanted) \(path)"
         if mode & 0o022 != 0 {

@@ -1,4 +1,5 @@
 internal import AuthCore
+internal import Platform
 internal import Scheduling
 
 /// One line of the log, as bytes.

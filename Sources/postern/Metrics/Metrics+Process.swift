@@ -1,5 +1,6 @@
 internal import AuthAPI
 internal import AuthCore
+internal import Platform
 
 extension Metrics {
     /// What was built, and what the kernel knows about this process, by the names of Prometheus.

@@ -1,8 +1,10 @@
 internal import AuthAPI
 internal import AuthCore
 internal import AuthStorage
+internal import Configuration
 internal import Cryptography
 internal import HTTPEngine
+internal import Platform
 internal import Scheduling
 internal import Synchronization
 

@@ -1,6 +1,8 @@
 internal import AuthCore
 internal import Cryptography
 internal import Logging
+internal import Platform
+internal import Provisioning
 
 /// The tasks that run at intervals, independent of requests: remove expired challenges, refresh the
 /// signing keys, rotate and export them, return free memory, remove old events, look up verified

@@ -1,5 +1,7 @@
 internal import AuthCore
+internal import Configuration
 internal import HTTPEngine
+internal import Platform
 
 /// The certificates of `[tls]`: whether a server can use them, and for how long.
 struct CertificateChecks {

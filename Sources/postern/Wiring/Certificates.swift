@@ -1,5 +1,7 @@
+internal import Configuration
 internal import Cryptography
 internal import HTTPEngine
+internal import Platform
 internal import Synchronization
 
 /// The certificates of `[tls]`, and the TLS of the listeners that uses them.

@@ -1,6 +1,8 @@
 package import AuthCore
+internal import Configuration
 internal import Glibc
 internal import Networking
+internal import Platform
 
 /// A server in the test profile that runs inside another program, for PosternTesting.
 ///

@@ -1,7 +1,9 @@
 internal import AuthAPI
 internal import AuthCore
+internal import Configuration
 internal import Fetching
 internal import Networking
+internal import Platform
 internal import Scheduling
 
 /// Fetches password hashes for AuthCore, under the operator's rules. Logins and registrations have

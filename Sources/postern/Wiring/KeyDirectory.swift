@@ -1,6 +1,8 @@
 internal import AuthCore
+internal import Configuration
 internal import Cryptography
 internal import Glibc
+internal import Platform
 
 /// A directory in which a mail store finds public keys.
 ///
@@ -30,8 +32,8 @@ struct KeyDirectory: Sendable {
     private static let bookkeeping = ".postern"
     private static let fileLimit = 65_536
     private static let listLimit = 1000
-    private static let readableByAll: mode_t = 0o644
-    private static let searchableByAll: mode_t = 0o755
+    private static let readableByAll: File.Mode = 0o644
+    private static let searchableByAll: File.Mode = 0o755
 
     let path: String
     /// The keys of each use have a list of their own, so that they may share a directory.
@@ -103,7 +105,7 @@ struct KeyDirectory: Sendable {
 
     /// The mode does not depend on the umask: a mail store runs as another user. A directory that
     /// exists is not changed.
-    private func makeDirectory(_ path: String, mode: mode_t) throws(KeyDirectoryError) {
+    private func makeDirectory(_ path: String, mode: File.Mode) throws(KeyDirectoryError) {
         if mkdir(path, mode) == 0 {
             guard chmod(path, mode) == 0 else { throw .file(path, .last) }
         } else if errno != EEXIST {

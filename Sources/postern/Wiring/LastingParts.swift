@@ -1,5 +1,6 @@
 internal import AuthAPI
 internal import AuthCore
+internal import Configuration
 internal import Cryptography
 internal import Fetching
 internal import Scheduling

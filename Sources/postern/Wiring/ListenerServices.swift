@@ -1,5 +1,6 @@
 internal import AuthAPI
 internal import AuthCore
+internal import Configuration
 internal import HTTPEngine
 
 /// What the listeners of a server serve, each in its place. It is built again when settings change.

@@ -1,7 +1,9 @@
 internal import AuthCore
 internal import AuthStorage
+internal import Configuration
 internal import Cryptography
 internal import Glibc
+internal import Platform
 
 /// The 32 bytes that encrypt the stored signing keys.
 ///

@@ -1,5 +1,7 @@
+internal import Configuration
 internal import HTTPEngine
 internal import Logging
+internal import Platform
 
 /// Reads the configuration again while the server runs, and applies what can change without a
 /// restart. With a fault nothing changes.

@@ -1,6 +1,8 @@
 internal import AuthCore
+internal import Configuration
 internal import HTTPEngine
 internal import Logging
+internal import Scheduling
 
 /// A server that has started. It must be stopped.
 ///

@@ -1,10 +1,13 @@
 internal import AuthAPI
 internal import AuthCore
 internal import AuthStorage
+internal import Configuration
 internal import Cryptography
 internal import Glibc
 internal import HTTPEngine
 internal import Logging
+internal import Platform
+internal import Provisioning
 internal import Scheduling
 
 /// One run of the server, from its configuration to its graceful stop.

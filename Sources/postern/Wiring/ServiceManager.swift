@@ -1,5 +1,7 @@
 internal import CProcess
+internal import Configuration
 internal import Glibc
+internal import Scheduling
 
 /// The service manager that started this process (systemd), and what it is told of the state of the
 /// process (sd_notify(3)).

@@ -1,8 +1,10 @@
 internal import AuthAPI
+internal import Configuration
 internal import Cryptography
 internal import Glibc
 internal import HTTPEngine
 internal import Networking
+internal import Platform
 
 /// The listeners for mail stores, mail servers and proxies.
 enum ServicesListener {

@@ -1,4 +1,5 @@
 internal import AuthCore
+internal import Configuration
 internal import Logging
 internal import Synchronization
 

@@ -1,5 +1,6 @@
 internal import AuthAPI
 internal import AuthCore
+internal import Configuration
 internal import Fetching
 internal import Networking
 

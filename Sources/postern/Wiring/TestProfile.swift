@@ -1,4 +1,5 @@
 internal import AuthCore
+internal import Configuration
 internal import Cryptography
 
 /// What the test profile has and no other: a clock that can be set, and `/test/…`.

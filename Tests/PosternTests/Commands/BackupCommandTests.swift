@@ -1,7 +1,9 @@
 import ArgumentParser
 import AuthStorage
+import TestPrimitives
 import Testing
 
+@testable import Platform
 @testable import postern
 
 @Suite struct BackupCommandTests {

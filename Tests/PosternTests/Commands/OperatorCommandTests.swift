@@ -2,6 +2,7 @@ import ArgumentParser
 import AuthCore
 import AuthStorage
 import StrictJSON
+import TestPrimitives
 import Testing
 
 @testable import postern

@@ -1,5 +1,7 @@
 import Dispatch
 import Glibc
+import Platform
+import TestPrimitives
 import Testing
 
 @testable import postern

@@ -2,6 +2,7 @@ import AuthCore
 import StrictJSON
 import Testing
 
+@testable import Platform
 @testable import postern
 
 @Suite struct LogLineTests {

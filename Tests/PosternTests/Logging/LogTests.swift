@@ -4,8 +4,10 @@ import HTTPEngine
 import Logging
 import Networking
 import StrictJSON
+import TestPrimitives
 import Testing
 
+@testable import Configuration
 @testable import postern
 
 @Suite struct LogTests {

@@ -5,8 +5,10 @@ import HTTPEngine
 import Networking
 import Scheduling
 import StrictJSON
+import TestPrimitives
 import Testing
 
+@testable import Configuration
 @testable import postern
 
 @Suite struct ApplicationTests {

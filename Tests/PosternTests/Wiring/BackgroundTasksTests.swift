@@ -5,6 +5,8 @@ import Fetching
 import Logging
 import Testing
 
+@testable import Configuration
+@testable import Provisioning
 @testable import postern
 
 @Suite struct BackgroundTasksTests {

@@ -6,6 +6,7 @@ import Networking
 import Synchronization
 import Testing
 
+@testable import Configuration
 @testable import postern
 
 @Suite(.timeLimit(.minutes(10))) struct GuardedHashFetcherTests {

@@ -1,8 +1,11 @@
 import Glibc
 import HTTPEngine
 import Networking
+import TestPrimitives
 import Testing
 
+@testable import Configuration
+@testable import Platform
 @testable import postern
 
 @Suite struct InheritedSocketsTests {
@@ -35,15 +38,21 @@ import Testing
         InheritedSockets(environment: variables, process: 42, first: first)
     }
 
+    private func load(
+        _ sockets: InheritedSockets, file: String = ""
+    ) throws(ConfigFaults) -> Config {
+        var loader = ConfigLoader(readFile: { _ throws(FileError) in file })
+        loader.inherited = sockets.layer
+        return try loader.load().config
+    }
+
     @Test func theyTakeThePlaceOfTheAddressesOfTheirNames() throws {
         listening(3, from: Self.base)
         let sockets = taken(variables("3", "public:services:public"), first: Self.base)
         let port = try #require(SocketAddress(boundTo: Self.base)?.port)
         let services = try #require(SocketAddress(boundTo: Self.base + 1)?.port)
-        var loader = loader(
-            file: "server.port = 1\nserver.host = \"::1\"\nservices.secret_file = \"s\"")
-        loader.inherited = sockets.layer
-        let config = try loader.load().config
+        let config = try load(
+            sockets, file: "server.port = 1\nserver.host = \"::1\"\nservices.secret_file = \"s\"")
         #expect(config.server.host == "0.0.0.0" && config.server.port == port)
         #expect(config.services.listen?.text == "0.0.0.0:\(services)")
         let places = try ListenPlace.all(config, sockets)
@@ -54,9 +63,9 @@ import Testing
     /// Others could ask without a secret.
     @Test func theRulesOfTheSettingsApplyToThem() throws {
         listening(1, from: Self.base + 10)
-        var loader = loader()
-        loader.inherited = taken(variables("1", "services"), first: Self.base + 10).layer
-        let found = faults(loader)
+        let sockets = taken(variables("1", "services"), first: Self.base + 10)
+        let error = #expect(throws: ConfigFaults.self) { try load(sockets) }
+        let found = error?.faults.map(\.shown) ?? []
         #expect(found.count == 1)
         #expect(
             found.first?.hasPrefix("the inherited socket services: services.listen: 0.0.0.0:")
@@ -124,7 +133,8 @@ import Testing
         }
         let sockets = taken(
             variables("4", "public:redirect:public:services"), first: Self.base + 60)
-        var loader = loader(
+        let config = try load(
+            sockets,
             file: """
                 server.public_url = "https://a.test"
                 services.secret_file = "s"
@@ -135,8 +145,7 @@ import Testing
                   { address = "127.0.0.1:4", serves = "services" },
                 ]
                 """)
-        loader.inherited = sockets.layer
-        let places = try ListenPlace.all(try loader.load().config, sockets)
+        let places = try ListenPlace.all(config, sockets)
         #expect(places.map(\.service.name) == ["public", "public", "redirect", "services"])
         #expect(places.map(\.usesTLS) == [true, false, false, false])
         #expect(

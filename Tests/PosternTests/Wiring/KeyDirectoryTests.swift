@@ -1,7 +1,9 @@
 import AuthCore
 import Glibc
+import TestPrimitives
 import Testing
 
+@testable import Platform
 @testable import postern
 
 /// A directory of public keys that a mail store reads.

@@ -2,6 +2,7 @@ import Cryptography
 import Testing
 
 @testable import AuthCore
+@testable import Configuration
 @testable import postern
 
 /// Which files each layout has.

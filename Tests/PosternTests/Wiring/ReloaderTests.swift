@@ -2,8 +2,11 @@ import AuthCore
 import Logging
 import StrictJSON
 import Synchronization
+import TestPrimitives
 import Testing
 
+@testable import Configuration
+@testable import Platform
 @testable import postern
 
 @Suite struct ReloaderTests {

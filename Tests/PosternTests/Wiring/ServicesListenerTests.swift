@@ -3,8 +3,10 @@ import Cryptography
 import Glibc
 import HTTPEngine
 import Networking
+import TestPrimitives
 import Testing
 
+@testable import Configuration
 @testable import postern
 
 @Suite struct ServicesListenerTests {

@@ -7,6 +7,8 @@ import Synchronization
 import TestPrimitives
 import Testing
 
+@testable import Configuration
+@testable import Platform
 @testable import postern
 
 /// What is done with the signing keys at intervals.

@@ -1,0 +1,197 @@
+public import AuthCore
+internal import Synchronization
+
+/// Sends account events to their receiver until it has accepted each of them.
+///
+/// Guarantees: at most `inFlight` at once; an event is sent only when the receiver has accepted all
+/// earlier ones of its address, so that a mailbox is not removed after the next account with the
+/// address was made; an event that is not accepted is sent again, later each time, and delays no
+/// other address. While the receiver is not available, one event at a time is tried. What
+/// is still to be sent is in the database, so that a stop loses nothing; an event may be sent
+/// twice.
+public final class EventDelivery: Sendable {
+    public struct Settings: Sendable {
+        /// Events that are sent at once.
+        let inFlight: Int
+        /// How long one attempt may take.
+        let timeout: Duration
+        /// The longest time between two attempts for an event that was not accepted.
+        let maxRetryInterval: Duration
+
+        public init(
+            inFlight: Int = 8, timeout: Duration = .seconds(10),
+            maxRetryInterval: Duration = .seconds(600)
+        ) {
+            self.inFlight = inFlight
+            self.timeout = timeout
+            self.maxRetryInterval = maxRetryInterval
+        }
+    }
+
+    /// What an operator should know.
+    public enum Report: Equatable, Sendable {
+        /// - Parameter count: how many answers of this kind there were since the last report.
+        case rejected(PendingEvent, cause: String, count: Int)
+        case unavailable(cause: String, count: Int)
+        case availableAgain
+    }
+
+    /// The time after the first failure. It doubles with each further one.
+    static let firstWait = Duration.seconds(1)
+    /// The longest time between two attempts while the receiver is not available.
+    static let longestPause = Duration.seconds(30)
+    /// An event whose sender ends without a word is due again after its timeout and this time.
+    private static let grace = Duration.seconds(5)
+    /// One call of ``run()`` takes no new events after this time, so that the task can be given to
+    /// another server.
+    private static let roundTime = Duration.seconds(30)
+
+    private struct State {
+        /// Failures in a row that are the receiver's, those of one pause counted once.
+        var failures = 0
+        /// No event is sent before this time.
+        var resume: Instant?
+        var rejections = FoldedReports()
+        var outages = FoldedReports()
+    }
+
+    private let queue: any DeliveryQueue
+    private let settings: Settings
+    private let send: @Sendable (AccountEvent, Instant) async -> EventReceiver.Answer
+    private let report: @Sendable (Report) -> Void
+    private let clock: @Sendable () -> Instant
+    private let jitter: @Sendable () -> Double
+    private let state = Mutex(State())
+
+    /// - Parameters:
+    ///   - report: must return at once.
+    ///   - jitter: the part of a wait that is waited, so that events that failed together are not
+    ///     sent together again.
+    public init(
+        _ queue: any DeliveryQueue, settings: Settings,
+        send: @escaping @Sendable (AccountEvent, Instant) async -> EventReceiver.Answer,
+        report: @escaping @Sendable (Report) -> Void, clock: @escaping @Sendable () -> Instant,
+        jitter: @escaping @Sendable () -> Double = { Double.random(in: 0.5...1) }
+    ) {
+        self.queue = queue
+        self.settings = settings
+        self.send = send
+        self.report = report
+        self.clock = clock
+        self.jitter = jitter
+    }
+
+    /// Sends what is due. Attempts that have begun are ended, also when the caller is cancelled.
+    public func run() async throws {
+        let begin = clock()
+        guard width(at: begin) > 0, try await queue.hasDueEvent(at: begin) else { return }
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            var sending = 0
+            while true {
+                let now = clock()
+                let isOver = Task.isCancelled || now.since(begin) >= Self.roundTime
+                let free = isOver ? 0 : width(at: now) - sending
+                if free > 0 {
+                    let lease = now.advanced(by: settings.timeout + Self.grace)
+                    let taken = try await queue.takeDueEvents(at: now, until: lease, limit: free)
+                    for pending in taken {
+                        group.addTask { try await self.deliver(pending) }
+                    }
+                    sending += taken.count
+                }
+                guard sending > 0 else { return }
+                try await group.next()
+                sending -= 1
+            }
+        }
+    }
+
+    /// How many events may be sent at once.
+    private func width(at now: Instant) -> Int {
+        state.withLock { state in
+            guard let resume = state.resume else { return settings.inFlight }
+            // A clock that was set back must not stop the deliveries.
+            return now >= resume || resume.since(now) > Self.longestPause ? 1 : 0
+        }
+    }
+
+    private func deliver(_ pending: PendingEvent) async throws {
+        // Not cancelled with the caller: the answer to what was sent is noted.
+        try await Task {
+            let answer = await send(pending.event, clock())
+            try await note(answer, to: pending, at: clock())
+        }.value
+    }
+
+    private func note(
+        _ answer: EventReceiver.Answer, to pending: PendingEvent, at now: Instant
+    ) async throws {
+        let number = pending.event.number
+        switch answer {
+        case .accepted:
+            endOutage()
+            _ = try await queue.noteAccepted(number, at: now)
+        case .rejected(let cause):
+            endOutage()
+            if let count = state.withLock({ $0.rejections.note(at: now) }) {
+                report(.rejected(pending, cause: cause, count: count))
+            }
+            let wait = wait(after: pending.attempts, atMost: settings.maxRetryInterval)
+            try await queue.postpone(number, until: now.advanced(by: wait))
+        case .unavailable(let cause):
+            let resume = beginPause(at: now, because: cause)
+            let wait = wait(after: pending.attempts, atMost: Self.longestPause)
+            try await queue.postpone(number, until: max(resume, now.advanced(by: wait)))
+        }
+    }
+
+    private func endOutage() {
+        let hasEnded = state.withLock { state in
+            defer {
+                state.failures = 0
+                state.resume = nil
+            }
+            return state.failures > 0
+        }
+        if hasEnded { report(.availableAgain) }
+    }
+
+    /// - Returns: when the next event is sent.
+    private func beginPause(at now: Instant, because cause: String) -> Instant {
+        let (resume, count) = state.withLock { state in
+            let count = state.outages.note(at: now)
+            // Those that were sent together fail together.
+            if let resume = state.resume, now < resume { return (resume, count) }
+            state.failures += 1
+            let wait = wait(after: Int64(state.failures), atMost: Self.longestPause)
+            let resume = now.advanced(by: wait)
+            state.resume = resume
+            return (resume, count)
+        }
+        if let count { report(.unavailable(cause: cause, count: count)) }
+        return resume
+    }
+
+    /// The time until the next attempt: doubled with each failure, up to a bound, and a random part
+    /// of it.
+    private func wait(after failures: Int64, atMost bound: Duration) -> Duration {
+        let doublings = Int(min(max(failures, 1) - 1, 20))
+        return min(bound, Self.firstWait * (1 << doublings)) * jitter()
+    }
+}
+
+/// Reports of one kind: the first at once, those of the next minute as a number with the next one.
+private struct FoldedReports {
+    private static let interval = Duration.seconds(60)
+    private var last: Instant?
+    private var count = 0
+
+    /// - Returns: how many to report; `nil` while they are folded.
+    mutating func note(at now: Instant) -> Int? {
+        count += 1
+        if let last, now >= last, now.since(last) < Self.interval { return nil }
+        last = now
+        defer { count = 0 }
+        return count
+    }
+}
