@@ -137,7 +137,7 @@ public struct ErrorResponse: Error, Equatable, CustomStringConvertible {
     var hint: String?
     var documentation: String?
 
-    /// Reads an error of the agent API. A body of another shape gives no explanation.
+    /// Reads an error of the agent API. If the body has another form, there is no explanation.
     init(_ response: FetchedResponse) {
         let error = (try? JSONValue.parse(response.body))?.object?["error"]?.object
         status = response.status

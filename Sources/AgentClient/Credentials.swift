@@ -2,7 +2,7 @@ public import AuthCore
 public import Platform
 internal import StrictJSON
 
-/// The credentials of an agent as its credentials file holds them: one JSON object, mode 0600.
+/// The credentials of an agent, in the form of its credentials file: one JSON object, mode 0600.
 ///
 /// Everybody who reads the file can read the mailbox. The server keeps only a digest of the API
 /// key, so a lost file cannot be replaced.

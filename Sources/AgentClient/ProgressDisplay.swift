@@ -2,7 +2,7 @@ internal import Glibc
 internal import Platform
 
 /// The progress of a proof of work. Each try succeeds with the same probability, so the end is not
-/// known; the bar shows the probability of a success by now.
+/// known. The bar shows the probability that a solution has been found by now.
 struct Progress: Equatable, Sendable {
     let elapsed: Duration
     let tries: Int
@@ -21,8 +21,8 @@ struct Progress: Equatable, Sendable {
     }
 
     /// One line of at most `width` characters: bar, number of tries and the mean, rate, time,
-    /// probability of a success by now, and the mean time of a success. Parts that do not fit are
-    /// left out, the last ones first.
+    /// probability of a success by now, and the mean time to a success. If it is too long, parts
+    /// are left out, beginning with the last one.
     func render(width: Int) -> String {
         var parts = [
             "\(tries) of about \(Int(expectedTries)) tries",

@@ -63,7 +63,7 @@ public struct ServerChallenge: Sendable {
         }
     }
 
-    /// The difference of the server's own times, so that the client's clock may be wrong.
+    /// The difference of the server's own times. It does not depend on the client's clock.
     private static func lifetime(_ claims: JSONObject) -> Duration {
         guard let issued = claims.present("iat")?.integer,
             let expiry = claims.present("exp")?.integer,

@@ -15,8 +15,8 @@ public struct SignupFlow: Sendable {
     let display: ProgressDisplay
     let threads: Int
     let kernel: Scrypt.Kernel
-    /// Set when the request that may create an account is sent: from then on only this process can
-    /// have its API key.
+    /// Set when the request that may create an account is sent. From then on only this process can
+    /// receive the API key.
     let committing: AtomicFlag
 
     public init(
@@ -61,7 +61,7 @@ public struct SignupFlow: Sendable {
     }
 }
 
-/// Why a signup has created no account, or its credentials are in no file.
+/// Why a signup created no account, or why its credentials could not be saved.
 public enum SignupError: Error, Equatable, CustomStringConvertible {
     case neverInTime(threads: Int)
     case credentialsExist(path: String)

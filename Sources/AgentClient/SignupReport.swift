@@ -9,7 +9,7 @@ public struct SignupReport: Sendable {
     let path: String?
     var capability: String?
     var mailServer: MailServer?
-    /// Why there is no mail store in the report. The account exists nevertheless.
+    /// The reason if the report has no mail store. The account exists in this case, too.
     var remark: String?
 
     public init(_ credentials: Credentials, path: String?) {

@@ -23,7 +23,7 @@ public struct Solution: Equatable, Sendable {
     public let digest: [UInt8]
 }
 
-/// Searches a solution on several threads, and counts the nonces that have been tried.
+/// Searches for a solution on several threads, and counts the nonces that have been tried.
 ///
 /// Thread `i` of `n` tries the nonces i, i + n, i + 2n, …, several of them in one pass. All threads
 /// stop within one pass after the first success, after ``stop()``, and after the caller was
@@ -42,7 +42,8 @@ public final class Solver: Sendable {
         self.assignment = assignment
         self.threads = threads
         self.kernel = kernel
-        // A pass with more nonces takes longer, and its other nonces are of no use when one fits.
+        // A pass with more nonces takes longer. When one nonce fits, the work for the others of the
+        // pass is wasted.
         passTries = max(1, min(kernel.lanes, Int(assignment.expectedTries) / threads))
         pool = WorkerPool(name: "solver", lanes: threads, depth: 0)
     }

@@ -2,13 +2,13 @@
 public enum AccessSampling: Equatable, Sendable {
     case all
     case errors
-    /// This part of the other requests, between 0 and 1.
+    /// The part of the other requests that has a line, between 0 and 1.
     case share(Double)
 
     static let leastShare = 0.000_001
 
-    /// The ids of requests are spread over the numbers up to `UInt64.max`; a request whose number
-    /// is not above this has a line.
+    /// A hash spreads the ids of requests over the numbers up to `UInt64.max`. A request has a line
+    /// if its hash is not above this threshold.
     public var threshold: UInt64 {
         switch self {
         case .all: .max

@@ -76,7 +76,7 @@ public struct LimitSection: Sendable {
     public var hashLoginBurst = 5
 
     static let settings =
-        // It also decides how pools and connections are shared.
+        // It also decides how pools and connections are divided between clients.
         [Setting("limits.enabled", \.limits.enabled, .boolean)] + rates.map(\.reloadable)
 
     private static let rates = [

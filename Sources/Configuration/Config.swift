@@ -2,7 +2,7 @@ public import AuthCore
 public import AuthStorage
 internal import HTTPEngine
 
-/// Everything that an operator can set. It is built and checked once at start.
+/// All settings of an operator. They are read and checked once at start.
 ///
 /// Each value is one that its ``Setting`` accepts, and the values are consistent with each other.
 /// To add a setting, add a documented field to its section, a line to the table of the section, and
@@ -59,7 +59,7 @@ public struct Config: Sendable {
             hashLogin.allowPrivateNetworks = true
             hashLogin.ports = []
             storage.url = .inMemory
-            // Clients that stop the server know that they have no request on its way.
+            // A client that stops the server knows that it has sent no further request.
             server.engine.drainGrace = .zero
         }
     }

@@ -1,23 +1,24 @@
 internal import AuthStorage
 
-/// What a configuration that was read again changes in a server that runs.
+/// The changes to a running server when its configuration was read again.
 public struct ConfigChange: Sendable {
-    /// A setting whose value is another one.
+    /// A setting whose value has changed.
     public struct Item: Equatable, Sendable {
         public let key: String
-        /// As TOML; `unset` without one. Never a value that may be secret.
+        /// The value as TOML, or `unset` if there is none. A value that may be secret is never
+        /// shown.
         public let old: String
         public let new: String
     }
 
-    /// What the server is to do from now on: the new values of the settings that can change while
-    /// it runs, and the present ones of all others.
+    /// The configuration from now on. Settings that can change while the server runs have their new
+    /// values; all others keep the present ones.
     public let result: LoadedConfig
     public let applied: [Item]
     /// What a restart would change.
     public let postponed: [Item]
 
-    /// - Throws: the rules that the new values break together with those that stay.
+    /// - Throws: the rules that the combination of new and present values breaks.
     public init(from present: LoadedConfig, to next: LoadedConfig) throws(ConfigFaults) {
         var config = present.config
         var sources = present.sources

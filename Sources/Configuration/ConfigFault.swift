@@ -1,4 +1,4 @@
-/// One fault of the configuration: where it is, the key, what is wrong and what is accepted.
+/// One fault of the configuration: its place, the key, the problem and the accepted values.
 public struct ConfigFault: Equatable, Sendable {
     let source: ConfigSource
     let key: String
@@ -35,7 +35,7 @@ public struct ConfigFaults: Error, Equatable, CustomStringConvertible {
     }
 }
 
-/// Where a value came from, so that the operator knows where to correct it.
+/// The source of a value, so that the operator knows where to correct it.
 public enum ConfigSource: Equatable, Sendable {
     case defaultValue
     case file(path: String, line: Int?)

@@ -37,12 +37,13 @@ public struct ConfigFile {
     }
 
     /// The TOML parser aborts the process (an assertion) on some texts that are not TOML, such as
-    /// `a = [}`. Then this says so, and the exit code is that of a faulty configuration.
+    /// `a = [}`. This handler then prints the reason, and the exit code is that of a faulty
+    /// configuration.
     private static func parse(_ text: String) throws -> TOMLTable {
         let previous = signal(SIGABRT) { _ in
             let message: StaticString = """
                 The configuration file is not TOML, see https://toml.io: the parser gave up and \
-                named no line. Look for a bracket or a quote too few.
+                named no line. Look for a missing bracket or quote.
 
                 """
             write(STDERR_FILENO, message.utf8Start, message.utf8CodeUnitCount)
@@ -98,8 +99,8 @@ public struct ConfigFile {
                 + siblings.map { $0.dropFirst(section.count + 1) }.joined(separator: ", ")
     }
 
-    /// The line on which each key is written, for faults: the TOML parser does not report it. Keys
-    /// that this simple reading does not find (in inline tables) have no line.
+    /// The line number of each key, for faults, because the TOML parser does not report it. Keys
+    /// that this simple search does not find (in inline tables) have no line number.
     private static func keyLines(of text: String) -> [String: Int] {
         var lines: [String: Int] = [:]
         var table = ""

@@ -13,7 +13,7 @@ public struct ConfigLoader: Sendable {
     public var environment: [String: String]
     /// The options of the command line that are settings.
     public var flags: [Flag]
-    /// The settings that inherited sockets take the place of.
+    /// The settings that inherited sockets replace.
     public var inherited = ConfigLayer()
     /// Returns the text of a file. Tests replace it.
     public var readFile: @Sendable (String) throws(FileError) -> String
@@ -122,7 +122,7 @@ public struct LoadedConfig: Sendable {
     public let config: Config
     let sources: [String: ConfigSource]
 
-    /// What is allowed, but an operator should know.
+    /// Warnings: settings that are allowed but risky.
     public var warnings: [ConfigFault] { ConfigRules.warnings(in: config, sources: sources) }
 
     /// Every setting as TOML with its source as a comment. The value from a `…_FILE` variable is
@@ -159,7 +159,7 @@ public struct LoadedConfig: Sendable {
 }
 
 extension RawValue {
-    /// The value without what may be the password of a URL, so that a fault can show it.
+    /// The value without parts that may be the password of a URL, so that a fault can show it.
     fileprivate var withoutPasswords: RawValue {
         switch self {
         case .untyped(let text): .untyped(Database.hidingPasswords(in: text))

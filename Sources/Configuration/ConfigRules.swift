@@ -25,7 +25,7 @@ struct ConfigRules {
         return rules.faults
     }
 
-    /// - Returns: what the configuration allows, but an operator should know.
+    /// - Returns: warnings about settings that are allowed but risky.
     static func warnings(
         in config: Config, sources: [String: ConfigSource]
     ) -> [ConfigFault] {
@@ -33,23 +33,23 @@ struct ConfigRules {
         if config.profile == .test, let key = rules.exposedListener {
             rules.add(
                 key, "can be reached by other machines, in the test profile",
-                "whoever reaches it can act as every user and remove everything")
+                "anyone who can connect can act as every user and remove everything")
         }
         guard config.profile == .production else { return rules.faults }
         if !config.limits.enabled {
             rules.add(
                 "limits.enabled", "is off in the production profile",
-                "without limits one client can use up the server, and passwords can be guessed")
+                "without limits one client can overload the server, and passwords can be guessed")
         }
         if config.database.isExposed {
             rules.add(
                 "storage.url", "names a server on another machine without sslmode=verify-full",
-                "somebody on the way could read and change what is stored; add it, with"
-                    + " sslrootcert where the authority is your own")
+                "an attacker on the network could read and change the data; add it, and"
+                    + " sslrootcert if the authority is your own")
         }
         if config.provisioning.url?.isExposed == true {
             rules.add(
-                "provisioning.url", "is http, so addresses can be read on the way",
+                "provisioning.url", "is http, so addresses can be read on the network",
                 "use https, or a receiver on this machine")
         }
         return rules.faults
@@ -75,7 +75,7 @@ struct ConfigRules {
         }
         if let url = config.server.publicURL, !url.isHTTPS, !url.isLoopback {
             add(
-                "server.public_url", "is http, so tokens and passwords can be read on the way",
+                "server.public_url", "is http, so tokens and passwords can be read on the network",
                 "use https, with a certificate in tls.certificates or a proxy that terminates TLS")
         }
         checkPasswordCost()
@@ -95,8 +95,8 @@ struct ConfigRules {
         }
     }
 
-    /// The least costs of Argon2id that resist guessing alike: memory in KiB and passes (OWASP,
-    /// Password Storage Cheat Sheet).
+    /// The minimum costs of Argon2id, all equally resistant to guessing: memory in KiB and passes
+    /// (OWASP, Password Storage Cheat Sheet).
     private static let leastCosts = [(47_104, 1), (19_456, 2), (12_288, 3), (9_216, 4), (7_168, 5)]
 
     private mutating func checkPasswordCost() {
@@ -302,8 +302,8 @@ struct ConfigRules {
         add(
             key,
             "can be reached by other machines, which the test profile does not allow",
-            "listen on 127.0.0.1 or ::1, or set testing.exposed where nobody else reaches it, as in"
-                + " a container: whoever does can act as every user and remove everything")
+            "listen on 127.0.0.1 or ::1, or set testing.exposed if nobody else can connect, as in a"
+                + " container: anyone who can may act as every user and remove everything")
     }
 
     private mutating func checkServices() {
@@ -316,7 +316,7 @@ struct ConfigRules {
         if let address = services.socketmap, !address.isLocal {
             add(
                 "services.socketmap", "\(address.text) can be reached by other machines",
-                "listen on 127.0.0.1, [::1] or a unix socket: who asks there sends no secret")
+                "listen on 127.0.0.1, [::1] or a unix socket: its clients send no secret")
         }
         if services.socketmap != nil, services.socketmap == services.listen {
             add(

@@ -1,7 +1,7 @@
 internal import Platform
 
 /// Reads the settings from the environment: `POSTERN_SERVER_PORT` for `server.port`, and
-/// `POSTERN_SERVER_PORT_FILE` for a file that holds the value.
+/// `POSTERN_SERVER_PORT_FILE` for a file that contains the value.
 ///
 /// Every variable that begins with `POSTERN_` is known, injected by a container platform, or a
 /// fault.

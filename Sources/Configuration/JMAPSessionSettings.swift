@@ -14,7 +14,8 @@ public struct JMAPSessionSettings: Sendable {
     }
 
     var source = Source.configured
-    /// The mail store as this server reaches it; `mail.jmap_url`, as clients reach it, without one.
+    /// The URL at which this server reaches the mail store. Without one it is `mail.jmap_url`,
+    /// which clients use.
     var storeURL: BaseURL?
     /// Where the store serves the object. Cyrus IMAP redirects `/.well-known/jmap` to it.
     public var path = "/jmap/"
@@ -51,8 +52,8 @@ public struct JMAPSessionSettings: Sendable {
 }
 
 extension MailSection {
-    /// The mail store as this server reaches it; `nil` while session objects are configured, and
-    /// without a mail store.
+    /// The URL at which this server reaches the mail store. It is `nil` without a mail store, and
+    /// if session objects are made from the settings.
     public var proxiedStoreURL: BaseURL? {
         guard jmapSession.source == .proxy, let jmapURL else { return nil }
         return jmapSession.storeURL ?? jmapURL

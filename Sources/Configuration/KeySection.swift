@@ -4,11 +4,11 @@ public import Cryptography
 public struct KeySection: Sendable {
     /// The age at which a signing key is replaced; zero for never.
     public var rotateEvery = Duration.zero
-    /// Where the server writes the public capability keys; without it nowhere.
+    /// Where the server writes the public capability keys. Without it they are not written.
     public var exportDirectory: String?
     public var exportLayout = KeyLayout.pem
 
-    /// Keys must overlap for less time than they are used.
+    /// The time in which two keys overlap must be shorter than the time in which a key signs.
     static let shortestRotation = Duration.seconds(86_400)
 
     static let settings = [
@@ -20,7 +20,7 @@ public struct KeySection: Sendable {
     ]
 }
 
-/// Which files a directory of public keys has.
+/// The files in a directory of public keys.
 public enum KeyLayout: String, CaseIterable, Sendable {
     /// One file with the key that signs now: Cyrus IMAP reads every file of its directory, and
     /// accepts the tokens of one RSA key only.
@@ -39,7 +39,7 @@ public enum KeyLayout: String, CaseIterable, Sendable {
         }
     }
 
-    /// Clauses for an error: what does not take an algorithm, and what to do.
+    /// Clauses for an error: the mail store that does not verify the algorithm, and the remedy.
     public func mismatch(with algorithm: SignatureAlgorithm) -> (problem: String, remedy: String) {
         let taken = SignatureAlgorithm.allCases.filter(takes).map { "\"\($0.rawValue)\"" }
         let store = self == .cyrus ? "Cyrus IMAP" : "Dovecot"

@@ -1,7 +1,7 @@
 public import HTTPEngine
 internal import Networking
 
-/// One listener for HTTP, by its table in `[[server.listeners]]` or by `server.host` and
+/// One listener for HTTP, from its table in `[[server.listeners]]` or from `server.host` and
 /// `server.port`.
 public struct ListenerSettings: Equatable, Sendable {
     /// What is served there.
@@ -11,7 +11,8 @@ public struct ListenerSettings: Equatable, Sendable {
         case redirect
     }
 
-    /// The settings of a single plain listener, which are not set beside listeners.
+    /// The settings of a single plain listener. They must not be set together with
+    /// `server.listeners`.
     static let shortForm = ["server.host", "server.port", "server.proxy_protocol"]
 
     public let address: ListenerAddress
@@ -100,7 +101,7 @@ struct TableFields {
     /// Every field was taken, and had an accepted value.
     var areAccepted: Bool { fields.isEmpty && !hasFault }
 
-    /// - Returns: nil where there is no such field; where its value is not accepted, too, and then
+    /// - Returns: nil if there is no such field. Also nil if its value is not accepted; then
     ///   ``areAccepted`` is false.
     mutating func take<Value>(_ name: String, _ syntax: Syntax<Value>) -> Value? {
         guard let raw = fields.removeValue(forKey: name) else { return nil }

@@ -24,7 +24,7 @@ public struct MailSection: Sendable {
     /// RFC 8620 §7.3: with `{types}`, `{closeafter}` and `{ping}`.
     public var jmapEventSourcePath =
         "/jmap/eventsource/?types={types}&closeafter={closeafter}&ping={ping}"
-    /// Where the rest of the session object comes from.
+    /// The source of the rest of the session object.
     public var jmapSession = JMAPSessionSettings()
     /// The limits in the session object, while it is configured.
     public var jmapLimits = JMAPDirectory.Limits()

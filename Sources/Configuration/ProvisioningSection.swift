@@ -22,7 +22,7 @@ public struct ProvisioningSection: Sendable {
         Setting(
             "provisioning.timeout", \.provisioning.timeout,
             .duration(.seconds(1) ... .seconds(60))),
-        // Each has a thread, and Dispatch has 255 for the whole process.
+        // Each uses a thread, and Dispatch has 255 threads for the whole process.
         Setting("provisioning.in_flight", \.provisioning.inFlight, .integer(1...64)),
         Setting(
             "provisioning.max_retry_interval", \.provisioning.maxRetryInterval,
@@ -43,14 +43,14 @@ public struct ReceiverURL: Equatable, Sendable {
 
     init?(_ text: String) {
         let rules = FetchRules(allowsHTTP: true, ports: .any)
-        // It has one error, which says nothing more.
+        // The parser has only one error, which gives no further information.
         guard let target = try? FetchTarget(text, under: rules) else { return nil }
         self.target = target
     }
 
     public var text: String { target.url }
 
-    /// Whether what is sent could be read on the way.
+    /// Whether events could be read on the network.
     var isExposed: Bool {
         guard target.scheme == .http else { return false }
         switch target.host {

@@ -10,7 +10,7 @@ public struct ServerSection: Sendable {
     var port: UInt16 = 8080
     /// The listeners for HTTP; without any there is one at `host` and `port`.
     var listeners: [ListenerSettings] = []
-    /// The proxies whose statements about client addresses are used.
+    /// The trusted proxies: client addresses are taken from their headers.
     public var proxies = TrustedProxies()
     /// The limits and deadlines; HTTPEngine owns their defaults.
     public var engine = ServerConfiguration()

@@ -16,7 +16,8 @@ public struct ServicesSection: Sendable {
     public var socketmap: ServicesAddress?
     /// The mode of the files of unix sockets.
     public var socketMode: UInt32 = 0o660
-    /// Whom the files are given to; without one they belong to the user and group of the process.
+    /// The owner of the files of unix sockets. Without it they belong to the user and group of the
+    /// process.
     public var socketOwner: FileOwner?
     /// The file of the secret that services send. Required for a listener that other machines can
     /// reach.

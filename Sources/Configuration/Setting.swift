@@ -33,7 +33,8 @@ public struct Setting: Sendable {
         copy = { $1[keyPath: field] = $0[keyPath: field] }
     }
 
-    /// The same setting; everything that is built from its field is built again by a reload.
+    /// The same setting, marked as reloadable: a reload builds everything again that uses its
+    /// field.
     var reloadable: Setting {
         var setting = self
         setting.isReloadable = true

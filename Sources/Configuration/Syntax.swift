@@ -2,7 +2,7 @@ internal import Platform
 
 /// The value of a setting as its source wrote it, before the setting's syntax has read it.
 public enum RawValue: Equatable, Sendable {
-    /// From an option or a variable, which have no types; the syntax reads it as what it needs.
+    /// From an option or a variable. These have no types, so the syntax of the setting decides.
     case untyped(String)
     case string(String)
     case integer(Int)
@@ -43,8 +43,8 @@ public enum RawValue: Equatable, Sendable {
     }
 }
 
-/// How the value of a setting is written: what is accepted, in words, and how it is read and shown.
-/// `show(parse(x))` is a TOML value that parses to the same value again.
+/// The syntax of a setting's value: the accepted values in words, and how a value is read and
+/// shown. `show(parse(x))` is a TOML value that parses to the same value again.
 public struct Syntax<Value: Sendable>: Sendable {
     /// Completes "expected …" in a fault.
     public let accepts: String
@@ -57,7 +57,7 @@ public struct Syntax<Value: Sendable>: Sendable {
     var optional: Syntax<Value?> {
         Syntax<Value?>(
             accepts: accepts,
-            // `parse(raw)` itself would turn "not accepted" into the accepted value `nil`.
+            // With `parse(raw)` alone, a rejected value would become the accepted value `nil`.
             parse: { raw in parse(raw).map { value in .some(value) } },
             show: { $0.flatMap(show) })
     }
@@ -136,8 +136,8 @@ extension Syntax<String> {
 }
 
 extension Syntax where Value: FixedWidthInteger {
-    /// A whole number. A text must have digits only. `Int("+5")` is 5, but in a configuration a
-    /// sign is more likely a mistake.
+    /// A whole number. Text must consist of digits only: Swift reads `Int("+5")` as 5, but in a
+    /// configuration a sign is probably a mistake.
     public static func integer(_ range: ClosedRange<Int>) -> Syntax {
         Syntax(
             accepts: "a whole number from \(range.lowerBound) to \(range.upperBound)",

@@ -27,7 +27,7 @@ public struct TLSSection: Sendable {
             })
     }
 
-    /// The first one is for clients that name no server, or one that no certificate is for.
+    /// The first one is for clients that name no server, and for names that no certificate has.
     public var certificates: [Certificate] = []
     /// PEM: the authorities of the certificates that clients of services listeners must have.
     public var clientCAFile: String?

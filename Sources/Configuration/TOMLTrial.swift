@@ -3,20 +3,19 @@ internal import Dispatch
 internal import Glibc
 public import Platform
 
-/// Tries in a process of its own whether the TOML parser can read a text at all. It aborts the
-/// process on some texts that are not TOML (``ConfigFile``), and a running server must not end
+/// Checks in a separate process whether the TOML parser can read a text at all. The parser aborts
+/// the process on some texts that are not TOML (``ConfigFile``), and a running server must not end
 /// because of a fault in its file.
 public enum TOMLTrial {
-    /// The command that the process runs; it has the text as its standard input.
+    /// The command that the process runs. It reads the text from standard input.
     public static let command = "parse-toml"
 
-    /// - Returns: false where the parser gives up. What it then cannot read is a fault that it
-    ///   reports.
+    /// - Returns: false if the parser aborts. Any other error is a fault that the parser reports.
     /// - Throws: when no process can be started.
     public static func isReadable(_ text: String) async throws(FileError) -> Bool {
         let child = try start(text)
         return await withCheckedContinuation { continuation in
-            // The process ends within seconds, and is waited for on a thread of its own.
+            // The process ends within seconds. A separate thread waits for it.
             DispatchQueue(label: "toml").async {
                 var status: Int32 = 0
                 while waitpid(child, &status, 0) < 0 && errno == EINTR {}
@@ -33,7 +32,7 @@ public enum TOMLTrial {
         posix_spawn_file_actions_init(&actions)
         defer { posix_spawn_file_actions_destroy(&actions) }
         posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO)
-        // What it says names no file, and the log is JSON.
+        // Its messages name no file, and they are not JSON as the log is.
         for number in [STDOUT_FILENO, STDERR_FILENO] {
             posix_spawn_file_actions_addopen(&actions, number, "/dev/null", O_WRONLY, 0)
         }

@@ -48,7 +48,7 @@ public struct ProofOfWorkSection: Sendable {
         }, write: { $0 })
 }
 
-/// How scrypt is computed: what the processor has, or one implementation.
+/// How scrypt is computed: the fastest way on this processor, or one given implementation.
 public enum ScryptChoice: String, CaseIterable, Sendable {
     case auto, avx512, avx2, sse2, libscrypt
 
@@ -60,7 +60,7 @@ public enum ScryptChoice: String, CaseIterable, Sendable {
 public struct TokenSection: Sendable {
     /// The `aud` of capability tokens, which mail stores check.
     public var capabilityAudience = "api-service"
-    /// What capability tokens are signed with. Not every mail store verifies each of them.
+    /// The algorithm of capability tokens. Not every mail store verifies every algorithm.
     public var capabilityAlgorithm = SignatureAlgorithm.rs256
     /// Whether capability tokens name their key (`kid`). Cyrus IMAP rejects those that do.
     public var capabilityKeyID = true

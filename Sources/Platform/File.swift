@@ -77,7 +77,7 @@ public enum File {
         return stat(path, &status) == 0 ? status.st_mode & 0o777 : nil
     }
 
-    /// What tells one state of a file from another; `nil` when it cannot be looked at.
+    /// Values that change whenever the file changes; `nil` if they cannot be read.
     public struct Version: Equatable, Sendable {
         private let numbers: [Int]
 
@@ -95,8 +95,8 @@ public enum File {
         return stat(path, &status) == 0 ? Version(status) : nil
     }
 
-    /// The content of a regular file that no link leads to and that has at most `limit` bytes;
-    /// `nil` where there is none.
+    /// The content of a regular file, at most `limit` bytes. Returns `nil` if there is none.
+    /// Symbolic links are not followed.
     public static func regular(at path: String, atMost limit: Int) -> [UInt8]? {
         // Opening a pipe would wait for its writer.
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)

@@ -7,8 +7,8 @@ public enum Output {
         write(withNewline(text), to: STDOUT_FILENO)
     }
 
-    /// Writes to standard output what the user has asked for and must not lose unnoticed.
-    /// - Throws: when not all of it could be written.
+    /// Writes a result to standard output that must not be lost unnoticed. - Throws: when not all
+    /// - of it could be written.
     public static func deliver(_ text: String) throws(OutputError) {
         guard write(withNewline(text), to: STDOUT_FILENO) else { throw OutputError(cause: .last) }
     }
@@ -43,7 +43,7 @@ public enum Output {
     }
 }
 
-/// Standard output did not take all of the text.
+/// Not all of the text could be written to standard output.
 public struct OutputError: Error, CustomStringConvertible {
     let cause: FileError
 

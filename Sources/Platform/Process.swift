@@ -4,8 +4,8 @@ internal import Glibc
 // One of this and CProcess declares `timespec` in this toolchain: the one that is loaded first.
 internal import SwiftOverlayShims
 
-/// The process of this program: its version, its environment, and what the kernel and the allocator
-/// hold for it.
+/// The process of this program: its version, its environment, and its resources in the kernel and
+/// the allocator.
 public enum Process {
     public static let version = "0.1.0"
 
@@ -37,7 +37,7 @@ public enum Process {
         return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
     }
 
-    /// What of the address space there is, and is in RAM (proc_pid_statm(5)).
+    /// The size of the address space, and of the part of it that is in RAM (proc_pid_statm(5)).
     public static var memory: (virtualBytes: Int, residentBytes: Int)? {
         guard let text = try? File.text(at: "/proc/self/statm", atMost: 256) else { return nil }
         let pages = text.split(separator: " ").prefix(2).compactMap { Int($0) }
@@ -78,11 +78,12 @@ public enum Process {
         return UInt(limit.rlim_cur)
     }
 
-    /// Forbids that the kernel writes the memory of this process, with its keys, to a file after a
-    /// crash, and that other processes of the same user read it (PR_SET_DUMPABLE(2const)).
+    /// Protects the memory of this process, which contains keys (PR_SET_DUMPABLE(2const)). The
+    /// kernel does not write it to a file after a crash, and other processes of the same user
+    /// cannot read it.
     public static func forbidCoreDumps() {
         _ = cprocess_forbid_dumps()
-        // A pipe as core_pattern does not look at the limit, but other patterns do.
+        // If core_pattern is a pipe, the limit is not used. With other patterns it is.
         var none = rlimit(rlim_cur: 0, rlim_max: 0)
         setrlimit(__rlimit_resource_t(RLIMIT_CORE.rawValue), &none)
     }
@@ -98,10 +99,10 @@ public enum Process {
     /// Releases the resident pages of the program's and its libraries' code, and those of its
     /// constants that the loader cannot have changed.
     ///
-    /// Starting uses much code only once (reading settings, registering types, loading libraries),
-    /// and the kernel maps 64 KiB around each page that is used: that was 17 of the 24 MiB that an
-    /// idle server had resident. What runs once in a minute brings some back. The pages are
-    /// unchanged copies of files: code that is used again comes back from the page cache with a
+    /// The start uses much code only once (reading settings, registering types, loading libraries),
+    /// and the kernel maps 64 KiB around each page that is used. That was 17 of the 24 MiB that an
+    /// idle server had resident. Tasks that run once a minute bring some pages back. The pages are
+    /// unchanged copies of files, so code that is used again comes back from the page cache with a
     /// minor fault.
     public static func releaseCodePages() {
         guard let maps = try? File.text(at: "/proc/self/maps", atMost: 1_048_576) else { return }

@@ -19,7 +19,7 @@ public enum SecretFile {
         return content
     }
 
-    /// What the operator should know about the file that `setting` names; `nil` if nothing.
+    /// A warning about the file that `setting` names; `nil` if there is none.
     public static func exposure(_ setting: String, _ path: String?) -> String? {
         guard let path, let mode = File.mode(of: path), mode & 0o044 != 0 else { return nil }
         return "\(setting): \(path) can be read by others (mode \(mode.octal)); run:"
@@ -27,7 +27,7 @@ public enum SecretFile {
     }
 }
 
-/// Why a secret is not used.
+/// Why a secret cannot be used.
 public enum SecretFileError: Error, CustomStringConvertible {
     case unreadable(FileError)
     case replaceable(path: String)

@@ -5,15 +5,16 @@ internal import Synchronization
 /// Receives SIGTERM, SIGINT and SIGHUP (the terminal was closed) as requests to stop. A second
 /// request ends the process at once. A SIGHUP that nohup(1) has set to be ignored stays ignored.
 ///
-/// For a server a SIGHUP that a process has sent, while its terminal (if it has one) is open, is a
-/// request to read the configuration again.
+/// For a server, SIGHUP can also be a request to read the configuration again. It is one if a
+/// process has sent it, and the server has no terminal or its terminal is still open.
 ///
-/// Before `init` a signal has its default action and ends the process. After it every signal is
-/// kept until it is waited for, without a gap: the handler writes to a pipe that exists before the
-/// handler is installed. (A Dispatch source for signals becomes active only some time after
-/// `activate`.) Of several requests to reload that wait, one is kept.
+/// Before `init` a signal has its default action and ends the process. After `init` every signal is
+/// kept until it is waited for. No signal is lost in between, because the handler writes to a pipe
+/// that exists before the handler is installed. (A Dispatch source for signals becomes active only
+/// some time after `activate`.) If several requests to reload wait, only one is kept.
 ///
-/// Writing to a closed connection is an error of that write, not a signal, so SIGPIPE is ignored.
+/// SIGPIPE is ignored, so that writing to a closed connection is an error of that write and not a
+/// signal.
 public actor StopSignals {
     /// Has an element for each request to read the configuration again.
     public nonisolated let reloads: AsyncStream<Void>
@@ -68,8 +69,8 @@ public actor StopSignals {
         }
     }
 
-    /// Added to the number of a signal that the kernel has sent, as it does when a terminal is
-    /// closed, and no process (`si_code` in sigaction(2)).
+    /// Added to the number of a signal that was sent by the kernel and not by a process (`si_code`
+    /// in sigaction(2)). The kernel sends one when a terminal is closed.
     private static let fromKernel: UInt8 = 0x80
 
     /// Returns the end to read signals from. Neither end is ever closed, because a handler may run
@@ -111,9 +112,9 @@ public actor StopSignals {
 
 /// The terminal that the process was started on, if it was.
 ///
-/// When a terminal is closed, the kernel takes it from every process of its session, and signals
-/// the first one. A shell is that: it passes the signal on to the programs that it has started, as
-/// kill(1) sends it.
+/// When a terminal is closed, the kernel takes it from every process of its session and signals the
+/// session leader. That is a shell, which passes the signal on to the programs that it has started,
+/// as kill(1) does.
 private struct Terminal: Sendable {
     private let wasThere = isThere
 

@@ -1,13 +1,13 @@
 internal import Dispatch
 internal import Glibc
 
-/// Standard input as a sign of life: whoever started this process holds the other end of a pipe,
-/// and however that process ends, the kernel closes it.
+/// Standard input as a sign of life. The process that started this one has the other end of a pipe,
+/// and the kernel closes that end however the process ends.
 ///
 /// Unlike PR_SET_PDEATHSIG(2const) this works when the thread that started the process has ended,
 /// and in every language.
 public enum StandardInput {
-    /// Sends this process SIGTERM when standard input ends. What is read before is dropped.
+    /// Sends this process SIGTERM when standard input ends. All input before is ignored.
     ///
     /// A thread waits for it: a Dispatch source reports the end of a pipe once, together with bytes
     /// that are still to be read, and then nothing more.

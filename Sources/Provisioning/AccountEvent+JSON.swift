@@ -34,7 +34,7 @@ extension Account {
         }
     }
 
-    /// What it is opened with: `api_key` or `password`.
+    /// The kind of credential that opens the mailbox: `api_key` or `password`.
     public var loginKind: String {
         switch credential {
         case .apiKey: "api_key"

@@ -3,12 +3,12 @@ internal import Synchronization
 
 /// Sends account events to their receiver until it has accepted each of them.
 ///
-/// Guarantees: at most `inFlight` at once; an event is sent only when the receiver has accepted all
-/// earlier ones of its address, so that a mailbox is not removed after the next account with the
-/// address was made; an event that is not accepted is sent again, later each time, and delays no
-/// other address. While the receiver is not available, one event at a time is tried. What
-/// is still to be sent is in the database, so that a stop loses nothing; an event may be sent
-/// twice.
+/// Guarantees: At most `inFlight` events are sent at once. An event is sent only after the receiver
+/// has accepted all earlier ones of its address; otherwise a late removal could hit the mailbox of
+/// a new account with that address. An event that is not accepted is sent again, after longer and
+/// longer times, and delays no other address. While the receiver is not available, one event at a
+/// time is tried. Events that are still to be sent are in the database, so a stop loses nothing. An
+/// event may be sent twice.
 public final class EventDelivery: Sendable {
     public struct Settings: Sendable {
         /// Events that are sent at once.
@@ -28,7 +28,7 @@ public final class EventDelivery: Sendable {
         }
     }
 
-    /// What an operator should know.
+    /// Reports for the operator's log.
     public enum Report: Equatable, Sendable {
         /// - Parameter count: how many answers of this kind there were since the last report.
         case rejected(PendingEvent, cause: String, count: Int)
@@ -40,14 +40,15 @@ public final class EventDelivery: Sendable {
     static let firstWait = Duration.seconds(1)
     /// The longest time between two attempts while the receiver is not available.
     static let longestPause = Duration.seconds(30)
-    /// An event whose sender ends without a word is due again after its timeout and this time.
+    /// If the process that sends an event ends without noting the result, the event is due again
+    /// after its timeout and this time.
     private static let grace = Duration.seconds(5)
-    /// One call of ``run()`` takes no new events after this time, so that the task can be given to
-    /// another server.
+    /// One call of ``run()`` takes no new events after this time, so that another server can take
+    /// over the task.
     private static let roundTime = Duration.seconds(30)
 
     private struct State {
-        /// Failures in a row that are the receiver's, those of one pause counted once.
+        /// Consecutive failures of the receiver itself. Those of one pause count once.
         var failures = 0
         /// No event is sent before this time.
         var resume: Instant?
@@ -65,8 +66,8 @@ public final class EventDelivery: Sendable {
 
     /// - Parameters:
     ///   - report: must return at once.
-    ///   - jitter: the part of a wait that is waited, so that events that failed together are not
-    ///     sent together again.
+    ///   - jitter: the part of a wait that is really waited. It is random, so that events that
+    ///     failed together are not sent together again.
     public init(
         _ queue: any DeliveryQueue, settings: Settings,
         send: @escaping @Sendable (AccountEvent, Instant) async -> EventReceiver.Answer,
@@ -81,7 +82,8 @@ public final class EventDelivery: Sendable {
         self.jitter = jitter
     }
 
-    /// Sends what is due. Attempts that have begun are ended, also when the caller is cancelled.
+    /// Sends the events that are due. Attempts that have begun are completed, also when the caller
+    /// is cancelled.
     public func run() async throws {
         let begin = clock()
         guard width(at: begin) > 0, try await queue.hasDueEvent(at: begin) else { return }
@@ -116,7 +118,8 @@ public final class EventDelivery: Sendable {
     }
 
     private func deliver(_ pending: PendingEvent) async throws {
-        // Not cancelled with the caller: the answer to what was sent is noted.
+        // Not cancelled with the caller, because the answer to an event that was sent must be
+        // noted.
         try await Task {
             let answer = await send(pending.event, clock())
             try await note(answer, to: pending, at: clock())
@@ -160,7 +163,7 @@ public final class EventDelivery: Sendable {
     private func beginPause(at now: Instant, because cause: String) -> Instant {
         let (resume, count) = state.withLock { state in
             let count = state.outages.note(at: now)
-            // Those that were sent together fail together.
+            // Events that were sent together fail together, so they count as one failure.
             if let resume = state.resume, now < resume { return (resume, count) }
             state.failures += 1
             let wait = wait(after: Int64(state.failures), atMost: Self.longestPause)
@@ -172,21 +175,22 @@ public final class EventDelivery: Sendable {
         return resume
     }
 
-    /// The time until the next attempt: doubled with each failure, up to a bound, and a random part
-    /// of it.
+    /// The time until the next attempt: it doubles with each failure up to a limit, and a random
+    /// part of it is used.
     private func wait(after failures: Int64, atMost bound: Duration) -> Duration {
         let doublings = Int(min(max(failures, 1) - 1, 20))
         return min(bound, Self.firstWait * (1 << doublings)) * jitter()
     }
 }
 
-/// Reports of one kind: the first at once, those of the next minute as a number with the next one.
+/// Reports of one kind. The first is passed on at once; those of the next minute are counted, and
+/// their number is passed on with the next report.
 private struct FoldedReports {
     private static let interval = Duration.seconds(60)
     private var last: Instant?
     private var count = 0
 
-    /// - Returns: how many to report; `nil` while they are folded.
+    /// - Returns: the number to report; `nil` while reports are only counted.
     mutating func note(at now: Instant) -> Int? {
         count += 1
         if let last, now >= last, now.since(last) < Self.interval { return nil }

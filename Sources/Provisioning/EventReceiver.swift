@@ -17,7 +17,8 @@ public struct EventReceiver: Sendable {
 
     /// A longer response to an event is an error.
     private static let responseBytes = 65_536
-    /// The statuses by which a proxy or an overloaded server says that another attempt may succeed.
+    /// The statuses with which a proxy or an overloaded server announces that another attempt may
+    /// succeed.
     private static let temporary: Set = [429, 502, 503, 504]
 
     public struct Settings: Sendable {
@@ -94,7 +95,7 @@ public struct EventReceiver: Sendable {
     }
 }
 
-/// Why there can be no deliveries to the receiver of account events.
+/// Why events cannot be delivered to the receiver.
 public enum ProvisioningError: Error, Equatable, CustomStringConvertible {
     case secret(path: String, String)
 

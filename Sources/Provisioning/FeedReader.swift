@@ -1,13 +1,14 @@
 public import AuthCore
 
-/// Reads the feed of account events from a number on, and finds out when events are missing.
+/// Reads the feed of account events from a given number on, and detects missing events.
 public struct FeedReader {
     private let feed: any AccountFeed
-    /// The number of the event that was read last.
+    /// The number of the last event that was read.
     private(set) var last: Int64
     private var isChecked: Bool
 
-    /// - Parameter number: of the event that was read last; 0 begins with the oldest one there is.
+    /// - Parameter number: the number of the last event that was read; 0 begins with the oldest
+    ///   event.
     public init(_ feed: any AccountFeed, after number: Int64) {
         self.feed = feed
         last = number
@@ -21,7 +22,7 @@ public struct FeedReader {
         if page.isEmpty, !isChecked {
             let end = try await feed.lastAccountEvent()
             guard last <= end else { throw FeedError.unknownNumber(last, end: end) }
-            // One may have come between the two questions.
+            // An event may have been added between the two queries.
             page = try await feed.accountEvents(after: last, limit: limit)
             guard last == end || !page.isEmpty else {
                 throw FeedError.removed(after: last, until: end)
@@ -37,11 +38,12 @@ public struct FeedReader {
     }
 }
 
-/// The feed cannot be read on from a number.
+/// Why the feed cannot be continued after a number.
 public enum FeedError: Error, Equatable, CustomStringConvertible {
     /// `audit.retention` has removed events that were not read.
     case removed(after: Int64, until: Int64)
-    /// There was no event with this number: it is of another database, or of one that was restored.
+    /// There is no event with this number. It is from another database, or from one that was
+    /// restored.
     case unknownNumber(Int64, end: Int64)
 
     public var description: String {

@@ -1,12 +1,13 @@
 internal import AuthCore
 internal import Cryptography
 
-/// Signs what the receiver of account events gets, in the form of Standard Webhooks
+/// Signs the messages to the receiver of account events, in the form of Standard Webhooks
 /// (standardwebhooks.com): HMAC-SHA256 over the id, the time of the attempt and the body.
 struct WebhookSigner: Sendable {
     /// Of one secret, decoded.
     static let secretBytes = 24...64
-    /// So that a secret can be replaced while the receiver still checks by the old one.
+    /// Several, so that a secret can be replaced while the receiver still verifies with the old
+    /// one.
     static let maxSecrets = 4
     static let accepted =
         "1 to \(maxSecrets) lines, each \"whsec_\" and the base64 of \(secretBytes.lowerBound) to"

@@ -66,7 +66,7 @@ struct AccountCommand: AsyncParsableCommand {
     struct Enable: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract:
-                "Unlock an account: its API key is accepted again, sessions from before are not.")
+                "Unlock an account: its API key is accepted again, earlier sessions are not.")
 
         @OptionGroup var options: ConfigOptions
         @Argument(help: "name@domain", transform: parseAddress) var address: Address
@@ -97,7 +97,7 @@ struct AccountCommand: AsyncParsableCommand {
 
     struct Free: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Let the address of a deleted account be used again.")
+            abstract: "Allow the address of a deleted account to be used again.")
 
         @OptionGroup var options: ConfigOptions
         @Argument(help: "name@domain", transform: parseAddress) var address: Address

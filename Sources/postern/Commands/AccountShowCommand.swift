@@ -4,7 +4,7 @@ internal import Configuration
 internal import Platform
 internal import Provisioning
 
-/// `postern account show`: everything that is known of one account.
+/// `postern account show`: all stored facts about one account.
 struct AccountShowCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "show",

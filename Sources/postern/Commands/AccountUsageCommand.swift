@@ -3,17 +3,17 @@ internal import AuthCore
 internal import Configuration
 internal import Platform
 
-/// `postern account usage`: shows or records how much mail accounts hold, as the mail store has
-/// counted it.
+/// `postern account usage`: shows or records the size of mailboxes, as the mail store has measured
+/// it.
 struct AccountUsageCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "usage",
-        abstract: "Show how many bytes of mail an account holds, or record what was counted.",
+        abstract: "Show how many bytes of mail an account holds, or record a new number.",
         discussion: """
-            The mail store counts, this server only records. Clients see the number as `used`. \
-            With --stdin each line of standard input is a mailbox, by its address or by its name \
-            at the mail store, and a number of bytes. A line that cannot be recorded is reported, \
-            the others are recorded, and the exit code is 1.
+            The mail store measures the mailboxes; this server only records the numbers. Clients \
+            see them as `used`. With --stdin each line of standard input is a mailbox, by its \
+            address or by its name at the mail store, and a number of bytes. Lines that cannot be \
+            recorded are reported, and the exit code is then 1. All other lines are recorded.
 
             Examples:
               postern account usage demo@mail.test
@@ -26,11 +26,11 @@ struct AccountUsageCommand: AsyncParsableCommand {
     @OptionGroup var options: ConfigOptions
     @Flag(help: "Read lines of ADDRESS BYTES from standard input.") var stdin = false
     @Argument(help: "name@domain", transform: parseAddress) var address: Address?
-    @Argument(help: "The bytes of mail that it holds.", transform: parseBytes) var bytes: Int64?
+    @Argument(help: "The bytes of mail that it holds now.", transform: parseBytes) var bytes: Int64?
 
     func validate() throws {
         guard stdin == (address == nil) else {
-            throw ValidationError("Give ADDRESS, ADDRESS and BYTES, or --stdin and neither.")
+            throw ValidationError("Give ADDRESS, or ADDRESS and BYTES, or only --stdin.")
         }
     }
 

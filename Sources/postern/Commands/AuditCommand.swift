@@ -12,9 +12,10 @@ struct AuditCommand: AsyncParsableCommand {
         commandName: "audit",
         abstract: "Show, export or follow the audit log of credential events.",
         discussion: """
-            Each line is one event: time, kind, actor, subject, client address and request id. \
-            It contains no password, key or token. Failed logins with one subject from one client \
-            within a minute are one line with their number; the other values are of the first.
+            Each line is one event: time, kind, actor, subject, client address and request id. It \
+            contains no password, key or token. Failed logins with one subject from one client \
+            within a minute are one line with their number. Its other values are those of the \
+            first.
 
             Examples:
               postern audit tail -n 50 --follow

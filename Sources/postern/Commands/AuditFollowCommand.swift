@@ -11,8 +11,9 @@ struct AuditFollowCommand: AsyncParsableCommand {
         abstract: "Write the changes of accounts in order, for a program that manages mailboxes.",
         discussion: """
             Each line is one event: an account made, disabled, enabled or deleted, its quota \
-            changed, or its address freed. Events are numbered without gaps. A program that has \
-            noted the number of the last event it has dealt with goes on after it, and misses none.
+            changed, or its address freed. Events are numbered without gaps. A program that \
+            stores the number of the last event it has processed can continue after it and misses \
+            none.
 
             The command waits for new events until it is interrupted; with --once it ends. It ends \
             with exit code 1 when events after the number were removed (audit.retention).
@@ -29,7 +30,7 @@ struct AuditFollowCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "The last event that is not wanted; 0 begins with the oldest one there is.",
+            "Begin after the event with this number; 0 begins with the oldest event.",
             valueName: "number"))
     var after: Int64 = 0
 
@@ -52,7 +53,7 @@ struct AuditFollowCommand: AsyncParsableCommand {
                     try Output.deliver(page.map { line($0, names) }.joined())
                     if page.count == Self.page { continue }
                 } catch let error as StoreBusy where !once {
-                    // A follower outlives a failover of the database.
+                    // The command continues after a failover of the database.
                     if !isAway { Output.message("\(error)") }
                     isAway = true
                 }

@@ -11,9 +11,9 @@ struct BackupCommand: AsyncParsableCommand {
         commandName: "backup",
         abstract: "Copy the database to a file, while servers use it.",
         discussion: """
-            The copy holds the database as it was when the command began. It is checked for \
-            damage, and only its owner can read it (0600). A file that exists is never \
-            overwritten. The command does not migrate the database: run it before an upgrade.
+            The copy contains the database as it was when the command began. It is checked for \
+            damage, and only its owner can read it (0600). An existing file is never overwritten. \
+            The command does not migrate the database: run it before an upgrade.
 
             The master secret is NOT in the copy, and without it the signing keys in the copy \
             cannot be used. Keep a copy of the master secret in another place.
@@ -31,7 +31,7 @@ struct BackupCommand: AsyncParsableCommand {
         let config = try options.load().config
         let database = try config.databaseOnDisk()
         guard access(file, F_OK) != 0 else {
-            Output.message("\(file) exists, and a backup overwrites nothing; name another file")
+            Output.message("\(file) exists and is not overwritten; name another file")
             throw ExitCode.failure
         }
         let stopped = AtomicFlag()

@@ -67,8 +67,8 @@ struct ConfigOptions: ParsableArguments {
         _ = try load().config.databaseOnDisk(mayBeMissing: creating)
     }
 
-    /// Opens the configured database for a command, whether or not a server uses it, and closes it
-    /// after `body`. An error is printed once and ends the command.
+    /// Opens the configured database for a command and closes it after `body`. A server may use it
+    /// at the same time. An error is printed once and ends the command.
     /// - Parameter creating: `true` for commands that may run before the first start of the server.
     ///   A message is printed when a database was created.
     func withStore(
@@ -122,8 +122,8 @@ extension Config {
     }
 }
 
-/// Calls `body` for every item of a list that a store returns in pages, so that a long list is
-/// never in memory as a whole.
+/// Calls `body` for every item of a list that a store returns in pages. A long list is never in
+/// memory as a whole.
 /// - Parameters:
 ///   - key: the key that the list is ordered by.
 ///   - page: returns the items after a key (from the first when it is `nil`), at most the given

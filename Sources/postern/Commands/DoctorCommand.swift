@@ -10,10 +10,11 @@ struct DoctorCommand: AsyncParsableCommand {
         commandName: "doctor",
         abstract: "Check the database, the keys, files, the clock, the DNS and the mail store.",
         discussion: """
-            Looks at what a server with this configuration needs, also while it runs, and changes \
-            nothing. Each line begins with ok, warning or failed, and says what to do.
+            Checks everything that a server with this configuration needs. It can run beside the \
+            server and changes nothing. Each line begins with ok, warning or failed, and says \
+            what to do.
 
-              configuration   what `postern check-config` warns about
+              configuration   the warnings of `postern check-config`
               files           who may read the data directory, the database and the secrets
               certificate     that a server can use those of tls.certificates, and for how long
               database        SQLite: integrity and schema; PostgreSQL: that it answers, schema, \
@@ -24,11 +25,11 @@ struct DoctorCommand: AsyncParsableCommand {
               domains         the DNS records of verified domains of users
               mail store      that mail.jmap_url answers
 
-            A SQLite database is read as a whole, which takes long where it is large; meanwhile \
-            postern.db-wal cannot shrink.
+            A SQLite database is read as a whole, which takes long if it is large. postern.db-wal \
+            cannot shrink during that time.
 
-            The exit code is 0, or 1 when a check has failed. Warnings do not change it. It is 78 \
-            for a configuration that no server accepts.
+            The exit code is 1 when a check has failed, and otherwise 0. Warnings do not change \
+            it. It is 78 if no server accepts the configuration.
 
             Examples:
               postern doctor --data /var/lib/postern
@@ -81,7 +82,7 @@ private struct Report {
         }
     }
 
-    /// A check that cannot be made is one that has failed.
+    /// A check that could not be made counts as failed.
     mutating func add(
         about subject: String, _ check: () async throws -> [Finding]
     ) async {

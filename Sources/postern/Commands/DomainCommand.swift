@@ -10,7 +10,7 @@ struct DomainCommand: AsyncParsableCommand {
         commandName: "domain",
         abstract: "Add, list or remove the domains that accounts can be created on.",
         discussion: """
-            Everybody can create accounts on a domain without an owner; with --pro-only only Pro \
+            Everybody can create accounts on a domain without an owner; with --pro-only, only Pro \
             users can. A domain with --owner is for that user only, after the server has found \
             the DNS records that this command prints. --verified skips that check. Domains in \
             mail.domains are listed here, but are added and removed in the configuration.

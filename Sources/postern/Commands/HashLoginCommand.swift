@@ -8,8 +8,8 @@ struct HashLoginCommand: AsyncParsableCommand {
         commandName: "hash-login",
         abstract: "List, show or delete emails that are registered for hash logins.",
         discussion: """
-            An email belongs to whoever registers it first. Delete a registration to give the \
-            email to its owner, who can then register it.
+            An email belongs to the first person who registers it. If that is not its owner, \
+            delete the registration: the owner can then register it.
 
             Examples:
               postern hash-login list
@@ -72,7 +72,7 @@ struct HashLoginCommand: AsyncParsableCommand {
     }
 }
 
-/// - Returns: what to throw after the message has been printed.
+/// - Returns: the error to throw after the message has been printed.
 private func noHashLogin(of email: Email) -> ExitCode {
     Output.message("\(email) is not registered for hash logins")
     return .failure

@@ -21,11 +21,11 @@ struct KeyCommand: AsyncParsableCommand {
             discussion: """
                 What each is used for:
                   signs: it signs new tokens
-                  signs until TIME: likewise, and the key that follows is published already
+                  signs until TIME: the same; the next key is already published
                   published, signs from TIME: verifiers can fetch it; it signs at that time
-                  verifies until TIME: it signs no more; its tokens are valid until then
+                  verifies until TIME: it no longer signs; its tokens are valid until then
 
-                The algorithm is "-" while the master secret does not open the key.
+                The algorithm is "-" if the master secret does not decrypt the key.
 
                 Times are UTC. A key that was made with --in is listed as made \
                 \(KeyUse.capability.publicationLead.withUnit) before it signs (capability, login) \
@@ -39,8 +39,8 @@ struct KeyCommand: AsyncParsableCommand {
 
         func run() async throws {
             try await options.withStore { stores, config in
-                // What is wrong with a secret that cannot be read is for `postern doctor` to say:
-                // the list does not need it.
+                // The list does not need the secret. If it cannot be read, `postern doctor` reports
+                // the cause.
                 let secret = try? MasterSecret.find(for: config)
                 let sealer = try secret.map { try KeySealer($0) }
                 let keys = try await stores.signingKeys.keys()
@@ -62,22 +62,22 @@ struct KeyCommand: AsyncParsableCommand {
                 "Create a new signing key. Tokens of the old one stay valid until they expire.",
             discussion: """
                 Running servers on the same database know the new key within \
-                \(BackgroundTasks.keyRefresh.withUnit). When it signs depends on its use. A key \
-                that other programs verify with (capability, login) is published at once and signs \
-                \(KeyUse.capability.publicationLead.withUnit) later, when caches of the key set \
-                contain it; the old key signs until then. A key of agent or accounts signs at \
-                once. With --in a key signs at the time that you choose, for example when you \
-                restart a mail store that reads keys from files. The command prints when the key \
-                signs, and so does `postern key list`.
+                \(BackgroundTasks.keyRefresh.withUnit). It depends on the use when the key signs. \
+                A key that other programs verify with (capability, login) is published at once. \
+                It signs \(KeyUse.capability.publicationLead.withUnit) later, when caches of the \
+                key set contain it; the old key signs until then. A key of agent or accounts \
+                signs at once. With --in you choose the time, for example when you restart a mail \
+                store that reads keys from files. The command prints the time, and so does \
+                `postern key list`.
 
                 A new key of capability is for the algorithm of tokens.capability_algorithm. After \
                 a change of that setting a server makes such a key when it starts.
 
-                The old key is accepted until the last token that it has signed has expired. While \
-                a new key does not sign yet, there is no second rotation of its use.
+                The old key is accepted until the last token that it has signed has expired. \
+                Until the new key signs, its use cannot be rotated again.
 
-                If a key has leaked, use --leaked: the new key signs at once, and every older key \
-                of this use and all tokens of them are rejected at once, by running servers within \
+                If a key has leaked, use --leaked. The new key then signs at once. Running \
+                servers reject every older key of this use, and all tokens of these keys, within \
                 \(BackgroundTasks.keyRefresh.withUnit).
 
                 Examples:
@@ -137,8 +137,8 @@ struct KeyCommand: AsyncParsableCommand {
                         try await MasterSecret.create(for: config, in: stores)
                     }
                 let keys = try KeyRing(stores, config, secret: secret, pool: Pools().signing)
-                // Stops when the master secret does not fit the stored keys: a key that cannot be
-                // opened must not be replaced.
+                // Stops when the master secret does not decrypt the stored keys: such a key must
+                // not be replaced.
                 try await keys.refresh()
                 let grace = leaked ? .zero : config.longestLifetime(of: use)
                 let new = try await keys.rotate(use, grace: grace, in: delay ?? .zero)
@@ -152,7 +152,7 @@ struct KeyCommand: AsyncParsableCommand {
 }
 
 extension KeySchedule.State {
-    /// As the commands print it.
+    /// The text that the commands print.
     fileprivate var words: String {
         switch self {
         case .signs(until: nil): "signs"
@@ -170,14 +170,14 @@ extension KeyCommand {
             abstract: "Encrypt the stored signing keys under another master secret.",
             discussion: """
                 Encrypts every key in one transaction: after an error or a crash all of them are \
-                sealed either under the old secret or under the new one. The keys themselves, and \
-                the tokens that they have signed, stay valid. Afterwards put the new file in the \
-                place of the old one. Running servers go on with the keys that they have, and \
-                read the new secret there as soon as it is in place; a server that starts before \
-                that ends with an error.
+                encrypted either under the old secret or under the new one. The keys themselves, \
+                and the tokens that they have signed, stay valid. Afterwards replace the old file \
+                by the new one. Running servers continue with their keys, and read the new secret \
+                as soon as its file is in place. A server that starts before that ends with an \
+                error.
 
-                The new file holds 32 random bytes or 64 hex digits and may be read by its owner \
-                only (mode 0600).
+                The new file contains 32 random bytes or 64 hex digits. Only its owner may be \
+                able to read it (mode 0600).
 
                 Example:
                   head -c 32 /dev/urandom > new.secret && chmod 600 new.secret

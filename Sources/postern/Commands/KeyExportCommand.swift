@@ -9,8 +9,8 @@ struct KeyExportCommand: AsyncParsableCommand {
         commandName: "export",
         abstract: "Write the public keys as PEM, to standard output or to a directory.",
         discussion: """
-            Without --directory every published key is printed, the newest first; with --layout \
-            cyrus the one that signs now.
+            Without --directory every published key is printed, the newest first. With --layout \
+            cyrus only the key that signs now is printed.
 
             The layouts of a directory:
               pem      <kid>.pem for every published key
@@ -20,15 +20,16 @@ struct KeyExportCommand: AsyncParsableCommand {
               cyrus    one file, capability.pem, with the key that signs now: Cyrus IMAP reads \
             every file in http_jwt_key_dir, and accepts tokens of one RSA key only
 
-            A layout for a mail store that does not verify the algorithm of the key that signs now \
-            (tokens.capability_algorithm) is refused: EdDSA for dovecot, ES256 and EdDSA for cyrus.
+            The command fails if the mail store of the layout cannot verify the algorithm of the \
+            key that signs now (tokens.capability_algorithm): EdDSA for dovecot, ES256 and EdDSA \
+            for cyrus.
 
-            Each file is replaced whole, and all users can read it. Files of an earlier call that \
-            are not needed any more are removed. Other files are never changed: one that is in the \
-            way is an error. What was written is listed in DIRECTORY/.postern.
+            Each file is replaced as a whole, and all users can read it. Files of an earlier call \
+            that are no longer needed are removed. Other files are never changed; it is an error \
+            if one has a name that is needed. The written files are listed in DIRECTORY/.postern.
 
-            Call it again after each rotation, when a new key is published and when it signs, or \
-            set keys.export_directory: then the server does it.
+            Call it again after each rotation, when a new key is published and when it signs. \
+            With keys.export_directory the server does this itself.
 
             Examples:
               postern key export --use capability
@@ -51,7 +52,7 @@ struct KeyExportCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "The directory to write to. It is made if the one above it is there.",
+            "The directory to write to. It is created if its parent directory exists.",
             valueName: "directory"),
         completion: .directory)
     var directory: String?

@@ -14,11 +14,11 @@ struct MigrateCommand: AsyncParsableCommand {
             migrated is rejected and not changed.
 
             With --from and --to a SQLite database is copied into an empty PostgreSQL database, \
-            and the rows of both are compared. Stop every server first: what it writes meanwhile \
-            is not copied. After a break run the same command again; no server starts on the copy \
-            before it is complete. The master secret is not in the database: use the same file. \
-            Everybody on the machine can read a command line, so keep a password in libpq's \
-            password file (PGPASSFILE).
+            and the rows of both are compared. Stop every server first: later changes are not \
+            copied. After an interruption run the same command again; no server starts on an \
+            incomplete copy. The master secret is not in the database: use the same file. Every \
+            user of the machine can read a command line, so keep a password in libpq's password \
+            file (PGPASSFILE).
 
             Examples:
               postern migrate --plan

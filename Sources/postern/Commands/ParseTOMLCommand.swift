@@ -3,8 +3,8 @@ internal import Configuration
 internal import Glibc
 internal import Platform
 
-/// `postern parse-toml`: what a server runs before it reads its configuration again
-/// (``TOMLTrial``). Not for users.
+/// `postern parse-toml`: a server runs it before it reads its configuration again (``TOMLTrial``).
+/// Not for users.
 struct ParseTOMLCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: TOMLTrial.command,

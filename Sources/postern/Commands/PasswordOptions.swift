@@ -28,7 +28,7 @@ struct PasswordOptions: ParsableArguments {
 
 /// Reads a new password from a terminal without showing it, or from a pipe.
 ///
-/// The terminal keeps its settings, also when a signal ends the process while it asks.
+/// The terminal gets its settings back, also when a signal ends the process during the question.
 struct PasswordReader {
     /// The terminal that the password is typed on.
     let input: Int32

@@ -1,8 +1,8 @@
 // postern: the program.
 //
-// Owns the commands, the assembly of the modules into a server, and what the
-// modules get from outside: clock, random numbers, signals, files and the log. Never decides what
-// an account, a challenge or a token means.
+// Owns the commands, the configuration and the assembly of the modules into a server. It also gives
+// the modules what they need from the system: clock, random numbers, signals, files and the log. It
+// contains no rules about accounts, challenges or tokens.
 
 internal import AgentClient
 internal import ArgumentParser
@@ -43,8 +43,8 @@ struct Postern: AsyncParsableCommand {
         await main(arguments)
     }
 
-    /// A usage error when the first arguments name a subcommand that does not exist. ArgumentParser
-    /// alone would answer `postern nosuch --help` with the help of `postern` and exit code 0.
+    /// A usage error if the first arguments name a subcommand that does not exist. Without it,
+    /// ArgumentParser answers `postern nosuch --help` with the help of `postern` and exit code 0.
     static func unknownSubcommand(in arguments: [String]) -> ValidationError? {
         var command: any ParsableCommand.Type = Postern.self
         var path = "postern"

@@ -3,14 +3,15 @@ internal import AuthCore
 internal import Configuration
 internal import Platform
 
-/// `postern provisioning`: what the receiver of account events has not accepted.
+/// `postern provisioning`: manages account events that their receiver has not accepted.
 struct ProvisioningCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "provisioning",
         abstract: "Show, repeat or skip account events that their receiver has not accepted.",
         discussion: """
-            A server sends the changes of accounts to provisioning.url and repeats what is not \
-            accepted, later each time. The next events of an address wait for the one before.
+            A server sends the changes of accounts to provisioning.url. It repeats an event that \
+            is not accepted, after longer and longer times. Later events of the same address wait \
+            for it.
 
             Examples:
               postern provisioning status
@@ -19,7 +20,7 @@ struct ProvisioningCommand: AsyncParsableCommand {
             """,
         subcommands: [Status.self, Retry.self, Skip.self])
 
-    /// Failing events that are shown, or changed at once.
+    /// The number of failing events that are shown, or changed in one statement.
     private static let page = 1000
 
     struct Status: AsyncParsableCommand {
@@ -51,7 +52,7 @@ struct ProvisioningCommand: AsyncParsableCommand {
 
     struct Retry: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Send the events that were not accepted now, without waiting longer.")
+            abstract: "Send events that were not accepted again now, without waiting longer.")
 
         @OptionGroup var options: ConfigOptions
 
@@ -74,7 +75,7 @@ struct ProvisioningCommand: AsyncParsableCommand {
 
     struct Skip: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Take an event for accepted, so that the next ones of its address are sent.")
+            abstract: "Treat an event as accepted, so that later ones of its address are sent.")
 
         @OptionGroup var options: ConfigOptions
         @Argument(help: "The number of the event.") var number: Int64

@@ -10,16 +10,16 @@ struct ServeCommand: AsyncParsableCommand {
         abstract: "Run the server.",
         discussion: """
             Prints "listening on http://HOST:PORT" (https with TLS) to standard output when it is \
-            ready, and logs to standard error: text on a terminal, JSON lines otherwise. SIGTERM, \
+            ready. It logs to standard error: text on a terminal, JSON lines otherwise. SIGTERM, \
             SIGINT or closing its terminal stop it gracefully: /readyz answers 503, after \
-            server.drain_delay the listener closes, and requests in flight are completed. A second \
-            signal ends it at once. With --stop-at-eof the end of standard input is such a signal: \
-            give it a pipe, and the server ends with the program that started it, however that \
-            ends. SIGHUP (kill -HUP) reads the configuration again: what can change without a \
-            restart does, and with a fault nothing changes.
+            server.drain_delay the listener closes, and requests in flight are completed. A \
+            second signal ends it at once. With --stop-at-eof the end of standard input is such a \
+            signal: give it a pipe, and the server ends with the program that started it, even if \
+            that program crashes. SIGHUP (kill -HUP) reads the configuration again and applies \
+            the changes that need no restart. If there is a fault, nothing changes.
 
-            Started by systemd, it tells it when it is ready, and serves on the sockets named \
-            public, redirect, services and socketmap that it is given.
+            Under systemd, it reports when it is ready, and serves on the inherited sockets with \
+            the names public, redirect, services and socketmap.
 
             Examples:
               postern serve

@@ -16,7 +16,7 @@ struct SignupCommand: AsyncParsableCommand {
             "Sign an agent up: solve the proof of work, create the mailbox, save the credentials.",
         discussion: """
             Solves the server's proof of work on all processors, creates the mailbox and writes \
-            the credentials to a file that only you can read (0600). A file that exists is never \
+            the credentials to a file that only you can read (0600). An existing file is not \
             overwritten without --force. The API key is only in that file. With --json it is in \
             the object on standard output, and a file is written only if --out names one.
 
@@ -82,8 +82,8 @@ struct SignupCommand: AsyncParsableCommand {
         }
     }
 
-    /// Ctrl-C ends the command at once, but not while an account may exist whose API key is not
-    /// saved. A second Ctrl-C always ends it.
+    /// Ctrl-C ends the command at once, unless an account may exist whose API key is not saved yet.
+    /// A second Ctrl-C always ends it.
     private func stopOnSignal(unless committing: AtomicFlag) {
         let signals = StopSignals()
         Task {
@@ -106,7 +106,7 @@ struct SignupCommand: AsyncParsableCommand {
         guard access(parent, W_OK) == 0 else { throw .unwritable(path: path, .last) }
     }
 
-    /// - Returns: the error, after which the caller prints the API key so that it is not lost.
+    /// - Returns: the error. The caller then prints the API key, so that it is not lost.
     private func save(_ credentials: Credentials, to path: String) -> SignupError? {
         do throws(FileError) {
             try credentials.write(to: path, force: force)

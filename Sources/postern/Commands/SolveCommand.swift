@@ -35,7 +35,7 @@ struct SolveCommand: AsyncParsableCommand {
             let challenge = try ServerChallenge(token: try token(), salt: salt)
             let solver = Solver(
                 challenge.assignment, threads: work.threadCount, kernel: work.kernel)
-            // No limit: an expired challenge may be solved, too.
+            // No limit, because an expired challenge may be solved, too.
             let found = try await ProgressDisplay.onStandardError().solve(solver, within: .forever)
             guard let found else { throw ExitCode.failure }
             let object = JSONWriter.object {

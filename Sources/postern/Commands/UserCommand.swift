@@ -120,12 +120,12 @@ struct UserCommand: AsyncParsableCommand {
     }
 }
 
-/// Prints why a user or a password is not accepted.
+/// Prints why a user or a password was rejected.
 private func explaining<T>(_ change: () async throws -> T) async throws -> T {
     do {
         return try await change()
     } catch AccountsError.emailTaken {
-        Output.message("there is a user of this email already")
+        Output.message("there is already a user with this email")
     } catch AccountsError.passwordTooShort {
         Output.message("a user's password has at least 8 characters")
     } catch AccountsError.passwordTooCommon {

@@ -8,7 +8,7 @@ struct DatabaseChecks {
     private static let database = "database"
     private static let keys = "signing keys"
     private static let clock = "clock"
-    /// A difference that the servers of one database should not have.
+    /// A clock difference that servers on one database should not have.
     private static let noticeable = Duration.seconds(5)
 
     let config: Config
@@ -20,7 +20,7 @@ struct DatabaseChecks {
         var isUsable = false
     }
 
-    /// Looks at the database without changing it. Blocks until that is done.
+    /// Checks the database without changing it. Blocks until it is done.
     func inspect() -> Result {
         let database = config.database
         guard !database.isInMemory else {
@@ -28,7 +28,7 @@ struct DatabaseChecks {
                 findings: [
                     Finding(
                         .caution, Self.database,
-                        "it is in the memory of the server: a command cannot look at it",
+                        "it is in the memory of the server, so a command cannot check it",
                         "name one on the disk with --data")
                 ])
         }
@@ -37,7 +37,7 @@ struct DatabaseChecks {
                 findings: [
                     Finding(
                         .caution, Self.database, "there is none at \(database.name)",
-                        "`postern serve` makes it; is --data or storage.url right?")
+                        "`postern serve` creates it; check --data and storage.url")
                 ])
         }
         do {
@@ -65,7 +65,7 @@ struct DatabaseChecks {
                     .caution, Self.database,
                     "\(inspection.pending) migrations of \(name) are pending",
                     "the next `postern serve` or `postern migrate` applies them; keys and clock are"
-                        + " not looked at before"))
+                        + " not checked before"))
         } else if inspection.problems.isEmpty {
             let version = "schema \(inspection.applied)"
             result.findings.append(
@@ -89,7 +89,7 @@ struct DatabaseChecks {
             return [
                 Finding(
                     .failed, Self.clock, text,
-                    "set both by NTP: tokens of other servers are refused")
+                    "synchronize both by NTP: tokens of other servers are refused")
             ]
         }
         return difference > Self.noticeable
@@ -118,7 +118,7 @@ struct DatabaseChecks {
                     .failed, Self.keys,
                     "\(unreadable.count) of \(keys.count) cannot be decrypted with \(path):"
                         + " \(unreadable.joined(separator: " "))",
-                    "put back the master secret that they were sealed with")
+                    "put back the master secret that they were encrypted with")
             ]
         }
         let missing = KeyUse.allCases.filter { KeySchedule(of: $0, in: keys) == nil }
@@ -129,7 +129,7 @@ struct DatabaseChecks {
             + (try algorithmFindings(keys, sealer))
     }
 
-    /// Whether capabilities are signed, or are about to be, by the algorithm of the configuration.
+    /// Whether capabilities are signed with the configured algorithm, now or from the next key on.
     private func algorithmFindings(_ keys: [SealedKey], _ sealer: KeySealer) throws -> [Finding] {
         let wanted = config.tokens.capabilityAlgorithm.rawValue
         guard let newest = keys.first(where: { $0.use == .capability && $0.retired == nil }) else {
@@ -146,7 +146,7 @@ struct DatabaseChecks {
         ]
     }
 
-    /// Whether the clock has been set back, or is that of another server.
+    /// Whether this clock was set back, or another server's clock is wrong.
     func clockFindings(_ stores: Stores) async throws -> [Finding] {
         guard let newest = try await stores.audit.latestEvents(limit: 1).last?.event.time else {
             return [
@@ -194,7 +194,7 @@ struct DatabaseChecks {
             : [
                 Finding(
                     .failed, subject,
-                    "\(path) lacks, or has otherwise, \(missing.joined(separator: " "))",
+                    "\(path) lacks or has old versions of: \(missing.joined(separator: " "))",
                     "a running server writes them; see its log (task `export keys`)")
             ]
         for key in export.unusable(among: published, signer: signer.id) {

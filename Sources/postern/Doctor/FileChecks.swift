@@ -34,7 +34,7 @@ struct FileChecks {
         return [exposure(of: path, mode, Self.directory, private: "700")]
     }
 
-    /// The files of SQLite. Of a database on a server there are none.
+    /// The files of SQLite. A database on a server has none.
     private func databaseFindings() -> [Finding] {
         guard !config.database.isRemote else { return [] }
         return ["", "-wal", "-shm"].flatMap { suffix -> [Finding] in
@@ -96,10 +96,10 @@ struct FileChecks {
             return Finding(
                 .caution, subject, "others can read \(path) (mode \(mode.octal))", remedy)
         }
-        return Finding(.ok, subject, "\(path) is its owner's only (mode \(mode.octal))")
+        return Finding(.ok, subject, "only the owner can use \(path) (mode \(mode.octal))")
     }
 
-    /// A file that a command made as another user, such as root, cannot be used by the server.
+    /// The server cannot use a file that a command created as another user, such as root.
     private func owner(of path: String) -> [Finding] {
         var file = stat()
         var directory = stat()

@@ -3,7 +3,7 @@ internal import Configuration
 internal import Fetching
 internal import Scheduling
 
-/// What the server needs of the network: the DNS of the hosted domains, and the mail store.
+/// The network services that the server needs: the DNS of the hosted domains, and the mail store.
 struct NetworkChecks {
     private static let domains = "domains"
     private static let mailStore = "mail store"
@@ -37,7 +37,7 @@ struct NetworkChecks {
                 for domain in batch { group.addTask { await look(at: domain, dns) } }
                 return await group.reduce(into: []) { $0 += $1 }
             }
-            // Without name servers each look-up would take its whole time.
+            // Without name servers every look-up would wait for its timeout.
             if findings.contains(where: { $0.outcome == .failed }) { break }
         }
         guard findings.isEmpty else { return findings.sorted { $0.line < $1.line } }
@@ -79,7 +79,7 @@ struct NetworkChecks {
         return findings
     }
 
-    /// Asks the JMAP server for anything: what it answers without a token does not matter.
+    /// Sends any request to the JMAP server: its answer without a token does not matter.
     func mailStoreFindings() async -> [Finding] {
         guard let base = config.mail.jmapURL?.text else { return [] }
         let url = base + config.mail.jmapAPIPath
@@ -103,7 +103,7 @@ struct NetworkChecks {
         case 404:
             Finding(
                 .caution, Self.mailStore, text, "check mail.jmap_url and mail.jmap_api_path")
-        case 500...: Finding(.failed, Self.mailStore, text, "look at the mail store's log")
+        case 500...: Finding(.failed, Self.mailStore, text, "check the mail store's log")
         default: Finding(.ok, Self.mailStore, text)
         }
     }

@@ -37,7 +37,7 @@ struct Log: Sendable {
     /// client chooses.
     private static let methodBytes = 32
 
-    /// Sets which requests have a line; all of them until then.
+    /// Sets which requests have a line. Before the first call all of them have one.
     func sampleAccess(_ sampling: AccessSampling) {
         self.sampling.threshold.store(sampling.threshold, ordering: .relaxed)
     }
@@ -48,7 +48,8 @@ struct Log: Sendable {
         let threshold = sampling.threshold.load(ordering: .relaxed)
         guard record.status >= 400 || record.id.sample <= threshold else { return }
         var line = LogLine(format, time: SystemClock.now(), level: "info", message: "request")
-        // A method is ASCII (RFC 9110 §9.1); to find characters takes longer than the rest.
+        // A method is ASCII (RFC 9110 §9.1), so bytes are enough. Finding characters would take
+        // longer than everything else here.
         let method = record.method.map { Substring($0.name.utf8.prefix(Self.methodBytes)) }
         line.add(.method, method.map { String($0) } ?? "-")
         line.add(.route, record.route)
@@ -76,8 +77,8 @@ struct Log: Sendable {
         writer.append(line.finish(), isEvent: true)
     }
 
-    /// Logs one line for security events that were folded into one.
-    /// - Parameter count: how many.
+    /// Logs one line for security events that were combined. - Parameter count: the number of
+    /// - Parameter events.
     func security(_ event: SecurityEvent, count: Int) {
         var line = LogLine(
             format, time: SystemClock.now(), level: "notice", message: "security event")

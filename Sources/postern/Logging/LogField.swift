@@ -2,7 +2,7 @@
 struct LogField: Sendable {
     /// In JSON.
     let name: StaticString
-    /// In text, for people; `nil` where another field says the same.
+    /// The name in text, for people; `nil` if another field has the same information.
     let shortName: StaticString?
 
     static let method = LogField(name: "http.request.method", shortName: "method")
@@ -10,7 +10,7 @@ struct LogField: Sendable {
     static let status = LogField(name: "http.response.status_code", shortName: "status")
     static let bytes = LogField(name: "http.response.size", shortName: "bytes")
     static let client = LogField(name: "client.address", shortName: "client")
-    /// What an error message says; `error` is what it is about.
+    /// The text of an error; ``error`` is its type.
     static let error = LogField(name: "exception.message", shortName: "error")
     /// The type of an error, or the status of a request that failed.
     static let errorType = LogField(name: "error.type", shortName: nil)

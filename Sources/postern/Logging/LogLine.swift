@@ -111,7 +111,7 @@ struct LogLine {
 
     private mutating func append(_ number: Int, width: Int = 1) {
         if number < 0 { bytes.append(UInt8(ascii: "-")) }
-        // The first digit first: to reverse a slice of an array copies it.
+        // Writes the first digit first, because reversing a slice of an array copies it.
         let value = number.magnitude
         var power: UInt = 1
         var digits = 1
@@ -145,7 +145,8 @@ struct LogLine {
     }
 
     private mutating func escape(_ text: String, quotes: Bool) {
-        // Nearly all text is plain, and copying it costs a tenth of looking at each scalar.
+        // Nearly all text is plain, and copying it takes a tenth of the time that checking each
+        // scalar takes.
         if appendPlain(text) { return }
         for scalar in text.unicodeScalars {
             switch scalar {

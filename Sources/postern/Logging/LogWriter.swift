@@ -4,21 +4,21 @@ internal import Synchronization
 
 /// Accepts log lines from any thread and writes them to a descriptor on its own queue.
 ///
-/// `append` neither blocks nor makes a system call, whatever the reader of the log does. At most
-/// `capacity` bytes wait, and as many of events. Further lines are dropped, and a line with their
-/// number follows as soon as there is space. Events are kept when other lines have to be dropped: a
-/// flood of requests cannot hide them. A line waits at most ``delay``, so a crash can lose the
-/// lines of that time.
+/// `append` never blocks and makes no system call, even if nobody reads the log. At most `capacity`
+/// bytes of ordinary lines wait, and the same number of bytes of events. Further lines are dropped,
+/// and a line with their number follows as soon as there is space. Events have their own space, so
+/// a flood of requests cannot displace them. A line waits at most ``delay``, so a crash can lose
+/// the lines of that time.
 final class LogWriter: Sendable {
     static let delay = DispatchTimeInterval.milliseconds(50)
-    /// After which events that could not be written are tried again.
+    /// The time after which events that could not be written are tried again.
     private static let retryDelay = DispatchTimeInterval.seconds(1)
     /// How long, in milliseconds, the reader may leave the pipe full before waiting lines are
     /// dropped.
     private static let writeTimeout: Int32 = 1000
-    /// PIPE_BUF: a pipe that is writable takes this much without blocking (POSIX `write`).
-    /// O_NONBLOCK is no alternative: it would change standard error for every process that shares
-    /// it.
+    /// PIPE_BUF: a writable pipe accepts this many bytes without blocking (POSIX `write`).
+    /// O_NONBLOCK cannot be used instead, because it would change standard error for every process
+    /// that shares it.
     private static let pipeBytes = 4096
     /// The buffer is kept for the next lines unless it has grown beyond this.
     private static let keptBytes = 65_536
@@ -65,8 +65,8 @@ final class LogWriter: Sendable {
         if schedules { queue.asyncAfter(deadline: .now() + Self.delay) { self.flush() } }
     }
 
-    /// Returns after all lines that were appended before are written or dropped. Events are kept
-    /// while the reader does not read.
+    /// Returns when all lines that were appended before have been written or dropped. If the reader
+    /// does not read, events are kept.
     func drain() async {
         await withCheckedContinuation { continuation in
             queue.async {
@@ -89,7 +89,7 @@ final class LogWriter: Sendable {
         }
         if dropped > 0 { batch += report(dropped) }
         events.removeFirst(write(events))
-        // What is left may begin within a line, so nothing is written before it.
+        // The rest may begin in the middle of a line, so nothing may be written before it.
         let isWritten = events.isEmpty && write(batch) == batch.count
         let lost = isWritten ? 0 : batch.count { $0 == 0x0a }
         batch.removeAll(keepingCapacity: batch.capacity <= Self.keptBytes)
@@ -101,7 +101,7 @@ final class LogWriter: Sendable {
             state.isScheduled = true
             return true
         }
-        // The next line may be long in coming.
+        // The next line may come much later.
         if retries { queue.asyncAfter(deadline: .now() + Self.retryDelay) { self.flush() } }
     }
 

@@ -101,9 +101,9 @@ extension Metrics {
 /// How the fetch of a hash ended.
 enum FetchResult: String, CaseIterable, Sendable {
     case fetched
-    /// The host did not serve it, in time and under the rules.
+    /// The host did not serve it in time, or broke a rule.
     case failed
-    /// The host's address may not be connected to.
+    /// The rules forbid connecting to the host's address.
     case forbidden
     /// Too many were waiting. Nothing was fetched.
     case busy

@@ -4,7 +4,7 @@ internal import Scheduling
 extension Metrics {
     typealias NamedPool = (name: String, statistics: WorkerPool.Statistics)
 
-    /// What pools do now, and what they have rejected.
+    /// The present state of the pools, and the number of rejected jobs.
     nonisolated func addPools(_ pools: @escaping @Sendable () -> [NamedPool]) {
         add { text in
             let pools = pools()

@@ -3,7 +3,7 @@ internal import AuthCore
 internal import Platform
 
 extension Metrics {
-    /// What was built, and what the kernel knows about this process, by the names of Prometheus.
+    /// The build, and what the kernel knows about this process, with the names of Prometheus.
     /// - Parameters:
     ///   - storage: `sqlite` or `postgresql`.
     ///   - scrypt: the instructions that compute scrypt.

@@ -2,7 +2,7 @@ internal import AuthAPI
 internal import AuthCore
 internal import Synchronization
 
-/// What the database has reported about itself last.
+/// The last state that the database has reported.
 final class StoreHealth: Sendable {
     private let reachability = Atomic(true)
     private let fullness = Atomic(false)
@@ -28,7 +28,7 @@ extension Metrics {
         }
     }
 
-    /// What the database has done for this process.
+    /// The work that the database has done for this process.
     nonisolated func add(_ stores: Stores) {
         add { text in
             let statistics = stores.statistics()

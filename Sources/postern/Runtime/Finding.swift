@@ -11,7 +11,7 @@ struct Finding: Equatable, Sendable {
     let text: String
     let remedy: String?
 
-    /// - Parameter remedy: `nil` where nothing needs to be done, or `text` says it already.
+    /// - Parameter remedy: `nil` if nothing needs to be done, or if `text` already contains it.
     init(_ outcome: Outcome, _ subject: String, _ text: String, _ remedy: String? = nil) {
         self.outcome = outcome
         self.subject = subject

@@ -13,7 +13,7 @@ internal import Synchronization
 ///
 /// Owns the stores; the caller must call ``close()``.
 struct Application: Sendable {
-    /// What stays when settings change.
+    /// The parts that stay when settings change.
     private struct Base: Sendable {
         let publicURL: String
         let stores: Stores
@@ -31,9 +31,9 @@ struct Application: Sendable {
     private let parts: LastingParts
     let useCases: UseCases
     let apis: APIs
-    /// What answers on a listener that redirects to the public URL.
+    /// The handler of a listener that redirects to the public URL.
     let redirects: Router
-    /// What the listeners for mail stores, mail servers and proxies serve.
+    /// The handlers of the listeners for mail stores, mail servers and proxies.
     let services: ServicesAPI
 
     /// Opens and migrates the database and opens the stored keys. Missing keys are created in the
@@ -41,9 +41,9 @@ struct Application: Sendable {
     /// - Parameters:
     ///   - publicURL: the URL that clients use for this server.
     ///   - secret: the master secret; by default the one of the configuration.
-    ///   - clock: the system's but for a test suite.
+    ///   - clock: the system's, except for a test suite.
     ///   - isDraining: whether the server is stopping.
-    ///   - report: called when another server does not answer as it should. The client does not see
+    ///   - report: called when another server gives a wrong answer or none. The client does not see
     ///     the cause.
     static func open(
         _ config: Config, publicURL: String, secret: SecretBytes? = nil,
@@ -53,7 +53,7 @@ struct Application: Sendable {
         isDraining: @escaping @Sendable () -> Bool,
         report: @escaping @Sendable (RemoteFailure) -> Void = { _ in }
     ) async throws -> Application {
-        // What can be refused without the database is refused before it is created.
+        // Checks that need no database run before one is created.
         let servicesSettings = try ServicesAPI.Settings(
             config.services, isServed: config.servesServices)
         let found = try secret ?? MasterSecret.find(for: config)
@@ -73,8 +73,8 @@ struct Application: Sendable {
             let keys = try KeyRing(
                 stores, config, secret: secret, rereading: reread, pool: pools.signing,
                 clock: clock)
-            // Servers of test suites end before they need most keys, and an RSA key takes more CPU
-            // time than everything else of a start.
+            // Servers of test suites end before they need most keys, and creating an RSA key takes
+            // more CPU time than the rest of the start.
             try await keys.start(generatesMissing: config.profile != .test)
             let tokens = TokenAuthority(
                 realm: Realm(config, publicURL: publicURL), keys: keys, signers: pools.signing)
@@ -95,9 +95,9 @@ struct Application: Sendable {
         }
     }
 
-    /// The same application with other settings, of which only reloadable ones may differ
-    /// (``Setting/isReloadable``). Requests that the present one is answering are not touched.
-    /// - Throws: what the new settings cannot be used for; then nothing has changed.
+    /// The same application with other settings. Only reloadable settings may differ
+    /// (``Setting/isReloadable``). Requests in flight continue with the present application. -
+    /// Throws: why the new settings cannot be used; then nothing has changed.
     func applying(_ config: Config) async throws -> Application {
         let servicesSettings = try ServicesAPI.Settings(
             config.services, isServed: config.servesServices)
@@ -148,15 +148,15 @@ struct Application: Sendable {
     var keys: KeyRing { base.keys }
     var pools: Pools { base.pools }
     var metrics: Metrics { base.metrics }
-    /// What the public listener serves, but in the test profile.
+    /// The routes of the public listener in the development and production profiles.
     var router: Router { apis.router() }
 
     func close() async {
         await stores.close()
     }
 
-    /// With local parts as subjects, the mail store cannot tell an agent's mailbox on an earlier
-    /// first domain from one of the same name on the present one.
+    /// If subjects are local parts, mailboxes of agents on an earlier and on the present first
+    /// domain can have the same subject. The mail store then cannot distinguish them.
     private static func checkSubjects(_ mail: MailSection, _ stores: Stores) async throws {
         let first = mail.domains[0]
         if mail.subject == .localPart,
@@ -167,7 +167,7 @@ struct Application: Sendable {
     }
 }
 
-/// `mail.subject` is `local_part`, and agents have accounts on another domain than the first one.
+/// `mail.subject` is `local_part`, and agents have accounts on a domain that is not the first one.
 struct SubjectError: Error, CustomStringConvertible {
     let first: Domain
     let other: Domain
@@ -185,10 +185,10 @@ struct Pools: Sendable {
     let hashing: WorkerPool
     let signing: WorkerPool
 
-    /// - Parameter shares: what one client or site may hold of each pool.
+    /// - Parameter shares: the part of each pool that one client or site may use.
     init(shares: WorkerPool.Shares = .ofQueue, cores: Int = Process.processorCount) {
-        // A password hash takes 30 ms, a pass of proofs 50: the last of the queue waits about three
-        // seconds.
+        // A password hash takes 30 ms and a pass of proofs 50 ms, so the last job of a full queue
+        // waits about three seconds.
         hashing = WorkerPool(
             name: "hashing", lanes: cores, depth: 64 * cores, shares: shares,
             retryAfter: .seconds(3))
@@ -201,7 +201,7 @@ struct Pools: Sendable {
 
 extension KeyRing {
     /// The keys of a store, to be opened with the master secret.
-    /// - Parameter reread: reads the secret again, as the operator may have replaced it.
+    /// - Parameter reread: reads the secret again, because the operator may have replaced it.
     convenience init(
         _ stores: Stores, _ config: Config, secret: SecretBytes,
         rereading reread: (@Sendable () throws -> SecretBytes)? = nil, pool: WorkerPool,
@@ -217,7 +217,7 @@ extension KeyRing {
 }
 
 extension ACMEChallenges {
-    /// Those that certbot writes into a web root; nil without one.
+    /// The ACME challenges that certbot writes into a web root; nil without a web root.
     fileprivate init?(agent: AgentAPI, in directory: String?) {
         guard let directory else { return nil }
         self.init(agent: agent) { name in
@@ -246,12 +246,12 @@ extension JMAPDirectory {
     }
 }
 
-/// Another server that did not answer as it should.
+/// A wrong or missing answer of another server.
 enum RemoteFailure: Sendable {
     /// A hash URL could not be fetched. Only scheme, host and port are named: the path may be
     /// private.
     case fetch(origin: String, cause: String)
-    /// A hash URL leads to an address that may not be connected to.
+    /// A hash URL leads to a forbidden address.
     case forbiddenAddress(origin: String, cause: String)
     /// The hash that a URL served could not be computed.
     case servedHash(cause: String)

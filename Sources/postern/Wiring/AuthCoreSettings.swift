@@ -35,7 +35,7 @@ extension RateLimiter.Settings {
         self.init(
             isEnabled: limits.enabled,
             rates: [
-                // A client with any token may be a Pro user, so the first limit is the Pro rate.
+                // A client with any token may be a Pro user, so the Pro rate is checked first.
                 .client: .init(limits.proPerSecond, per: .seconds(1)),
                 .general: .init(limits.generalPerSecond, per: .seconds(1)),
                 .pro: .init(limits.proPerSecond, per: .seconds(1)),
@@ -107,7 +107,7 @@ struct UseCases: Sendable {
 }
 
 extension Metrics {
-    /// What the use cases count, and the pools that they use: the same after every reload.
+    /// The counters and the pools of the use cases. A reload keeps them.
     nonisolated func add(_ parts: LastingParts, _ stores: Stores, _ pools: Pools) {
         add(parts.logins)
         add(parts.limiter)
@@ -125,12 +125,12 @@ extension Metrics {
 }
 
 extension LimitSection {
-    /// How much of the queue of a pool one client may hold.
+    /// The part of a pool's queue that one client may use.
     var queueShares: WorkerPool.Shares { enabled ? .ofQueue : .unlimited }
 }
 
 extension ProofOfWorkSection {
-    /// What computes scrypt on this machine.
+    /// The implementation of scrypt on this machine.
     var kernelChoice: Scrypt.Kernel.Choice {
         Scrypt.Kernel.choose(scrypt.implementation, atMost: scryptLanes)
     }

@@ -10,19 +10,20 @@ internal import Provisioning
 ///
 /// A task that fails is logged and runs again after its interval. It never ends the server.
 struct BackgroundTasks: Sendable {
-    /// Challenges that one statement removes, few enough that a signup waits only a moment.
+    /// The number of challenges that one statement removes. It is small, so that a signup does not
+    /// wait long for it.
     private static let sweepLimit = 1000
     /// Audit events that one statement removes.
     private static let trimLimit = 1000
-    /// How far the clocks of servers on one database may differ, and how far one may be set back.
-    /// If a spent challenge were removed earlier, a server with a slower clock would accept it
-    /// again.
+    /// The largest difference between the clocks of servers on one database, and the largest step
+    /// back of one clock. If a spent challenge were removed earlier, a server with a slower clock
+    /// would accept it again.
     static let clockDifference: Duration = .seconds(600)
 
     /// How often the database is asked whether another process has changed it.
     static let keyWatch = Duration.milliseconds(500)
-    /// The time within which every server on a database uses a new signing key, and accepts no
-    /// token of one that has leaked.
+    /// The time within which every server on a database uses a new signing key, and rejects all
+    /// tokens of a leaked key.
     static let keyRefresh = Duration.seconds(2)
     /// How often the database is asked for account events to send.
     static let deliveryWatch = Duration.milliseconds(500)
@@ -35,15 +36,15 @@ struct BackgroundTasks: Sendable {
     let signingKeys: SigningKeyTasks
     /// Whether other processes can open the database and change its keys.
     let isShared: Bool
-    /// The present ones: their settings can change.
+    /// Always the present ones, because their settings can change.
     let domains: @Sendable () -> Domains
     let audit: any AuditLog
     let feed: any AccountFeed
     /// How long events are kept; zero keeps them without end.
     let retention: Duration
-    /// Where there is a receiver of account events.
+    /// `nil` without a receiver of account events.
     let delivery: EventDelivery?
-    /// Where a listener has TLS.
+    /// `nil` if no listener has TLS.
     let certificates: Certificates?
     /// ``Stores/exclusively``: servers on one database do these tasks one at a time.
     let exclusively:
@@ -73,8 +74,8 @@ struct BackgroundTasks: Sendable {
                 await repeatedly("export keys", Self.keyWatch, signingKeys.export)
             }
             group.addTask {
-                // A second after the start, and after the other tasks of each minute: they use the
-                // memory and the pages of code that this releases.
+                // Runs a second after the start, and after the other tasks of each minute, because
+                // they use the memory and the pages of code that this task releases.
                 guard (try? await Task.sleep(for: .seconds(1))) != nil else { return }
                 HashMemory.release()
                 Process.releaseCodePages()
@@ -101,7 +102,7 @@ struct BackgroundTasks: Sendable {
         }
     }
 
-    /// Does at once what is due by the clock, for a test suite that has set it.
+    /// Runs at once the tasks that are due, for a test suite that has set the clock.
     func runDue() async throws {
         try await sweep()
         try await signingKeys.rotate()
@@ -119,7 +120,7 @@ struct BackgroundTasks: Sendable {
         }
     }
 
-    /// Takes up certificates that were renewed.
+    /// Loads certificates that were renewed.
     private func watchCertificates() async {
         guard let certificates else { return }
         await repeatedly("read certificates", Self.certificateWatch) {
@@ -127,9 +128,9 @@ struct BackgroundTasks: Sendable {
         }
     }
 
-    /// Takes up keys that other processes have made, and reports when another key begins to sign.
+    /// Loads keys that other processes have made, and reports when another key begins to sign.
     private func watchKeys() async {
-        // Otherwise a switch before the first look would not be one.
+        // Otherwise a change before the first check would not be noticed.
         signingKeys.reportSigners()
         guard isShared else {
             // Without other processes only a rotation by age changes the keys.
@@ -143,8 +144,8 @@ struct BackgroundTasks: Sendable {
         }
     }
 
-    /// Removes all events that are older than the retention, a limited number at a time. What a
-    /// receiver is still to get stays.
+    /// Removes all events that are older than the retention, a limited number at a time. Events
+    /// that a receiver has not accepted yet stay.
     func trimEvents() async throws {
         guard retention > .zero else { return }
         let past = clock().advanced(by: .zero - retention)
@@ -159,15 +160,15 @@ struct BackgroundTasks: Sendable {
         }
     }
 
-    /// As ``repeatedly(_:_:_:)``, but never while another server does the task.
+    /// Like ``repeatedly(_:_:_:)``, but never while another server runs the task.
     private func alone(
         _ name: String, _ interval: Duration, _ task: @escaping @Sendable () async throws -> Void
     ) async {
         await repeatedly(name, interval) { _ = try await exclusively(name, task) }
     }
 
-    /// Begins half a second after the start, when a new server has answered its first requests,
-    /// and before memory is released. Tries again after each interval until `task` returns `true`.
+    /// Begins half a second after the start: a new server has then answered its first requests, and
+    /// memory is not released yet. Tries again after each interval until `task` returns `true`.
     private func untilDone(
         _ name: String, _ interval: Duration, _ task: () async throws -> Bool
     ) async {

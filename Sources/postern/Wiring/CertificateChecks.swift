@@ -6,7 +6,8 @@ internal import Platform
 /// The certificates of `[tls]`: whether a server can use them, and for how long.
 struct CertificateChecks {
     private static let subject = "certificate"
-    /// Less is a warning, or a quarter of the certificate's whole time where that is shorter.
+    /// A shorter remaining time is a warning. For short certificates the limit is a quarter of
+    /// their whole lifetime.
     private static let leastDays: Int64 = 14
     private static let day: Int64 = 86_400
     private static let refused = "the server does not start with it"

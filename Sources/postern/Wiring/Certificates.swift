@@ -6,12 +6,12 @@ internal import Synchronization
 
 /// The certificates of `[tls]`, and the TLS of the listeners that uses them.
 ///
-/// Guarantees: either everything is taken up that the files hold, or nothing changes.
+/// Guarantees: either the contents of all files are loaded, or nothing changes.
 final class Certificates: Sendable {
     /// Bytes of a file: a chain of certificates, a key or an OCSP response.
     private static let fileBytes = 65_536
 
-    /// What the files held when they were read last without an error.
+    /// The state of the files when they were last read without an error.
     private struct Content {
         let versions: [File.Version?]
         let expiries: [Int64]
@@ -46,10 +46,11 @@ final class Certificates: Sendable {
         zip(section.certificates, content.withLock(\.expiries)).map { ($0.certificate, $1) }
     }
 
-    /// Reads the files again. New connections use what they hold now.
+    /// Reads the files again. New connections use their present contents.
     /// - Throws: ``CertificateError``; then nothing has changed.
     func reload() throws(CertificateError) {
-        // Looked at first: what changes meanwhile is found the next time.
+        // Taken before the files are read, so that a change during the reading is found the next
+        // time.
         let now = Self.versions(of: section)
         let (publicContext, servicesContext, expiries) = try Self.read(section, tickets)
         content.withLock { $0 = Content(versions: now, expiries: expiries) }

@@ -6,8 +6,8 @@ internal import Platform
 
 /// A server in the test profile that runs inside another program, for PosternTesting.
 ///
-/// It installs no signal handlers, reads neither files nor variables for its settings, and prints
-/// nothing.
+/// It installs no signal handlers and prints nothing. Its settings come from neither files nor
+/// variables.
 package final class EmbeddedServer: Sendable {
     /// The URL that it listens on.
     package let url: String
@@ -37,7 +37,7 @@ package final class EmbeddedServer: Sendable {
         return EmbeddedServer(running, fixtures)
     }
 
-    /// Who asks ``fixtures``, and when.
+    /// The caller of ``fixtures``, and the time.
     package var caller: Caller {
         let clocks = fixtures.clock.clocks
         return Caller(
@@ -45,10 +45,10 @@ package final class EmbeddedServer: Sendable {
             arrival: clocks.monotonic())
     }
 
-    /// Ends the server as SIGTERM does.
+    /// Stops the server gracefully, as SIGTERM does.
     package func stop() async {
-        // A key that is still being made would use OpenSSL while exit(3) frees its locks. Where
-        // making it fails, there is nothing to wait for.
+        // Waits for a key that is still being made. It would otherwise use OpenSSL while exit(3)
+        // frees its locks. If making it fails, there is nothing to wait for.
         for use in KeyUse.allCases where use.isPublished {
             _ = try? await running.application.keys.published(use, at: fixtures.now)
         }

@@ -32,7 +32,7 @@ struct GuardedHashFetcher: HashFetcher {
                 registrations.shares = .unlimited
                 return
             }
-            // One site cannot take both slots of a target, for which others would have to wait.
+            // One site cannot take both slots of a target. Others would have to wait for them.
             logins.perTargetAndSite = 1
             registrations.perTargetAndSite = 1
             registrations.perClient = 1
@@ -40,7 +40,7 @@ struct GuardedHashFetcher: HashFetcher {
         }
     }
 
-    /// - Parameter clock: the one that deadlines are of.
+    /// - Parameter clock: the clock of the deadlines.
     init(
         _ settings: HashLoginSection, limits: Limits, clock: ServerClock = SystemClock.clocks,
         report: @escaping @Sendable (RemoteFailure) -> Void
@@ -52,7 +52,7 @@ struct GuardedHashFetcher: HashFetcher {
         self.report = report
     }
 
-    /// The threads for fetches, by what they are for.
+    /// The threads for fetches, by purpose.
     var pools: [Metrics.NamedPool] {
         let (logins, registrations) = (logins.statistics, registrations.statistics)
         return [
@@ -63,7 +63,8 @@ struct GuardedHashFetcher: HashFetcher {
     }
 
     func source(_ text: String) -> (any HashSource)? {
-        // Clients get one error whatever is wrong with the URL. The rules differ in limits only.
+        // Clients get the same error for every fault of a URL. The rules differ only in their
+        // limits.
         (try? FetchTarget(text, under: logins.rules)).map {
             Source(target: $0, fetcher: self)
         }

@@ -4,13 +4,12 @@ internal import HTTPEngine
 
 /// The listening sockets that a service manager has opened for this process (sd_listen_fds(3)).
 ///
-/// Each takes the place of the setting that it has the name of: `public` (`server.host` and
-/// `server.port`), `services` (`services.listen`) or `socketmap` (`services.socketmap`). The rules
-/// of these settings apply to it. With `[[server.listeners]]` it takes the place of the listener
-/// that serves `public`, `redirect` or `services`. What cannot be used is a fault of the
-/// configuration.
+/// Each replaces the setting of its name: `public` (`server.host` and `server.port`), `services`
+/// (`services.listen`) or `socketmap` (`services.socketmap`). The rules of these settings apply to
+/// it. With `[[server.listeners]]` it replaces the address of the listener that serves `public`,
+/// `redirect` or `services`. A socket that cannot be used is a fault of the configuration.
 struct InheritedSockets: Sendable {
-    /// They are for one process alone: a child must not take them for its own.
+    /// They are for this process alone: a child process must not use them.
     static let variables = ["LISTEN_PID", "LISTEN_FDS", "LISTEN_FDNAMES"]
     /// SD_LISTEN_FDS_START.
     static let firstDescriptor: Int32 = 3
@@ -18,7 +17,7 @@ struct InheritedSockets: Sendable {
     private static let maxCount = 64
 
     private var sockets: [(service: ListenPlace.Service, socket: BoundSocket)] = []
-    /// The settings that the sockets take the place of.
+    /// The settings that the sockets replace.
     private(set) var layer = ConfigLayer()
 
     /// None.
@@ -37,7 +36,7 @@ struct InheritedSockets: Sendable {
         take(text, names: environment["LISTEN_FDNAMES"], first: first)
     }
 
-    /// The listeners, on the sockets of their names where there are any.
+    /// The listeners. If there are sockets of their names, they use these.
     ///
     /// One listener serves on all sockets of its name. Several take one each, in their order.
     /// - Throws: ``InheritedSocketCountError``.
@@ -98,7 +97,8 @@ struct InheritedSockets: Sendable {
             addFault(
                 "LISTEN_FDS", "\(text) (\(descriptor)) is a unix socket",
                 "give an address and a port in ListenStream=")
-        // Several may serve the same: one for each family, say. The first one is the setting.
+        // Several may serve the same, for example one for each address family. The first one counts
+        // as the setting.
         case _ where !isFirst, (.http(.redirect), _): break
         case (.http(.public), .tcp(let host, let port)):
             set("server.host", host, text)
@@ -121,7 +121,7 @@ struct InheritedSockets: Sendable {
     }
 }
 
-/// Sockets of a name that are neither one for each listener of it nor for a single listener.
+/// The number of sockets of a name fits neither one socket for each listener nor a single listener.
 struct InheritedSocketCountError: Error, CustomStringConvertible {
     let name: String
     let sockets: Int

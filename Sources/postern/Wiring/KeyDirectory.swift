@@ -6,11 +6,11 @@ internal import Platform
 
 /// A directory in which a mail store finds public keys.
 ///
-/// Guarantees: each file is replaced whole, so a reader sees the old or the new content; new keys
-/// are there before old ones are removed; a file that this program did not write, or that was
-/// changed since, is neither replaced nor removed. What was written is listed with its SHA-256 in
-/// `.postern/`, where temporary files are made, too: Cyrus IMAP reads every file of the directory,
-/// but of no directory below it.
+/// Guarantees: Each file is replaced as a whole, so a reader sees either the old or the new
+/// content. New keys are written before old ones are removed. A file that this program did not
+/// write, or that was changed since, is neither replaced nor removed. The written files are listed
+/// with their SHA-256 in `.postern/`. Temporary files are made there, too, because Cyrus IMAP reads
+/// every file of the directory, but not those of directories in it.
 struct KeyDirectory: Sendable {
     /// The names of a directory's files, relative to it, and their content.
     typealias Files = [String: [UInt8]]
@@ -23,7 +23,7 @@ struct KeyDirectory: Sendable {
         var isEmpty: Bool { written.isEmpty && removed.isEmpty }
     }
 
-    /// A file that was written, as the list has it.
+    /// A file that was written, as an entry of the list.
     private struct Entry: Hashable {
         let digest: String
         let path: String
@@ -36,7 +36,7 @@ struct KeyDirectory: Sendable {
     private static let searchableByAll: File.Mode = 0o755
 
     let path: String
-    /// The keys of each use have a list of their own, so that they may share a directory.
+    /// The keys of each use have their own list, so that several uses may share a directory.
     let use: KeyUse
     /// How often the lock of the directory is tried, every ten milliseconds.
     var lockAttempts = 200
@@ -53,13 +53,14 @@ struct KeyDirectory: Sendable {
         let ourPaths = Set(ours.map(\.path))
         let wanted = Set(
             files.map { Entry(digest: Hex.encode(SHA256.digest($0.value)), path: $0.key) })
-        // A file of the same content is left to whoever has made it.
+        // A file with the same content is not claimed: it still belongs to the program that made
+        // it.
         let missing = wanted.filter { digest(of: $0.path) != $0.digest }
         for entry in missing where exists(entry.path) && !ourPaths.contains(entry.path) {
             throw .notOurs(absolute(entry.path))
         }
         var changes = Changes()
-        // Before the files: after a crash each of them is known.
+        // The list is written before the files, so that after a crash each of them is known.
         let known = ours.union(missing)
         if known != listed { try writeList(known) }
         for entry in missing.sorted(by: { $0.path < $1.path }) {
@@ -216,7 +217,7 @@ struct KeyDirectory: Sendable {
         }
     }
 
-    /// Whether it leads to a file below the directory, and not to a bookkeeping file.
+    /// Whether the path leads to a file inside the directory that is not one of our own lists.
     static func isName(_ name: [UInt8]) -> Bool {
         let parts = name.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
         return (1...3).contains(parts.count)
@@ -239,15 +240,15 @@ enum KeyDirectoryError: Error, Equatable, CustomStringConvertible {
     case inUse(String)
     case damagedList(String)
     case unusableID(String)
-    /// The key that signs is one that the reader of the layout cannot verify with.
+    /// The mail store of the layout cannot verify with the key that signs now.
     case unusableKey(id: String, SignatureAlgorithm, KeyLayout)
 
     var description: String {
         switch self {
         case .file(let path, let error): "\(path) cannot be used for public keys: \(error)"
         case .notOurs(let path):
-            "\(path) exists, and is not as this program has written it; move it away"
-        case .inUse(let path): "another process writes public keys to \(path) at the moment"
+            "\(path) exists, and is not a file that this program has written; move it away"
+        case .inUse(let path): "another process is writing public keys to \(path)"
         case .damagedList(let path):
             "\(path) is not the list that this program has written; remove it, and the keys beside"
                 + " it that are not needed"

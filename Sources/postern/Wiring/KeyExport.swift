@@ -7,10 +7,10 @@ internal import Scheduling
 struct KeyExport: Sendable {
     let use: KeyUse
     let layout: KeyLayout
-    /// Whether tokens of this use name their key. Dovecot looks for the key `default` otherwise.
+    /// Whether tokens of this use name their key. If they do not, Dovecot uses the key `default`.
     let namesKey: Bool
 
-    /// The files of the keys that the mail store can use; it is for the caller to look at
+    /// The files of the keys that the mail store can use. The caller must check
     /// ``unusable(among:signer:)``.
     /// - Parameters:
     ///   - keys: every key that is published, the newest first.
@@ -36,7 +36,7 @@ struct KeyExport: Sendable {
         return files
     }
 
-    /// The keys that the mail store would need, and whose signatures it does not verify.
+    /// The keys that the mail store needs, but whose signatures it cannot verify.
     func unusable(among keys: [PublishedKey], signer: String) -> [PublishedKey] {
         keys.filter { key in
             !layout.takes(key.algorithm) && (layout != .cyrus || key.id == signer)
@@ -60,15 +60,16 @@ actor KeyExporter {
     /// What a call has done.
     struct Report: Equatable, Sendable {
         var changes = KeyDirectory.Changes()
-        /// The ids of keys that the mail store cannot use, each with its algorithm; empty when they
-        /// are as they were.
+        /// The ids of keys that the mail store cannot use, each with its algorithm. Empty if
+        /// nothing has changed.
         var unusable: [String] = []
-        /// Files of others that are in the way of Cyrus IMAP; empty when they are as they were.
+        /// Files of other programs that Cyrus IMAP would read as keys. Empty if nothing has
+        /// changed.
         var otherKeys: [String] = []
     }
 
-    /// How often a directory is looked at although no key has changed: somebody may have removed
-    /// a file.
+    /// How often a directory is checked although no key has changed. Somebody may have removed a
+    /// file.
     static let checkInterval = Duration.seconds(60)
 
     private let export: KeyExport

@@ -5,8 +5,8 @@ internal import Cryptography
 internal import Fetching
 internal import Scheduling
 
-/// What the use cases remember of clients from one request to the next, what they count, and the
-/// threads on which they wait for other servers. It lasts when settings change.
+/// The state of the use cases that a reload keeps: their data about clients, their counters, and
+/// the threads on which they wait for other servers.
 struct LastingParts: Sendable {
     let limiter: RateLimiter
     let governor: DifficultyGovernor
@@ -56,7 +56,7 @@ struct LastingParts: Sendable {
         mailboxProofs = present.mailboxProofs
     }
 
-    /// The same parts with other limits. What was counted goes on to count.
+    /// The same parts with other limits. All counts stay.
     func applying(_ config: Config) -> LastingParts {
         LastingParts(
             self,

@@ -9,7 +9,7 @@ struct ListenPlace {
         case http(ListenerSettings.Kind)
         case socketmap
 
-        /// As in the log, and as a service manager names the socket.
+        /// The name in the log, and of the socket of a service manager.
         var name: String {
             switch self {
             case .http(let service): service.rawValue
@@ -51,8 +51,8 @@ struct ListenPlace {
         proxyProtocol = listener.proxyProtocol
     }
 
-    /// A public one first.
-    /// - Parameter inherited: take the place of the addresses in the configuration.
+    /// The listeners, a public one first. - Parameter inherited: sockets that replace the addresses
+    /// - Parameter in the configuration.
     /// - Throws: ``ServicesListenerError``, ``InheritedSocketCountError``.
     static func all(
         _ config: Config, _ inherited: InheritedSockets = InheritedSockets()

@@ -3,11 +3,12 @@ internal import AuthCore
 internal import Configuration
 internal import HTTPEngine
 
-/// What the listeners of a server serve, each in its place. It is built again when settings change.
+/// The handlers of a server's listeners, in the order of the listeners. They are built again when
+/// settings change.
 struct ListenerServices: Sendable {
     let places: [ListenPlace]
     let test: TestProfile?
-    /// What the endpoints of the test profile do on request.
+    /// The actions of the endpoints of the test profile.
     let tasks: BackgroundTasks
 
     /// In the order of the listeners.
@@ -16,8 +17,9 @@ struct ListenerServices: Sendable {
             TestAPI(fixtures: $0.fixtures(of: application, tasks), clock: $0.clock.clocks)
         }
         let router = application.apis.router(with: test)
-        // Where the public URL is https and no listener has TLS, a proxy has it. Beside a listener
-        // with TLS, one without may have clients of its own; proxies are named.
+        // If the public URL is https and no listener has TLS, a proxy terminates TLS. If some
+        // listener has TLS, one without TLS may have direct clients, so a proxy is assumed only if
+        // trusted proxies are configured.
         let hasTLS = places.contains { $0.service == .http(.public) && $0.usesTLS }
         let isBehindTLS = !hasTLS || !config.server.proxies.addresses.isEmpty
         return places.map { place in
@@ -37,7 +39,7 @@ struct ListenerServices: Sendable {
         }
     }
 
-    /// What a test suite does without credentials; nil but in the test profile.
+    /// The actions of a test suite without credentials; nil except in the test profile.
     func fixtures(of application: Application) -> TestFixtures? {
         test?.fixtures(of: application, tasks)
     }

@@ -28,35 +28,36 @@ enum MasterSecret {
         }
     }
 
-    /// The secret that was missing: a new one, or the one that another server has created
-    /// meanwhile. Never a new one for a database that has signing keys, which it could not open.
+    /// Creates the missing secret, or returns the one that another server has created meanwhile.
+    /// Never creates a secret for a database with signing keys, because it could not decrypt them.
     static func create(for config: Config, in stores: Stores) async throws -> SecretBytes {
         let isNew = try await stores.signingKeys.keys().isEmpty
         return try isNew ? inDirectory(config.storage.directory) : reread(for: config)
     }
 
-    /// Refuses a database file of 0 bytes beside a secret. With a secret there was a database, and
-    /// what is left of it would become a new one without a word.
+    /// Refuses a database file of 0 bytes beside a secret. The secret shows that there was a
+    /// database; without this check, a new one would silently replace it.
     static func checkDatabase(of config: Config) throws(MasterSecretError) {
         let path = "\(config.storage.directory)/\(fileName)"
         guard config.database.isEmptyFile, access(path, F_OK) == 0 else { return }
         throw MasterSecretError(path: path, cause: .emptyDatabase(config.database.name))
     }
 
-    /// The secret as it is in its file now; never creates one. A server reads it again when the
+    /// The secret that is in its file now; never creates one. A server reads it again when the
     /// operator has replaced it.
     static func reread(for config: Config) throws(MasterSecretError) -> SecretBytes {
         try read(
             path(for: config), isOurs: Process.environment[Environment.masterSecretFile] == nil)
     }
 
-    /// What the operator should know about the file of a secret that can be used; `nil` if nothing.
+    /// A warning about the file of a usable secret; `nil` if there is none.
     static func exposure(for config: Config) -> String? {
         if let path = Process.environment[Environment.masterSecretFile] {
             return exposure(aboutMounted: path)
         }
         guard !config.database.isInMemory else { return nil }
-        // Not read with such a mode. Found here, it can be corrected before the next start.
+        // The server does not read a file with such a mode. This warning allows the operator to
+        // correct it before the next start.
         let path = path(for: config)
         guard let mode = File.mode(of: path), mode & 0o077 != 0 else { return nil }
         return MasterSecretError(path: path, cause: .mode(mode)).description
@@ -86,8 +87,8 @@ enum MasterSecret {
     }
 
     /// - Parameter isOurs: whether this program creates the file, which then only its owner may
-    ///   read. A mounted secret has the mode that its orchestrator gave it, often readable by all
-    ///   in the container; but nobody else may write to it.
+    ///   read. The mode of a mounted secret is set by the orchestrator, and often all users of the
+    ///   container can read it. Other users must not be able to write to it.
     static func read(_ path: String, isOurs: Bool) throws(MasterSecretError) -> SecretBytes {
         try checkMode(of: path, isOurs: isOurs)
         var content: [UInt8]
@@ -115,7 +116,7 @@ enum MasterSecret {
             defer { content.wipe() }
             try File.create(path, content: content)
         } catch .exists {
-            // Another server was first, and its secret is used.
+            // Another server was faster; its secret is used.
         } catch {
             throw MasterSecretError(path: path, cause: .notCreated(error))
         }

@@ -3,8 +3,8 @@ internal import HTTPEngine
 internal import Logging
 internal import Platform
 
-/// Reads the configuration again while the server runs, and applies what can change without a
-/// restart. With a fault nothing changes.
+/// Reads the configuration again while the server runs, and applies the changes that need no
+/// restart. If there is a fault, nothing changes.
 ///
 /// Owned by one task: reloads follow each other.
 struct Reloader: Sendable {
@@ -15,7 +15,7 @@ struct Reloader: Sendable {
     private(set) var present: LoadedConfig
     /// ``TOMLTrial``.
     let isReadable: @Sendable (String) async throws(FileError) -> Bool
-    /// Applies a configuration as a whole, or throws and has changed nothing.
+    /// Applies a configuration as a whole, or throws without changing anything.
     let apply: @Sendable (Config) async throws -> Void
 
     init(
@@ -71,7 +71,7 @@ struct Reloader: Sendable {
         ["setting": "\(item.key)", "old": "\(item.old)", "new": "\(item.new)"]
     }
 
-    /// The file is read once: what was tried is what is used.
+    /// The file is read once, so the text that was tested is the text that is used.
     private func read() async throws -> LoadedConfig {
         var loader = loader
         let (path, readFile) = (loader.path ?? ConfigFile.standardPath, loader.readFile)
@@ -86,7 +86,7 @@ struct Reloader: Sendable {
                 ConfigFault(
                     source: .file(path: path, line: nil), key: "file",
                     problem: "is not TOML, and the parser gave up",
-                    remedy: "look for a bracket or a quote too few")
+                    remedy: "look for a missing bracket or quote")
             ])
         }
         loader.readFile = { name throws(FileError) in

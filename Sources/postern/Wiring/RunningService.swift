@@ -6,7 +6,7 @@ internal import Scheduling
 
 /// A server that has started. It must be stopped.
 ///
-/// A class, because copying a value with everything that answers requests in it takes much code.
+/// It is a class, because copying a value with so many parts takes much code.
 final class RunningService: Sendable {
     /// The URL of the first public listener.
     let address: String
@@ -44,15 +44,14 @@ final class RunningService: Sendable {
     /// The one that answers requests now.
     var application: Application { current.value }
 
-    /// In the test profile: those of the present application.
+    /// In the test profile: the fixtures of the present application.
     var fixtures: TestFixtures? { listeners.fixtures(of: application) }
 
-    /// Goes on with other settings, of which only reloadable ones may differ
-    /// (``Setting/isReloadable``), and with the certificates that the files hold now. Called by one
-    /// task at a time.
-    /// - Throws: what cannot be used; then nothing has changed.
+    /// Continues with other settings and with the certificates that are in the files now. Only
+    /// reloadable settings may differ (``Setting/isReloadable``). Called by one task at a time. -
+    /// Throws: why something cannot be used; then nothing has changed.
     func apply(_ config: Config) async throws {
-        // What is read from files, such as a secret, is read before anything changes.
+        // All files, such as secrets, are read before anything changes.
         let next = try await application.applying(config)
         try certificates?.reload()
         await server.replace(listeners.services(of: next, config))
@@ -66,7 +65,8 @@ final class RunningService: Sendable {
     func stop(_ reloading: Task<Void, Never>? = nil) async {
         reloading?.cancel()
         background.cancel()
-        // Before `/readyz` answers 503: the client that reads it must not keep its connection.
+        // This comes before `/readyz` answers 503, because the client that reads the 503 must not
+        // keep its connection.
         await server.beginDraining()
         draining.set()
         // A cancelled sleep only makes the stop quicker.

@@ -30,8 +30,8 @@ struct Service: Sendable {
     }
 
     /// Serves until a signal stops it.
-    /// - Parameter loader: where the configuration came from, to be read again.
-    /// - Returns: why it could not serve, after it has been logged; `nil` after a graceful stop.
+    /// - Parameter loader: reads the configuration again from its sources.
+    /// - Returns: why it could not serve, which has been logged; `nil` after a graceful stop.
     func run(
         until signals: StopSignals, reloading loader: ConfigLoader
     ) async -> (any Error)? {
@@ -67,7 +67,8 @@ struct Service: Sendable {
     func start() async throws -> RunningService {
         let logger = log.logger
         log.sampleAccess(config.log.access)
-        // Before anything is created: nothing is left behind when an address is in use.
+        // Sockets are bound before anything is created, so that nothing is left behind if an
+        // address is in use.
         var places = try ListenPlace.all(config, sockets)
         let directory = config.storage.directory
         for index in places.indices where !places[index].isInNewDirectory(directory) {
@@ -133,7 +134,7 @@ struct Service: Sendable {
             drainDelay: config.server.drainDelay)
     }
 
-    /// What the log says of a server that has started.
+    /// The fields of the log line about a start.
     private func metadata(
         _ publicURL: String, _ kernel: Scrypt.Kernel, _ places: [ListenPlace],
         _ addresses: [ListenAddress]
@@ -194,7 +195,7 @@ struct Service: Sendable {
             })
     }
 
-    /// Adds what the application itself does not count, or what another one changes.
+    /// Adds the metrics that are not counted by the application, or that a reload changes.
     private func addMetrics(
         of current: CurrentApplication, _ server: Server, _ certificates: Certificates?,
         _ counts: EventCounts, _ health: StoreHealth, _ kernel: Scrypt.Kernel
@@ -234,7 +235,7 @@ struct Service: Sendable {
             send: receiver.send, report: { $0.log(to: logger) }, clock: clock.now)
     }
 
-    /// Logs that another server did not answer as it should.
+    /// Logs a wrong or missing answer of another server.
     private static func report(
         _ failure: RemoteFailure, _ logger: Logger, _ events: SecurityEvents
     ) {
@@ -278,8 +279,8 @@ struct Service: Sendable {
             })
     }
 
-    /// The settings of the HTTP engine. A quarter of the connections for one site: an IPv6 /48 has
-    /// 65,536 clients, of which ten could otherwise have all connections.
+    /// The settings of the HTTP engine. One site may use a quarter of the connections. An IPv6 /48
+    /// has 65,536 clients, and without this limit ten of them could use all connections.
     private func engine(publicURL: String) -> ServerConfiguration {
         var engine = config.server.engine
         engine.headers = SecurityFields.all
@@ -291,10 +292,10 @@ struct Service: Sendable {
 }
 
 extension Scrypt.Kernel.Choice {
-    /// Why scrypt is not computed as it was asked for, or not as fast as it could be.
+    /// Warnings if scrypt is not computed as configured, or not as fast as possible.
     var warnings: [String] {
         let faults = faulty.map {
-            "scrypt with \($0.rawValue) is not used: it computes something else than libscrypt"
+            "scrypt with \($0.rawValue) is not used: its results differ from those of libscrypt"
         }
         guard isReplaced, faults.isEmpty else { return faults }
         return ["this processor does not have the instructions of pow.scrypt; using \(kernel)"]
@@ -302,7 +303,7 @@ extension Scrypt.Kernel.Choice {
 }
 
 extension LoadedConfig {
-    /// What an operator should know before a start: `serve` logs it, `check-config` prints it.
+    /// Warnings for the operator before a start: `serve` logs them, `check-config` prints them.
     var startWarnings: [String] {
         let exposures = [
             MasterSecret.exposure(for: config),

@@ -3,18 +3,19 @@ internal import Configuration
 internal import Glibc
 internal import Scheduling
 
-/// The service manager that started this process (systemd), and what it is told of the state of the
-/// process (sd_notify(3)).
+/// The service manager that started this process (systemd), and the reports to it about the state
+/// of the process (sd_notify(3)).
 ///
-/// Without `NOTIFY_SOCKET` nobody is told, and the functions do nothing. A message that cannot be
-/// sent within a second is lost, and the manager acts as if that state had not been reached.
+/// Without `NOTIFY_SOCKET` the functions do nothing. A message that cannot be sent within a second
+/// is lost. The manager then acts as if that state had not been reached.
 struct ServiceManager: Sendable {
-    /// What it sets for this process alone: a child must not take them for its own.
+    /// Variables that are for this process alone: a child process must not use them.
     static let variables = ["NOTIFY_SOCKET", "WATCHDOG_USEC", "WATCHDOG_PID"]
 
     /// The path of the socket, or its abstract name after `@`; `nil` without a manager.
     private let socket: String?
-    /// How long it waits for a sign of life before it ends the process; `nil` if it does not.
+    /// How long the manager waits for a watchdog message before it ends the process; `nil` without
+    /// a watchdog.
     let watchdog: Duration?
     /// Nothing is reported as ready after this.
     private let isStopping = AtomicFlag()
@@ -43,8 +44,8 @@ struct ServiceManager: Sendable {
         send("READY=1\nSTATUS=\(status)")
     }
 
-    /// A reload begins; ``ready(_:)`` ends it, whether or not it changed anything. The time tells
-    /// the manager that this is the answer to its signal, and not to an earlier one.
+    /// A reload begins; ``ready(_:)`` ends it, whether or not it changed anything. The time shows
+    /// the manager that this reload belongs to its latest signal.
     func reloading() {
         guard !isStopping.isSet else { return }
         send("RELOADING=1\nMONOTONIC_USEC=\(cprocess_microseconds())")
@@ -55,12 +56,12 @@ struct ServiceManager: Sendable {
         send("STOPPING=1\nSTATUS=\(status)")
     }
 
-    /// The sign of life that ``watchdog`` is about.
+    /// The message that ``watchdog`` waits for.
     func isAlive() { send("WATCHDOG=1") }
 
     private func send(_ text: String) {
         guard let socket else { return }
-        // There is nobody else to tell, and the service does not depend on it.
+        // The error cannot be reported elsewhere, and the service does not depend on the message.
         _ = cprocess_send_datagram(socket, text, text.utf8.count)
     }
 }

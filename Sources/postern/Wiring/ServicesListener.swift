@@ -8,9 +8,9 @@ internal import Platform
 
 /// The listeners for mail stores, mail servers and proxies.
 enum ServicesListener {
-    /// What the listener for mail stores and proxies serves.
+    /// The handler of the listener for mail stores and proxies.
     static func service(_ router: Router, _ config: Config) -> HTTPService {
-        // A service on this machine is a proxy: it names the end user's address.
+        // A service on this machine counts as a trusted proxy: it names the end user's address.
         var proxies = TrustedProxies()
         proxies.forwardedHeader = config.server.proxies.forwardedHeader
         proxies.addresses =

@@ -3,8 +3,8 @@ internal import Configuration
 internal import Logging
 internal import Synchronization
 
-/// What has to be done with the signing keys at intervals. Each function is one task of
-/// ``BackgroundTasks``, which logs its errors and calls it again.
+/// Periodic tasks for the signing keys. Each function is one task of ``BackgroundTasks``, which
+/// logs its errors and calls it again.
 struct SigningKeyTasks: Sendable {
     let store: any SigningKeyStore
     let keys: KeyRing
@@ -19,7 +19,7 @@ struct SigningKeyTasks: Sendable {
     let clock: @Sendable () -> Instant
     private let seen = Seen()
 
-    /// What was found the last time.
+    /// The state at the last call.
     private final class Seen: Sendable {
         let signers = Mutex<[KeyUse: String]>([:])
     }
@@ -44,7 +44,7 @@ struct SigningKeyTasks: Sendable {
     }
 
     /// Reads the keys when another process has written to the database.
-    /// - Parameter seen: what the last call that succeeded has returned; `nil` for the first.
+    /// - Parameter seen: the result of the last successful call; `nil` at the first one.
     /// - Returns: the database's count of changes.
     func read(_ seen: Int64?) async throws -> Int64 {
         let count = try await store.changeCount()
@@ -52,7 +52,7 @@ struct SigningKeyTasks: Sendable {
         return count
     }
 
-    /// Reports each use whose tokens another key signs than at the last call.
+    /// Reports each use whose signing key has changed since the last call.
     func reportSigners() {
         let present = keys.signers(at: clock())
         let before = seen.signers.withLock { signers in
@@ -87,11 +87,11 @@ struct SigningKeyTasks: Sendable {
             ])
     }
 
-    /// Makes a capability key of the configured algorithm when the newest one has another, after a
-    /// start with a changed setting.
+    /// Makes a capability key of the configured algorithm if the newest one has another algorithm,
+    /// which happens after a start with a changed setting.
     ///
-    /// Once it has returned `true` this server does not do it again: servers whose settings differ
-    /// must not replace each other's keys without end.
+    /// After it has returned `true`, this server does not do it again. Otherwise servers with
+    /// different settings would replace each other's keys for ever.
     /// - Returns: `false` while a rotation has to come first; try again later.
     func changeAlgorithm() async throws -> Bool {
         do {
@@ -120,8 +120,8 @@ struct SigningKeyTasks: Sendable {
         if !report.unusable.isEmpty {
             logger.warning(
                 """
-                the mail store for which keys.export_layout is cannot verify with these keys; they \
-                are not exported
+                the mail store of keys.export_layout cannot verify with these keys; they are not \
+                exported
                 """,
                 metadata: ["keys": "\(report.unusable.joined(separator: " "))"])
         }
@@ -137,9 +137,9 @@ struct SigningKeyTasks: Sendable {
 }
 
 extension Config {
-    /// How long a retired key must still verify: the longest lifetime of the tokens that it signs,
-    /// and two minutes, after which every server has stopped signing with it, also one that could
-    /// not read the database for a while.
+    /// How long a retired key must still verify: the longest lifetime of its tokens, plus two
+    /// minutes. After two minutes every server has stopped signing with it, even one that could not
+    /// read the database for a while.
     func longestLifetime(of use: KeyUse) -> Duration {
         let lifetime =
             switch use {

@@ -3,7 +3,7 @@ internal import Scheduling
 
 /// Waiting on the system's monotonic clock, without a thread.
 struct SystemStopwatch: Stopwatch {
-    /// The clock that deadlines are of.
+    /// The clock of the deadlines.
     var clock = SystemClock.clocks
 
     func wait(until deadline: ContinuousClock.Instant) async throws {
@@ -23,8 +23,8 @@ struct SystemStopwatch: Stopwatch {
 }
 
 extension ServerClock {
-    /// When the system's monotonic clock shows what this server's shows at `instant`, unless a test
-    /// suite sets the server's clock until then.
+    /// The time on the system's monotonic clock at which the server's clock reaches `instant`,
+    /// unless a test suite sets the server's clock before.
     func systemTime(of instant: ContinuousClock.Instant) -> ContinuousClock.Instant {
         .now + (instant - monotonic())
     }

@@ -2,7 +2,7 @@ internal import AuthCore
 internal import Configuration
 internal import Cryptography
 
-/// What the test profile has and no other: a clock that can be set, and `/test/…`.
+/// The parts that only the test profile has: a clock that can be set, and `/test/…`.
 struct TestProfile: Sendable {
     let clock = AdjustableClock(SystemClock.clocks)
 

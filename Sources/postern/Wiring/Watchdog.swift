@@ -1,11 +1,10 @@
 internal import HTTPEngine
 
-/// Tells the service manager that the server lives, as often as it asked for, and only while the
-/// server does: every event loop takes a turn, and the database comes back with an answer or an
-/// error.
+/// Notifies the watchdog of the service manager, as often as the manager asks. It does so only
+/// while the server works: every event loop runs, and the database answers or reports an error.
 ///
-/// An error of the database is no reason to be restarted. A server whose database is away answers
-/// 503 and recovers by itself; a new one could not start.
+/// An error of the database must not cause a restart. Without its database a server answers 503 and
+/// recovers by itself, whereas a new one could not start.
 struct Watchdog: Sendable {
     let manager: ServiceManager
     let server: Server
@@ -16,7 +15,7 @@ struct Watchdog: Sendable {
         guard let limit = manager.watchdog else { return }
         while !Task.isCancelled {
             await server.awaitTurn()
-            // See above: any end of it is a sign of life.
+            // See above: an error counts, too.
             try? await pingDatabase()
             manager.isAlive()
             // Ends early only when the task is cancelled.
