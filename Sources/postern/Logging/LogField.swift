@@ -10,7 +10,7 @@ struct LogField: Sendable {
     static let status = LogField(name: "http.response.status_code", shortName: "status")
     static let bytes = LogField(name: "http.response.size", shortName: "bytes")
     static let client = LogField(name: "client.address", shortName: "client")
-    /// The text of an error; ``error`` is its type.
+    /// The text of an error; ``errorType`` is its kind.
     static let error = LogField(name: "exception.message", shortName: "error")
     /// The type of an error, or the status of a request that failed.
     static let errorType = LogField(name: "error.type", shortName: nil)
