@@ -5,11 +5,11 @@
 .PHONY: install uninstall deb sbom test-package reproducible
 .PHONY: swift packages test-tools postgres browser proxies mailservers operations packaging
 
-# The same flags everywhere: SwiftPM builds again when they change. Without system modules in the index, which SwiftPM needs
-# to find tests, a build from nothing takes a third less.
-# C is optimised in debug builds, too: the tests compute many hashes.
+# The same flags everywhere, because SwiftPM builds again when they change. SwiftPM needs the index to find tests; without
+# system modules in it a clean build takes a third less time. C is optimised in debug builds, too: the tests compute many
+# hashes.
 SWIFT_FLAGS := -Xswiftc -index-ignore-system-modules --explicit-target-dependency-import-check error -Xcc -O2
-# Swift tests at a time. All at once, each would take so long that the times in them pass.
+# The number of Swift tests that run at once. If all ran at once, each would be so slow that its time limits pass.
 export SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH := $(shell expr 4 '*' "$$(nproc)")
 PYTHON := .venv/bin/python
 ARGS ?=
@@ -24,8 +24,8 @@ test: swift packages postgres ## Unit and end-to-end tests, then clients from ou
 	.ci/with-postgres .ci/test $(SWIFT_FLAGS)
 # What .ci/test installs beside the build.
 test-tools: packaging browser proxies mailservers operations .venv/ready
-# Whole modules, each read once, and nothing for the debugger: a build from nothing takes a third less, but one after a change
-# takes longer.
+# Whole modules, each read once, and no debugging information: a clean build takes a third less time, but a build after a
+# change takes longer.
 ifdef CI
 test: SWIFT_FLAGS += -debug-info-format none -Xswiftc -whole-module-optimization -Xswiftc -num-threads -Xswiftc 2 \
 	-Xswiftc -no-emit-module-separately-wmo
@@ -49,11 +49,11 @@ format: swift ## Format every Swift file
 build: swift packages ## Build .build/debug/postern
 	swift build $(SWIFT_FLAGS)
 
-# By LLVM's linker, which comes with Swift: constants are not executable, relocations are packed (a MiB less), functions with
-# the same code are kept once, and symbols are not exported. The libraries are named, because that linker takes a symbol from
-# the first one that has it: left to the compiler, that would be full Foundation, whose Unicode data are 40 MiB.
-# The same commit gives the same bytes in every folder (`make reproducible`): paths are relative to it. The hashes by which
-# the compiler skips what has not changed, and a build id, depend on paths in the debugging information, so there are none.
+# LLVM's linker comes with Swift. With it constants are not executable, relocations are packed (a MiB less), functions with
+# the same code are kept once, and symbols are not exported. It takes a symbol from the first library that has it, so the
+# libraries are named here. In the compiler's order that would be full Foundation, whose Unicode data are 40 MiB. The same
+# commit gives the same bytes in every folder (`make reproducible`), because paths are relative to it. There is no build id,
+# and there are no hashes for incremental builds, because both depend on paths in the debugging information.
 RELEASE_LIBRARIES := FoundationEssentials _FoundationCShims _FoundationCollections swift_StringProcessing swift_RegexParser \
 	swiftSynchronization swiftDispatch swift_Concurrency swiftGlibc dispatch BlocksRuntime swiftCore \
 	sqlite3 ssl crypto scrypt argon2 resolv
@@ -65,14 +65,14 @@ release: swift packages ## Build .build/release/postern and a stripped copy, .bu
 		-Xlinker --icf=safe -Xlinker --no-export-dynamic -Xlinker -z -Xlinker now -Xlinker -z -Xlinker pack-relative-relocs
 	@strip -o .build/postern .build/release/postern
 
-# What `make install` and `make deb` install: by default what `make release` has built. With zshdir, where zsh looks for
-# completions, and DESTDIR these are the variables that Makefiles of other projects have, too.
+# What `make install` and `make deb` install: by default what `make release` has built. These variables, DESTDIR and zshdir
+# (the directory where zsh looks for completions) have their usual meaning.
 BINARY ?= .build/postern
 PREFIX ?= /usr/local
 sysconfdir ?= /etc
 zshdir ?= share/zsh/site-functions
 OUTPUT ?= .build
-# The time in what is made, so that the same commit gives the same bytes.
+# The time in all built files, so that the same commit gives the same bytes.
 SOURCE_DATE_EPOCH ?= $(shell git log -1 --format=%ct 2>/dev/null || stat --format %Y CHANGELOG.md)
 PACKAGING = env BINARY='$(BINARY)' DESTDIR='$(DESTDIR)' PREFIX='$(PREFIX)' sysconfdir='$(sysconfdir)' zshdir='$(zshdir)' \
 	OUTPUT='$(OUTPUT)' SOURCE_DATE_EPOCH=$(SOURCE_DATE_EPOCH) deploy/package/
@@ -116,7 +116,7 @@ clean: ## Remove what was built; ./data stays
 swift:
 	@.ci/require-swift
 
-# What makes manual pages, the software bill of materials and Debian packages.
+# The tools that make manual pages, the software bill of materials and Debian packages.
 packaging:
 	@.ci/install-packages python3 binutils dpkg-dev
 
@@ -124,27 +124,27 @@ packaging:
 packages:
 	@.ci/install-packages libssl-dev libargon2-dev libscrypt-dev libsqlite3-dev libpq-dev libcurl4-openssl-dev
 
-# The server that the PostgreSQL engine is tested and measured on (.ci/with-postgres).
+# The server for tests and measurements of the PostgreSQL engine (.ci/with-postgres).
 postgres:
 	@.ci/install-packages postgresql
 
-# The browser in which the tests use the pages.
+# The browser for the tests of the pages.
 browser:
 	@.ci/install-packages chromium chromium-driver
 
-# The reverse proxies that the examples in deploy/ are for.
+# The reverse proxies of the examples in deploy/.
 proxies:
 	@.ci/install-packages nginx haproxy caddy
 
-# The mail servers that the configurations in deploy/mail/ are for. cyrus-caldav is Cyrus IMAP's HTTP service; the package
-# cyrus-imapd is not needed, and cannot be installed beside Dovecot.
+# The mail servers of the configurations in deploy/mail/. cyrus-caldav is Cyrus IMAP's HTTP service. The package cyrus-imapd
+# is not needed, and cannot be installed beside Dovecot.
 mailservers:
 	@.ci/install-packages dovecot-imapd dovecot-lmtpd dovecot-auth-lua lua-socket lua-cjson postfix nginx libnginx-mod-mail \
 		cyrus-common cyrus-caldav
 
-# What operators have: systemd checks the units in deploy/systemd/ and starts a program with its sockets; promtool, of
-# prometheus, checks /metrics and the rules in deploy/; testssl.sh looks for weaknesses of TLS; mandoc and man check the manual
-# pages.
+# Tools of operators. systemd checks the units in deploy/systemd/ and starts a program with its sockets. promtool, of
+# prometheus, checks /metrics and the rules in deploy/. testssl.sh looks for weaknesses of TLS. mandoc and man check the
+# manual pages.
 operations:
 	@.ci/install-packages systemd prometheus testssl.sh openssl curl mandoc man-db
 
