@@ -188,6 +188,25 @@ struct ProxyEndpointsTests {
         }
     }
 
+    /// No account has such a password, unless it was made by other means than the API.
+    @Test func aPasswordOfMoreThan1024BytesIsNotChecked() async throws {
+        let world = services.api.world
+        let owner = try await world.addUser("owner@example.org")
+        for (length, isAccepted) in [(1024, true), (1025, false)] {
+            let address = "long\(length)@mail.test"
+            let password = String(repeating: "p", count: length)
+            _ = try await world.mailboxes.create(
+                .init(address: address, secret: .password(Array(password.utf8)), proof: nil),
+                as: .user(owner), by: world.caller)
+            let mail = await services.call(
+                .get, "/nginx-mail-auth", mailLogin(password, user: address))
+            #expect((mail.header("Auth-Status") == "OK") == isAccepted, "\(length)")
+            let web = await services.call(
+                .get, "/forward-auth", [ServicesWorld.basic(address, password)])
+            #expect((web.status == .ok) == isAccepted, "\(length)")
+        }
+    }
+
     @Test func aProtocolWithoutAServerIsUnavailable() async throws {
         for name in ["pop3", "xyz", ""] {
             let response = await services.call(

@@ -39,10 +39,11 @@ import Testing
     /// Makes an attempt that ends at once.
     /// - Returns: how long it has to wait instead; zero when it was checked.
     private func attempt(
-        _ name: LoginName, _ client: IPAddress, _ seconds: Int64 = 0,
+        _ name: LoginName, _ client: IPAddress, _ seconds: Int64 = 0, milliseconds: Int64 = 0,
         as outcome: LoginThrottle.Outcome = .failed
     ) async throws -> Duration {
-        let caller = caller(client, start.advanced(by: .seconds(seconds)))
+        let time = Duration.seconds(seconds) + .milliseconds(milliseconds)
+        let caller = caller(client, start.advanced(by: time))
         do {
             let attempt = try await throttle.begin(name, by: caller)
             attempt.end(as: outcome)
@@ -84,6 +85,18 @@ import Testing
         }
         #expect(Array(waits[..<9]) == [0, 0, 0, 0, 0, 1, 2, 4, 8])
         #expect(waits.allSatisfy { $0 <= 60 } && waits.last ?? 0 > 15)
+    }
+
+    /// A client that comes back after the seconds of `Retry-After` need not wait again.
+    @Test func theWaitIsRoundedUpToSeconds() async throws {
+        for _ in 0..<5 { #expect(try await attempt(owner, home) == .zero) }
+        // The sixth failure costs 2 s.
+        #expect(try await attempt(owner, home, 1) == .zero)
+        for (milliseconds, wait) in [(1001, 2), (1999, 2), (2000, 1), (2001, 1), (2999, 1)] {
+            let found = try await attempt(owner, home, milliseconds: Int64(milliseconds))
+            #expect(found == .seconds(wait), "after \(milliseconds) ms")
+        }
+        #expect(try await attempt(owner, home, 3) == .zero)
     }
 
     /// The digests of wrong secrets are not kept, so every attempt counts.

@@ -80,15 +80,17 @@ struct ProofOfWorkTests {
         let work = work(pool: nil)
         let (challenge, proof) = try await issue(work)
         try await work.spend(challenge, with: Proof(nonce: proof.nonce), by: world.caller)
-        let (next, _) = try await issue(work)
-        let wrong = try #require(
-            (0..<1000).lazy.map { Nonce($0) }.first { nonce in
-                let puzzle = Puzzle.scrypt(parameters: AgentWorld.scrypt, salt: AgentWorld.salt)
-                let digest = try? puzzle.digest(challenge: next.challenge.id, nonce: nonce)
-                return leadingZeroBits(digest ?? [0, 0]) < 2
-            })
-        await #expect(throws: ProofOfWorkError.wrongSolution) {
-            try await work.spend(next, with: Proof(nonce: wrong), by: world.caller)
+        for zeros in 0..<2 {
+            let (next, _) = try await issue(work)
+            let wrong = try #require(
+                (0..<1000).lazy.map { Nonce($0) }.first { nonce in
+                    let puzzle = Puzzle.scrypt(parameters: AgentWorld.scrypt, salt: AgentWorld.salt)
+                    let digest = try? puzzle.digest(challenge: next.challenge.id, nonce: nonce)
+                    return digest.map(leadingZeroBits) == zeros
+                })
+            await #expect(throws: ProofOfWorkError.wrongSolution, "\(zeros) zero bits of 2") {
+                try await work.spend(next, with: Proof(nonce: wrong), by: world.caller)
+            }
         }
     }
 
