@@ -2,7 +2,7 @@
 
 .DEFAULT_GOAL := help
 .PHONY: help run test tsan asan coverage bench lint format build release fuzz soak clean
-.PHONY: install uninstall deb sbom test-package reproducible
+.PHONY: install uninstall deb sbom test-package test-dependent reproducible
 .PHONY: swift packages test-tools postgres browser proxies mailservers operations packaging
 
 # The same flags everywhere, because SwiftPM builds again when they change. SwiftPM needs the index to find tests; without
@@ -93,6 +93,9 @@ sbom: $(BINARY) packaging ## Write .build/postern.cdx.json, the software bill of
 test-package: $(BINARY) packaging .venv/ready ## Test the Debian package in a small Debian that debootstrap makes (as root)
 	@.ci/install-packages debootstrap
 	BINARY='$(BINARY)' $(PYTHON) -m pytest Tests/Package
+
+test-dependent: swift packages ## Build and run a package that depends on this one by version
+	Tests/Dependent/run.sh
 
 reproducible: swift packages packaging ## Build the commit twice, in two folders, and compare the results
 	.ci/reproducible

@@ -37,6 +37,12 @@ import Testing
         }
     }
 
+    /// Versions of SwiftPM refuse products of a package that has them, when it is a dependency by
+    /// version.
+    @Test func noTargetHasUnsafeFlags() throws {
+        #expect(!(try Repository.text(of: "Package.swift")).contains("unsafeFlags"))
+    }
+
     @Test func theGraphHasNoCycle() {
         var below: Set<String> = []
         // Each round takes the modules that use only modules taken before; a cycle is never taken.
