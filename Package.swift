@@ -72,12 +72,6 @@ let package = Package(
                 "AuthCore", "Cryptography", "HTTPEngine", "Networking", "Scheduling", "StrictJSON",
                 "CEmbeddedFiles",
             ],
-            exclude: [
-                "Discovery/llms.txt", "Discovery/openapi.json", "HashLogin/style.css",
-                "Web/signup.html", "Web/dashboard.html", "Web/accounts.js", "Web/api.js",
-                "Web/dashboard.js", "Web/domains.js", "Web/list.js", "Web/proof-worker.js",
-                "Web/proof.js", "Web/signup.js", "Web/tokens.js", "Web/user.js", "Web/view.js",
-            ],
             swiftSettings: settings),
         .target(
             name: "AuthStorage",
@@ -93,7 +87,6 @@ let package = Package(
             dependencies: [
                 "Cryptography", "Networking", "Scheduling", "StrictJSON", "CEmbeddedFiles",
             ],
-            exclude: ["Passwords/common-passwords.txt"],
             swiftSettings: settings),
         .target(
             name: "HTTPEngine",
@@ -210,8 +203,10 @@ let package = Package(
             ],
             swiftSettings: settings),
 
-        // Files of Sources and migrations/ by name.
-        .target(name: "CEmbeddedFiles", publicHeadersPath: "include"),
+        // Files of its own and migrations/, by name.
+        .target(
+            name: "CEmbeddedFiles", exclude: ["Files"], publicHeadersPath: "include",
+            cSettings: [.headerSearchPath(".")]),
         // Not linked with libcurl: it loads it. Needs the headers of libcurl4-openssl-dev.
         .target(name: "CCurl", publicHeadersPath: "include"),
         // Not linked with libpq: it loads it. Needs the headers of libpq-dev.

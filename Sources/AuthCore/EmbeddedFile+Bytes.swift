@@ -1,5 +1,5 @@
 package import CEmbeddedFiles
 
 extension EmbeddedFile {
-    package var bytes: [UInt8] { Array(UnsafeBufferPointer(start: start, count: count)) }
+    package var bytes: [UInt8] { Array(UnsafeBufferPointer(start: start, count: end - start)) }
 }

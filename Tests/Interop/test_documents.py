@@ -17,8 +17,8 @@ SOURCES = [path for folder in ["Sources", "Tests", "config", ".ci", "deploy", "c
            if path.is_file() and path.suffix in
            {".swift", ".py", ".toml", ".sh", ".md", ".txt", ".json", ".yaml", ".conf", ".cfg", ""}]
 API = (ROOT / "docs/api.md").read_text()
-OPENAPI = json.loads((ROOT / "Sources/AuthAPI/Discovery/openapi.json").read_text())
-LLMS = (ROOT / "Sources/AuthAPI/Discovery/llms.txt").read_text()
+OPENAPI = json.loads((ROOT / "Sources/CEmbeddedFiles/Files/Discovery/openapi.json").read_text())
+LLMS = (ROOT / "Sources/CEmbeddedFiles/Files/Discovery/llms.txt").read_text()
 
 
 def named(path):
@@ -296,8 +296,8 @@ AVOIDED = re.compile(
 
 
 @pytest.mark.parametrize(
-    "page", [*PAGES, ROOT / "Sources/AuthAPI/Discovery/llms.txt",
-             ROOT / "Sources/AuthAPI/Discovery/openapi.json"], ids=named)
+    "page", [*PAGES, ROOT / "Sources/CEmbeddedFiles/Files/Discovery/llms.txt",
+             ROOT / "Sources/CEmbeddedFiles/Files/Discovery/openapi.json"], ids=named)
 def test_pages_use_the_words_of_the_field(page):
     text = page.read_text()
     if page.name == "CHANGELOG.md":

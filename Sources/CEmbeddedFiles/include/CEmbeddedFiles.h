@@ -1,42 +1,46 @@
 // Texts that the program carries, as bytes in its read-only data. As array literals in Swift, which
 // SwiftPM's .embedInCode makes of them, they take the compiler half a minute.
 #pragma once
-#include <stddef.h>
 
 struct __attribute__((swift_name("EmbeddedFile"), swift_attr("@Sendable")))
 embedded_file {
     const unsigned char *start;
-    size_t count;
+    const unsigned char *end;
 };
 
-// EmbeddedFile.name in Swift.
-#define EMBEDDED_FILE(name)                           \
-    extern const struct embedded_file embedded_##name \
-        __attribute__((swift_name("EmbeddedFile." #name)))
+// The list: FILE(name in Swift, path from the folder of this target). A folder in Files/ has the
+// name of the folder in AuthAPI or AuthCore that uses it; migrations belong to AuthStorage.
+#define EMBEDDED_FILES(FILE) \
+    FILE(llms_txt, "Files/Discovery/llms.txt") \
+    FILE(openapi_json, "Files/Discovery/openapi.json") \
+    FILE(common_passwords_txt, "Files/Passwords/common-passwords.txt") \
+    FILE(style_css, "Files/Web/style.css") \
+    FILE(signup_html, "Files/Web/signup.html") \
+    FILE(dashboard_html, "Files/Web/dashboard.html") \
+    FILE(accounts_js, "Files/Web/accounts.js") \
+    FILE(api_js, "Files/Web/api.js") \
+    FILE(dashboard_js, "Files/Web/dashboard.js") \
+    FILE(domains_js, "Files/Web/domains.js") \
+    FILE(list_js, "Files/Web/list.js") \
+    FILE(proof_worker_js, "Files/Web/proof-worker.js") \
+    FILE(proof_js, "Files/Web/proof.js") \
+    FILE(signup_js, "Files/Web/signup.js") \
+    FILE(tokens_js, "Files/Web/tokens.js") \
+    FILE(user_js, "Files/Web/user.js") \
+    FILE(view_js, "Files/Web/view.js") \
+    FILE(postgres_0001_sql, "../../migrations/postgres/0001_postgres.sql") \
+    FILE(postgres_0002_sql, "../../migrations/postgres/0002_account_events.sql") \
+    FILE(postgres_0003_sql, "../../migrations/postgres/0003_account_count.sql") \
+    FILE(sqlite_0001_sql, "../../migrations/sqlite/0001_accounts.sql") \
+    FILE(sqlite_0002_sql, "../../migrations/sqlite/0002_users.sql") \
+    FILE(sqlite_0003_sql, "../../migrations/sqlite/0003_hash_login.sql") \
+    FILE(sqlite_0004_sql, "../../migrations/sqlite/0004_token_scopes.sql") \
+    FILE(sqlite_0005_sql, "../../migrations/sqlite/0005_abuse.sql") \
+    FILE(sqlite_0006_sql, "../../migrations/sqlite/0006_account_events.sql")
 
-EMBEDDED_FILE(llms_txt);
-EMBEDDED_FILE(openapi_json);
-EMBEDDED_FILE(style_css);
-EMBEDDED_FILE(signup_html);
-EMBEDDED_FILE(dashboard_html);
-EMBEDDED_FILE(accounts_js);
-EMBEDDED_FILE(api_js);
-EMBEDDED_FILE(dashboard_js);
-EMBEDDED_FILE(domains_js);
-EMBEDDED_FILE(list_js);
-EMBEDDED_FILE(proof_worker_js);
-EMBEDDED_FILE(proof_js);
-EMBEDDED_FILE(signup_js);
-EMBEDDED_FILE(tokens_js);
-EMBEDDED_FILE(user_js);
-EMBEDDED_FILE(view_js);
-EMBEDDED_FILE(common_passwords_txt);
-EMBEDDED_FILE(postgres_0001_sql);
-EMBEDDED_FILE(postgres_0002_sql);
-EMBEDDED_FILE(postgres_0003_sql);
-EMBEDDED_FILE(sqlite_0001_sql);
-EMBEDDED_FILE(sqlite_0002_sql);
-EMBEDDED_FILE(sqlite_0003_sql);
-EMBEDDED_FILE(sqlite_0004_sql);
-EMBEDDED_FILE(sqlite_0005_sql);
-EMBEDDED_FILE(sqlite_0006_sql);
+// EmbeddedFile.name in Swift.
+#define EMBEDDED_FILE(name, path)                     \
+    extern const struct embedded_file embedded_##name \
+        __attribute__((swift_name("EmbeddedFile." #name)));
+EMBEDDED_FILES(EMBEDDED_FILE)
+#undef EMBEDDED_FILE
