@@ -12,6 +12,9 @@ from webdriver import Browser
 
 TAB, ENTER, ESCAPE = "\ue004", "\ue007", "\ue00c"
 PASSWORD = "supersecret"
+# The first link of a page leads over its header.
+SKIP_HEADER = [TAB, ENTER]
+HEADER = ["Create a mailbox", "Dashboard", "Hash login", "/llms.txt", "/openapi.json"]
 POLICY = ("default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
           "worker-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'")
 
@@ -106,7 +109,7 @@ def test_a_mailbox_is_made_with_the_keyboard_alone(browser, look, server):
     open_signup(browser, server)
     look("signup-1-form")
     name = fresh().partition("@")[0]
-    browser.press([TAB, *name, TAB, TAB, *PASSWORD, ENTER])
+    browser.press([*SKIP_HEADER, TAB, *name, TAB, TAB, *PASSWORD, ENTER])
     assert browser.says("#done", "Mailbox created")
     assert focused(browser) == "Mailbox created"
     assert browser.run("return document.title").startswith("Mailbox created")
@@ -239,10 +242,10 @@ def test_screen_readers_are_told_what_each_field_is(browser, server):
             ("button", "Create mailbox")]:
         assert expected in named, expected
     assert {role for role, _, _ in tree} >= {"main", "status", "alert"}
-    # Nothing but these can be reached with the keyboard.
+    # Nothing but these can be reached with the keyboard, and `main` by the first of them.
     assert [name for role, name, properties in tree
-            if properties.get("focusable") and role not in ("RootWebArea", "option")] == [
-        "Name", "Domain", "Password", "Show the password", "Create mailbox"]
+            if properties.get("focusable") and role not in ("RootWebArea", "option", "main")] == [
+        "Skip to the content", *HEADER, "Name", "Domain", "Password", "Show the password", "Create mailbox"]
 
 
 def test_the_password_can_be_shown(browser, server):
@@ -501,6 +504,62 @@ def test_where_registration_is_closed_the_dashboard_says_so(browser, endless):
 
 # Every page
 
+PAGES = {"/signup": "Create a mailbox", "/dashboard": "Dashboard", "/": "Hash login",
+         "/validate": "Hash login"}
+
+
+def open_page(browser, server, page):
+    """Until its script has shown what it shows first."""
+    if page == "/signup":
+        open_signup(browser, server)
+    elif page == "/dashboard":
+        open_dashboard(browser, server)
+    else:
+        browser.open(server.url + page)
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_every_page_has_the_header_at_any_width_and_in_the_dark(browser, look, server, page):
+    open_page(browser, server, page)
+    tree = browser.tree()
+    assert {("banner", ""), ("navigation", "Pages"), ("navigation", "For programs")} <= {
+        (role, name) for role, name, _ in tree}
+    links = [name for role, name, _ in tree if role == "link"]
+    assert links[:6] == ["Skip to the content", *HEADER]
+    # What answers a form, or is an error, belongs to the page with the form.
+    marked = browser.run(
+        "return [...document.querySelectorAll('[aria-current]')]"
+        ".map(each => [each.textContent, each.getAttribute('aria-current')])")
+    assert marked == [[PAGES[page], "true" if page == "/validate" else "page"]]
+    look(f"header-{page.strip('/') or 'home'}")
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_the_header_can_be_used_and_skipped_with_the_keyboard(browser, server, page):
+    browser.show(320, 900, "dark")
+    open_page(browser, server, page)
+    for name in ["Skip to the content", *HEADER]:
+        browser.press([TAB])
+        assert focused(browser) == name
+        outline, x, y, width, height = browser.run(
+            "const it = document.activeElement, box = it.getBoundingClientRect();"
+            "return [getComputedStyle(it).outlineStyle, box.x, box.y, box.width, box.height]")
+        assert outline == "solid" and x >= 0 and y >= 0 and x + width <= 320
+        # WCAG 2.2, 2.5.8.
+        assert width >= 24 and height >= 24
+        on_top = browser.run(
+            "const box = document.activeElement.getBoundingClientRect();"
+            "return document.elementFromPoint(box.x + box.width / 2, box.y + box.height / 2)"
+            " === document.activeElement")
+        assert on_top, f"{name} cannot be seen"
+    open_page(browser, server, page)
+    browser.press(SKIP_HEADER)
+    assert focused(browser) == "main"
+    open_page(browser, server, page)
+    browser.press([TAB, TAB, TAB, ENTER])
+    assert browser.says("h1", "Dashboard")
+
+
 @pytest.mark.parametrize("page, text", [
     ("/signup", "This page needs JavaScript"), ("/dashboard", "This page needs JavaScript")])
 def test_without_javascript_a_page_says_what_to_do(browser, server, page, text):
@@ -515,7 +574,7 @@ def test_without_javascript_a_page_says_what_to_do(browser, server, page, text):
     assert not [name for role, name, _ in tree if role in ("textbox", "button")]
 
 
-@pytest.mark.parametrize("page", ["/signup", "/dashboard"])
+@pytest.mark.parametrize("page", PAGES)
 def test_a_page_is_dark_where_its_reader_likes_that(browser, server, page):
     def brightness():
         return browser.run(

@@ -94,10 +94,17 @@ class Browser:
 
     def tree(self):
         """What a screen reader is told: role, name and properties, in the order of the page."""
-        nodes = self.command("Accessibility.getFullAXTree")["nodes"]
+        nodes = {node["nodeId"]: node
+                 for node in self.command("Accessibility.getFullAXTree")["nodes"]}
+        # The answer has them level by level, the root first.
+        ordered, waiting = [], [next(iter(nodes))]
+        while waiting:
+            node = nodes[waiting.pop()]
+            ordered.append(node)
+            waiting += [each for each in reversed(node.get("childIds", [])) if each in nodes]
         return [(node["role"]["value"], node.get("name", {}).get("value", ""),
                  {each["name"]: each["value"].get("value") for each in node.get("properties", [])})
-                for node in nodes if not node["ignored"]]
+                for node in ordered if not node["ignored"]]
 
     def _find(self, css):
         return self._send("POST", "/element", using="css selector", value=css)[ELEMENT]

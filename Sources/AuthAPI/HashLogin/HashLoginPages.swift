@@ -20,10 +20,15 @@ struct HashLoginPages: Sendable {
         }
     }
 
-    let publicURL: String
-    let tokenLifetime: Duration
+    private let publicURL: String
+    private let tokenLifetime: Duration
+    private let layout: PageLayout
 
-    private static let headers = SecurityFields.page(allowing: "style-src 'self'")
+    init(publicURL: String, tokenLifetime: Duration) {
+        self.publicURL = publicURL
+        self.tokenLifetime = tokenLifetime
+        layout = PageLayout(publicURL: publicURL)
+    }
 
     static let stylesheet = Response(
         status: .ok,
@@ -34,21 +39,32 @@ struct HashLoginPages: Sendable {
         body: EmbeddedFile.style_css.bytes)
 
     func home(publicKey: String) -> Response {
-        page(
-            .ok, "Hash login",
-            """
-            <p class="lead">Register an email address with a URL that serves an Argon2 hash of your
-            password. Every login is checked against what the URL serves at that moment; the hash
-            and the password are never stored here.</p>
-            <div class="forms">
-            \(form(.registration))
-            \(form(.login))
-            </div>
-            \(HashLoginReference(
-                publicURL: publicURL, publicKey: publicKey, tokenLifetime: tokenLifetime
-            ).markup)
-            """)
+        layout.page(
+            title: "Hash login", at: (.hashLogin, .page),
+            main: """
+                \(Self.introduction)
+                <h1>Hash login</h1>
+                <p class="lead">Register an email address with a URL that serves an Argon2 hash of
+                your password. Every login is checked against what the URL serves at that moment;
+                the hash and the password are never stored here.</p>
+                <div class="forms">
+                \(form(.registration))
+                \(form(.login))
+                </div>
+                \(HashLoginReference(
+                    publicURL: publicURL, publicKey: publicKey, tokenLifetime: tokenLifetime
+                ).markup)
+                """)
     }
+
+    /// What this server is, for those who know its name only.
+    private static let introduction: HTMLText = """
+        <p class="introduction">This server creates mailboxes for people and for programs, and
+        issues the tokens that open them. For a mailbox, go to
+        <a href="/signup">Create a mailbox</a>; for several of them or a domain of your own, to the
+        <a href="/dashboard">Dashboard</a>; to log in with a password hash that you host yourself,
+        stay here; a program begins at <a href="/llms.txt">/llms.txt</a>.</p>
+        """
 
     func registered(_ login: HashLogin) -> Response {
         page(
@@ -117,27 +133,13 @@ struct HashLoginPages: Sendable {
 
     private static let wayHome: HTMLText = "<p><a href=\"/\">Back to the start</a></p>"
 
+    /// A page that answers a form of the home page.
     private func page(_ status: Status, _ title: String, _ main: HTMLText) -> Response {
-        let document: HTMLText = """
-            <!DOCTYPE html>
-            <html lang="en">
-            <head>
-            <meta charset="utf-8">
-            <meta name="viewport" content="width=device-width, initial-scale=1">
-            <meta name="color-scheme" content="light dark">
-            <title>\(title) · Postern</title>
-            <link rel="stylesheet" href="/style.css">
-            </head>
-            <body>
-            <main>
-            <h1>\(title)</h1>
-            \(main)
-            </main>
-            </body>
-            </html>
-
-            """
-        return Response(
-            status: status, headers: Self.headers, body: Array(document.text.utf8))
+        layout.page(
+            status, title: title, at: (.hashLogin, .section),
+            main: """
+                <h1>\(title)</h1>
+                \(main)
+                """)
     }
 }

@@ -20,6 +20,9 @@ struct PublicHost: Sendable {
         isLocal = name == "localhost" || IPAddress(name)?.isPrivateNetwork ?? false
     }
 
+    /// `nil` where the public URL has an address, or `localhost`, in place of a name.
+    var hostName: String? { name == "localhost" || IPAddress(name) != nil ? nil : name }
+
     /// Whether the request names this host. The port does not matter, as for cookies. A request
     /// without `Host` is not from a browser.
     func isNamed(by request: Request) -> Bool {

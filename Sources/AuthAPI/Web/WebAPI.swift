@@ -17,14 +17,22 @@ public struct WebAPI: Sendable {
         errors = agent.errors
         let publicURL = agent.errors.publicURL
         host = PublicHost(publicURL: publicURL)
+        let layout = PageLayout(publicURL: publicURL)
         let escapedURL: HTMLText = "\(publicURL)"
         let values = [
             "public_url": escapedURL.text,
             "registration": settings.registrationIsOpen ? "open" : "closed",
             "token_lifetime": settings.tokenLifetime.inWords,
         ]
-        signup = Self.page(EmbeddedFile.signup_html.bytes, values)
-        dashboard = Self.page(EmbeddedFile.dashboard_html.bytes, values)
+        func main(_ file: EmbeddedFile) -> HTMLText {
+            HTMLText(markup: Template.fill(file.bytes, values))
+        }
+        signup = layout.page(
+            title: "Create a mailbox", at: (.signup, .page), script: "/web/signup.js",
+            main: main(.signup_html))
+        dashboard = layout.page(
+            title: "Dashboard", at: (.dashboard, .page), script: "/web/dashboard.js",
+            main: main(.dashboard_html))
     }
 
     public var routes: RouteGroup {
@@ -33,17 +41,17 @@ public struct WebAPI: Sendable {
             routes: [
                 route("/signup", signup),
                 route("/dashboard", dashboard),
-                Self.script("/web/accounts.js", EmbeddedFile.accounts_js.bytes),
-                Self.script("/web/api.js", EmbeddedFile.api_js.bytes),
-                Self.script("/web/dashboard.js", EmbeddedFile.dashboard_js.bytes),
-                Self.script("/web/domains.js", EmbeddedFile.domains_js.bytes),
-                Self.script("/web/list.js", EmbeddedFile.list_js.bytes),
-                Self.script("/web/proof-worker.js", EmbeddedFile.proof_worker_js.bytes),
-                Self.script("/web/proof.js", EmbeddedFile.proof_js.bytes),
-                Self.script("/web/signup.js", EmbeddedFile.signup_js.bytes),
-                Self.script("/web/tokens.js", EmbeddedFile.tokens_js.bytes),
-                Self.script("/web/user.js", EmbeddedFile.user_js.bytes),
-                Self.script("/web/view.js", EmbeddedFile.view_js.bytes),
+                Self.script("/web/accounts.js", .accounts_js),
+                Self.script("/web/api.js", .api_js),
+                Self.script("/web/dashboard.js", .dashboard_js),
+                Self.script("/web/domains.js", .domains_js),
+                Self.script("/web/list.js", .list_js),
+                Self.script("/web/proof-worker.js", .proof_worker_js),
+                Self.script("/web/proof.js", .proof_js),
+                Self.script("/web/signup.js", .signup_js),
+                Self.script("/web/tokens.js", .tokens_js),
+                Self.script("/web/user.js", .user_js),
+                Self.script("/web/view.js", .view_js),
             ])
     }
 
@@ -57,24 +65,15 @@ public struct WebAPI: Sendable {
         }
     }
 
-    private static func page(_ template: [UInt8], _ values: [String: String]) -> Response {
-        Response(
-            status: .ok,
-            headers: SecurityFields.page(
-                allowing: "script-src 'self'; style-src 'self'; connect-src 'self'; "
-                    + "worker-src 'self'"),
-            body: Array(Template.fill(template, values).utf8))
-    }
-
     /// Scripts are cached for as long as documents: those of one page must be of one version.
-    private static func script(_ path: String, _ source: [UInt8]) -> Route {
+    private static func script(_ path: String, _ file: EmbeddedFile) -> Route {
         let response = Response(
             status: .ok,
             headers: [
                 ("Content-Type", "text/javascript; charset=utf-8"),
                 ("Cache-Control", "public, max-age=300"),
             ],
-            body: source)
+            body: file.bytes)
         return Route(.get, path) { _ in response }
     }
 }

@@ -181,6 +181,22 @@ struct HashLoginPagesTests {
         #expect(page.contains("name=\"viewport\""))
     }
 
+    /// What this server is comes before the forms, in two sentences.
+    @Test func theHomePageSaysWhereEachVisitorGoes() async throws {
+        let page = text(await api.call(.get, "/"))
+        let main = try #require(page.firstRange(of: "<main")).upperBound
+        let forms = try #require(page.firstRange(of: "<form")).lowerBound
+        let rest = page[main..<forms]
+        let start = try #require(rest.firstRange(of: "<p class=\"introduction\">")).upperBound
+        let end = try #require(rest[start...].firstRange(of: "</p>")).lowerBound
+        let introduction = rest[start..<end]
+        for path in ["/signup", "/dashboard", "/llms.txt"] {
+            #expect(introduction.contains("<a href=\"\(path)\">"))
+        }
+        let sentenceEnds = introduction.replacing("\n", with: " ").ranges(of: ". ").count + 1
+        #expect(sentenceEnds == 2 && introduction.hasSuffix("."))
+    }
+
     @Test func theHomePageShowsTheKeyAndTheReference() async throws {
         let page = text(await api.call(.get, "/"))
         #expect(page.contains("-----BEGIN PUBLIC KEY-----"))

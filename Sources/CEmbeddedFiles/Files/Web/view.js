@@ -30,14 +30,16 @@ export function speak(text) {
 }
 
 /**
- * Shows one of the page's views, and moves the focus to its heading.
+ * Shows one of the page's views. Where it replaces another one, the focus moves to its heading; the
+ * first one leaves the focus where it is, maybe in the header.
  * @param {string} id
  */
 export function showView(id) {
-  for (const view of document.querySelectorAll('[data-view]')) {
-    if (view instanceof HTMLElement) view.hidden = view.id !== id;
-  }
-  element(id).querySelector('[tabindex="-1"]')?.focus();
+  const others = [...document.querySelectorAll('[data-view]')].filter((view) => view.id !== id);
+  const isFirst = others.every((view) => view instanceof HTMLElement && view.hidden);
+  for (const view of others) view.toggleAttribute('hidden', true);
+  element(id).hidden = false;
+  if (!isFirst) element(id).querySelector('[tabindex="-1"]')?.focus();
 }
 
 /**

@@ -6,6 +6,11 @@ struct HTMLText: ExpressibleByStringInterpolation {
         text = value
     }
 
+    /// - Parameter markup: taken as it is.
+    init(markup: String) {
+        text = markup
+    }
+
     init(stringInterpolation: Interpolation) {
         text = stringInterpolation.text
     }
