@@ -21,15 +21,16 @@ public struct APIs: Sendable {
             ] + challenges
     }
 
-    /// The routes of every API. What no API covers (an unknown path, a request that is not HTTP) is
-    /// answered in the error shape of the agent API.
+    /// The routes of every API. Requests that no API covers (an unknown path, a request that is not
+    /// HTTP) get errors in the form of the agent API.
     /// - Parameter test: the endpoints that exist in the test profile only.
     public func router(with test: TestAPI? = nil) -> Router {
         Router(
             groups: groups + (test.map { [$0.routes] } ?? []), fallback: agent.errors.renderer)
     }
 
-    /// What answers without TLS: challenges, and for everything else a redirect.
+    /// The routes of a listener without TLS: ACME challenges, and a redirect for every other
+    /// request.
     /// - Parameter origin: scheme and authority of the public URL.
     public func redirects(to origin: String) -> Router {
         Router(groups: challenges, redirectingTo: origin, fallback: agent.errors.renderer)

@@ -1,7 +1,7 @@
 internal import AuthCore
 internal import StrictJSON
 
-/// What a request for an API token says of it.
+/// The body of a request for an API token.
 extension JSONBody {
     func apiTokenName() throws(Failure) -> String {
         let name = try string("name") ?? APIToken.defaultName

@@ -3,7 +3,7 @@ public import HTTPEngine
 
 /// The accounts API: `/api/…` (docs/api.md, "Accounts API").
 ///
-/// The endpoints are grouped by what they act on: mailboxes, users, API tokens, domains.
+/// The endpoints are grouped by subject: mailboxes, users, API tokens, domains.
 public struct AccountsAPI: Sendable {
     private let errors = AccountsErrors()
     private let mailboxes: MailboxEndpoints

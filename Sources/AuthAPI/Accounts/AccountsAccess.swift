@@ -21,8 +21,8 @@ struct AccountsAccess: Sendable {
     let mailboxes: Mailboxes
     let cookie: SessionCookie
 
-    /// Every caller, for something that needs `scope` of an API token. The handler decides when an
-    /// invalid token is reported.
+    /// Every caller. An API token needs `scope`. The handler decides when an invalid token is
+    /// reported.
     func anybody(_ scope: APIToken.Scope) -> Access<Result<Principal?, AccountsError>> {
         Authentication { request, caller in
             let result = await grant(of: request.presentedToken, at: caller.now)
@@ -60,12 +60,13 @@ struct AccountsAccess: Sendable {
     }
 
     /// A Pro user, by token or by session cookie.
-    /// - Parameter scope: what an API token needs; `nil` where any will do.
+    /// - Parameter scope: the scope that an API token needs; `nil` if every token is accepted.
     func user(_ scope: APIToken.Scope? = nil) -> Access<User> {
         user(needing: scope) { holder, _ in holder.user }
     }
 
-    /// As ``user(_:)`` for API tokens, with what the caller can pass on.
+    /// Like ``user(_:)`` for API tokens, together with the scopes and expiry that the caller can
+    /// pass on.
     var tokenHolder: Access<TokenHolder> {
         user(needing: .tokens) { holder, _ in holder }
     }
@@ -85,7 +86,7 @@ struct AccountsAccess: Sendable {
             let (token, isCookie) = cookie.token(of: request)
             let result = await grant(of: token, at: caller.now)
             return .init(limit: result.rateClass) { () async throws(AccountsError) in
-                // The browser sends the cookie whichever page caused the request.
+                // The browser sends the cookie with requests of every page, also of other sites.
                 if isCookie, request.isCrossOriginWrite { throw .forbidden }
                 guard let grant = try result.get() else { throw .missingToken }
                 guard case .user(let user) = grant.principal else { throw .forbidden }
@@ -107,7 +108,7 @@ struct AccountsAccess: Sendable {
 }
 
 extension Result where Success == Grant?, Failure == AccountsError {
-    /// The class that the request is limited with: users have a bucket of their own.
+    /// The class of the request's rate limit: users have a separate bucket.
     fileprivate var rateClass: RateLimiter.Class {
         if case .success(let grant?) = self, case .user = grant.principal { .pro } else { .general }
     }

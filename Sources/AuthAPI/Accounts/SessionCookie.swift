@@ -10,8 +10,8 @@ struct SessionCookie: Sendable {
     private let host: PublicHost
 
     init(publicURL: String) {
-        // Browsers take a cookie with this prefix over https only (RFC 6265bis §4.1.3.1), so that
-        // nobody on the network can set one by http.
+        // Browsers accept a cookie with this prefix only over https (RFC 6265bis §4.1.3.1), so an
+        // attacker on the network cannot set one by http.
         name = (SecurityFields.isHTTPS(publicURL) ? "__Secure-" : "") + "postern_session"
         host = PublicHost(publicURL: publicURL)
     }

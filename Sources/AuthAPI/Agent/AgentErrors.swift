@@ -2,8 +2,8 @@ internal import AuthCore
 internal import HTTPEngine
 internal import StrictJSON
 
-/// Renders the errors of the agent API: `{"error":{"message","hint","docs_url"}}`, for a reader
-/// that has nothing but this response.
+/// Renders the errors of the agent API: `{"error":{"message","hint","docs_url"}}`. A reader needs
+/// no other document.
 struct AgentErrors: Sendable {
     let publicURL: String
 

@@ -130,7 +130,7 @@ public struct JMAPDirectory: Sendable {
         }
     }
 
-    /// Changes exactly when another member of the object does: with the account, and with the
+    /// Changes exactly when another member of the object changes: with the account, and with the
     /// configuration.
     private func state(of account: Agents.MailAccount) -> String {
         let texts = [

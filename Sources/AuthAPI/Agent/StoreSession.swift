@@ -2,8 +2,9 @@ internal import StrictJSON
 
 /// The session object that the mail store gave (RFC 8620 §2), with the URLs that clients use.
 ///
-/// Everything else is as the store gave it: its capabilities and limits, its accounts, and the
-/// `state` that it repeats in every JMAP response, so that clients see when theirs is outdated.
+/// All other members stay as the store gave them: capabilities and limits, accounts, and `state`.
+/// The store repeats `state` in every JMAP response, so that clients see when their object is
+/// outdated.
 struct StoreSession: Sendable {
     /// Why a body is not a session object that clients can use.
     struct Unusable: Error, CustomStringConvertible {
@@ -77,17 +78,17 @@ struct StoreSession: Sendable {
     }
 }
 
-/// What the mail store's URLs are for clients, which may reach it through a proxy.
+/// Maps the mail store's URLs to those for clients, which may reach it through a proxy.
 struct StoreURLs: Sendable {
-    /// The store as this server reaches it, and as clients do; without a slash at the end.
+    /// The URLs at which this server and clients reach the store; without a slash at the end.
     let store: String
     let clients: String
 
     private static let maxBytes = 2048
 
-    /// A path, or a URL below the store's own, is put below the clients' URL. A URL elsewhere is
-    /// kept: a store that gives one knows what clients use.
-    /// - Returns: `nil` for what is neither, such as a path that is relative to another.
+    /// A path, or a URL below the store's own URL, is changed to a URL below the clients' URL.
+    /// Other URLs are kept, because a store that names one knows the URL that clients use. -
+    /// Returns: `nil` for any other text, such as a relative path.
     func forClients(_ url: String) -> String? {
         let bytes = url.utf8
         guard (1...Self.maxBytes).contains(bytes.count),
@@ -119,7 +120,7 @@ struct StoreURLs: Sendable {
         return String(Substring(afterScheme.drop { $0 != UInt8(ascii: "/") }))
     }
 
-    /// What follows `base`; `nil` when `url` is not below it or only begins with the same bytes.
+    /// The rest after `base`; `nil` if `url` is not below it or only begins with the same bytes.
     private static func rest(of url: String, below base: String) -> String? {
         guard !base.isEmpty, url.utf8.starts(with: base.utf8) else { return nil }
         let rest = url.utf8.dropFirst(base.utf8.count)

@@ -5,13 +5,13 @@ internal import Synchronization
 
 /// The session objects of the mail store, fetched for the clients that ask this server.
 ///
-/// Guarantees: an object is fetched once for all that ask for the same mailbox within the lifetime;
-/// a failure is kept for nobody but those who wait for it. The bound on time and bytes is the one
-/// of ``Fetch``.
+/// Guarantees: an object is fetched once for all clients that ask for the same mailbox within the
+/// lifetime. A failure is returned only to clients that are already waiting. The limits of time and
+/// bytes are those of ``Fetch``.
 public final class StoreSessions: Sendable {
     /// Fetches the body that the mail store's session URL serves.
-    /// - Throws: ``AuthCore/CommonError/busy(retryAfter:)`` when too many fetches are waiting, and
-    ///   any other error, which is reported, when there is no body with status 200.
+    /// - Throws: ``AuthCore/CommonError/busy(retryAfter:)`` when too many fetches are waiting. If
+    ///   there is no body with status 200, any other error, which is reported.
     public typealias Fetch =
         @Sendable (_ token: String, _ client: IPAddress) async throws -> [UInt8]
 
@@ -34,8 +34,8 @@ public final class StoreSessions: Sendable {
     ///   - storeURL: the store as this server reaches it, without a slash at the end.
     ///   - clientURL: the same as clients reach it.
     ///   - lifetime: how long an object is kept.
-    ///   - sendsStoreToken: whether the store gets a minimal capability in the place of the
-    ///     client's own, as from a proxy that asks `/forward-auth`.
+    ///   - sendsStoreToken: whether the store gets a minimal capability instead of the client's
+    ///     own, as from a proxy that asks `/forward-auth`.
     ///   - report: called with the cause when there is no object. Clients do not see it.
     public init(
         storeURL: String, clientURL: String, lifetime: Duration, sendsStoreToken: Bool,

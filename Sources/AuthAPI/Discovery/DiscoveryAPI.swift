@@ -4,7 +4,8 @@ internal import Cryptography
 public import HTTPEngine
 internal import StrictJSON
 
-/// What clients and mail stores look up: public keys, `llms.txt`, `openapi.json`. Not rate limited.
+/// Documents for clients and mail stores: public keys, `llms.txt`, `openapi.json`. Not rate
+/// limited.
 public struct DiscoveryAPI: Sendable {
     private let keys: KeyRing
     private let errors: AgentErrors
@@ -66,8 +67,8 @@ public struct DiscoveryAPI: Sendable {
             ])
     }
 
-    /// The keys that verify tokens of one use (RFC 7517 §5). Each use has a set of its own: a mail
-    /// store gets the capability keys only, because anybody can choose the subject of a login
+    /// The keys that verify tokens of one use (RFC 7517 §5). Each use has a separate set. A mail
+    /// store gets only the capability keys, because anybody can choose the subject of a login
     /// token.
     private func keySet(of use: KeyUse, at now: Instant) async throws(AgentError) -> Response {
         let published: [PublishedKey]

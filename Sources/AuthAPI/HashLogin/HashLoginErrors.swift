@@ -15,7 +15,7 @@ struct HashLoginErrors: Sendable {
         }
     }
 
-    /// A form that was not accepted is shown again with what was typed.
+    /// A form that was not accepted is shown again with its input.
     func response(_ error: HashLoginError, to request: Request) -> Response {
         let text = HashLoginErrorText(error)
         let format = request.responseFormat

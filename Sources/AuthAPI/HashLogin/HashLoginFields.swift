@@ -5,7 +5,7 @@ internal import HTTPEngine
 struct HashLoginFields {
     /// The format in which the request is answered.
     let responseFormat: ResponseFormat
-    /// `nil` where the body may be empty, and is.
+    /// `nil` if the body is empty, where that is allowed.
     private let fields: BodyFields?
 
     /// Decodes the body, whose media type the pipeline has checked.

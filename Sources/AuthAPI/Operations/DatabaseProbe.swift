@@ -1,7 +1,7 @@
 internal import Synchronization
 
-/// Whether the database answers, asked at most once a second: load balancers ask often, and anybody
-/// else may ask as often as they like.
+/// Whether the database answers. It is asked at most once a second, because load balancers and
+/// other clients may ask at any rate.
 final class DatabaseProbe: Sendable {
     private typealias Answer = (asked: ContinuousClock.Instant, result: Task<Bool, Never>)
 
@@ -15,8 +15,8 @@ final class DatabaseProbe: Sendable {
         self.ping = ping
     }
 
-    /// The result of the last time that it was asked, or a new one when that is a second ago.
-    /// Requests that come while it is being asked wait for the same answer.
+    /// The last result, or a new one if that is a second old. Requests during a query wait for its
+    /// result.
     func isAnswering(at now: ContinuousClock.Instant) async -> Bool {
         let result = last.withLock { last in
             if let last, now - last.asked < Self.interval { return last.result }

@@ -1,11 +1,11 @@
 internal import Scheduling
 internal import Synchronization
 
-/// The metrics of the server: what the parts of the program have to say about themselves, written
-/// when they are asked for.
+/// The metrics of the server. Each part of the program reports its own, and they are written on
+/// request.
 ///
 /// Use: each part adds a source once. Sources read counters, and neither the database nor another
-/// server. They run on a queue of their own, so that no request waits for them.
+/// server. They run on a separate queue, so that no request waits for them.
 public actor Metrics {
     /// Writes its metrics.
     public typealias Source = @Sendable (inout MetricsText) async -> Void

@@ -48,7 +48,7 @@ struct BodyFields {
     ) throws(Unreadable) -> [String: String] {
         var values: [String: String] = [:]
         for (name, value) in FormCoding.pairs(body) where names.contains(name) {
-            // U+FFFD replaces bytes that are not UTF-8, so the text that was meant is unknown.
+            // U+FFFD replaces bytes that are not UTF-8, so the original text is unknown.
             guard values[name] == nil, !value.unicodeScalars.contains("\u{FFFD}") else {
                 throw Unreadable()
             }

@@ -8,8 +8,8 @@ enum BodyType: Sendable {
     /// A form or JSON; `isOptional` where a request without a body may have any type.
     case formOrJSON(isOptional: Bool)
 
-    /// The type that should have been sent, when another one was. A body without a type
-    /// is treated as the expected one. Parameters are ignored: JSON has none (RFC 8259 §11).
+    /// The expected type, if the request has another one. A body without a type is treated as the
+    /// expected one. Parameters are ignored, because JSON has none (RFC 8259 §11).
     func mismatch(with request: Request) -> String? {
         let json = "application/json"
         let form = "application/x-www-form-urlencoded"

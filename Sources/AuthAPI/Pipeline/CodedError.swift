@@ -2,8 +2,8 @@ internal import AuthCore
 internal import HTTPEngine
 internal import StrictJSON
 
-/// One error as `{"error":"<code>","message":"<sentence>"}`: the shape of the accounts API and of
-/// what mail stores and proxies ask.
+/// One error as `{"error":"<code>","message":"<sentence>"}`: the form of the accounts API and the
+/// services API.
 struct CodedError {
     let status: Status
     let code: String

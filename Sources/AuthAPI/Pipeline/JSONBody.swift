@@ -25,8 +25,8 @@ struct JSONBody<Failure: FlowError> {
     }
 
     /// The body of an endpoint that needs none: `nil` without one.
-    /// - Throws: as ``init(_:)``. What could not be read may have been a restriction, so it is not
-    ///   taken for absent.
+    /// - Throws: as ``init(_:)``. A body that cannot be read does not count as absent, because it
+    ///   may have contained a restriction.
     static func optional(_ request: Request) throws(Failure) -> JSONBody? {
         request.body.isEmpty ? nil : try JSONBody(request)
     }

@@ -10,9 +10,9 @@ internal import Networking
 /// 4. the limit of the class that the principal belongs to (429);
 /// 5. the handler: decode the body (400), one use case, encode the response.
 ///
-/// The router answers 404, 405 and 413 before. An error of any step is rendered here, once, in
-/// the error shape of the API. What is this server's fault is thrown on to the engine, which
-/// reports it once and has it rendered as 500.
+/// The router answers 404, 405 and 413 before. An error of any step is rendered here, once, in the
+/// form of the API. An error that is this server's fault is thrown to the engine, which reports it
+/// once and has it rendered as 500.
 struct Pipeline<Failure: FlowError>: Sendable {
     typealias Handler<Principal> =
         @Sendable (APIRequest<Principal>) async throws(Failure) -> Response
@@ -20,10 +20,11 @@ struct Pipeline<Failure: FlowError>: Sendable {
     /// `nil` for endpoints without limits: health and discovery.
     let limiter: RateLimiter?
     let clock: ServerClock
-    /// Told of rejected tokens, and of attempts that a use case has throttled; `nil` for endpoints
-    /// that have neither.
+    /// Gets rejected tokens, and attempts that a use case has throttled; `nil` for endpoints that
+    /// have neither.
     let events: SecurityEvents?
-    /// Whether what is this server's fault is rendered here as well. It is reported all the same.
+    /// Whether errors that are this server's fault are rendered here as well. They are reported in
+    /// any case.
     var rendersFaults = false
     let render: @Sendable (Failure, Request) -> Response
 
@@ -31,7 +32,7 @@ struct Pipeline<Failure: FlowError>: Sendable {
     /// - Parameters:
     ///   - body: the media type that the endpoint takes.
     ///   - authentication: who may send the request, and the principal that the handler gets.
-    ///   - client: the address of the client, where the request is from a service that names it.
+    ///   - client: the address of the client, if the request is from a service that names it.
     func route<Principal>(
         _ method: Method, _ path: String, body: BodyType = .ignored,
         _ authentication: Authentication<Principal, Failure>,
@@ -80,9 +81,9 @@ struct Pipeline<Failure: FlowError>: Sendable {
     private func kind(
         of error: Failure, of request: Request, isHandling: Bool
     ) -> SecurityEvent.Kind? {
-        // Without a token there is nothing that was rejected.
+        // Without a token nothing was rejected.
         if error.isRejectedToken, isHandling || request.hasCredentials { return .tokenRejected }
-        // The limits of requests are not attempts at anything.
+        // Requests beyond a rate limit are not attempts to get access.
         if isHandling, case .rateLimited? = error.common { return .attemptThrottled }
         return nil
     }
@@ -109,9 +110,10 @@ struct APIRequest<Principal: Sendable>: Sendable {
 struct Authentication<Principal: Sendable, Failure: FlowError>: Sendable {
     /// A caller whose token has been verified, or who has none.
     struct Identity: Sendable {
-        /// The class, where it depends on the caller.
+        /// The class, if it depends on the caller.
         let limit: RateLimiter.Class?
-        /// The principal, or why the caller is not allowed. Runs after the limit of the class.
+        /// Returns the principal, or throws why the caller is not allowed. Runs after the limit of
+        /// the class.
         let principal: @Sendable () async throws(Failure) -> Principal
     }
 

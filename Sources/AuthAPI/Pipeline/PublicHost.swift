@@ -3,12 +3,12 @@ internal import Networking
 
 /// The host of the public URL. Pages and cookies are for requests to this host only.
 ///
-/// A page of another site can make its own name resolve to this server (DNS rebinding), and is then
-/// of the same origin for the browser. The browser still names that host.
+/// Another site can make its own name resolve to this server (DNS rebinding). For the browser the
+/// site and this server are then the same origin, but `Host` still contains the site's name.
 struct PublicHost: Sendable {
     private let name: String
     /// Whether the public URL is on this machine. Then every numeric host and `localhost` is
-    /// allowed: no other site can have such a name.
+    /// allowed, because no other site can have such a name.
     private let isLocal: Bool
 
     /// - Parameter publicURL: in lower case, `http` or `https`.

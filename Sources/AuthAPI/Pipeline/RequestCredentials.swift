@@ -4,8 +4,8 @@ internal import HTTPEngine
 extension Request {
     /// The token of `Authorization: Bearer …` (RFC 6750 §2.1).
     ///
-    /// `nil` when there is no such header, another scheme, nothing after the scheme, or more than
-    /// one `Authorization`, because then it is not clear which one counts.
+    /// `nil` if there is no such header, another scheme, or nothing after the scheme. Also `nil` if
+    /// there are several `Authorization` fields, because it is not clear which one counts.
     var bearerToken: String? { credentials(of: "bearer").map { String(Substring($0)) } }
 
     /// The user name and the password of `Authorization: Basic …` (RFC 7617 §2); `nil` as for
@@ -19,8 +19,7 @@ extension Request {
         )
     }
 
-    /// What follows the scheme in `Authorization`.
-    /// - Parameter scheme: in lower case.
+    /// The text after the scheme in `Authorization`. - Parameter scheme: in lower case.
     private func credentials(of scheme: String) -> Substring.UTF8View? {
         let values = headers.all("authorization")
         guard values.count == 1, let value = values.first else { return nil }
@@ -40,8 +39,8 @@ extension Request {
     /// Whether anything was sent that could be a credential.
     var hasCredentials: Bool { !hasNoToken || headers.contains("cookie") }
 
-    /// As ``bearerToken``, but a header that holds no bearer token gives an empty one, which is
-    /// invalid, not absent.
+    /// Like ``bearerToken``, but a header without a bearer token gives an empty token, which is
+    /// invalid and not absent.
     var presentedToken: String? { hasNoToken ? nil : bearerToken ?? "" }
 }
 
@@ -61,6 +60,6 @@ extension Request {
     }
 
     /// Whether the request changes something and comes from a page of another origin. A browser
-    /// sends cookies and forms whoever caused the request.
+    /// sends cookies and forms for requests of every page.
     var isCrossOriginWrite: Bool { method != .get && method != .head && isCrossOrigin }
 }

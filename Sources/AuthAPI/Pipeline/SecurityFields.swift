@@ -1,24 +1,25 @@
-/// The header fields that tell browsers to be strict. Every response has them: a response that is
-/// not a page may be opened as one.
+/// The header fields that make browsers strict. Every response has them, because a browser can open
+/// any response as a page.
 public enum SecurityFields {
     public typealias Fields = [(name: String, value: String)]
 
-    /// The fields for ``HTTPEngine``. A page replaces the policy by one of its own.
+    /// The fields for ``HTTPEngine``. A page replaces the policy by its own.
     public static let all: Fields = [
         (name: "X-Content-Type-Options", value: "nosniff"),
         (name: "Content-Security-Policy", value: "default-src 'none'; frame-ancestors 'none'"),
     ]
 
-    /// More of them for responses over TLS. RFC 6797 section 7.2 forbids them on others: whoever
-    /// is on the way could write them as well.
+    /// Additional fields for responses over TLS. RFC 6797 section 7.2 forbids them on other
+    /// responses, where an attacker on the network could write them as well.
     /// - Parameter publicURL: the URL that clients use for this server.
     public static func overTLS(publicURL: String) -> Fields {
-        // One year, without subdomains: they may be other servers.
+        // One year, without subdomains, because these may be other servers.
         isHTTPS(publicURL) ? [(name: "Strict-Transport-Security", value: "max-age=31536000")] : []
     }
 
     /// The header fields of a page for people. It may show tokens, so it is never stored.
-    /// - Parameter policy: what the page's `Content-Security-Policy` allows in place of nothing.
+    /// - Parameter policy: the page's `Content-Security-Policy`, instead of one that allows
+    ///   nothing.
     static func page(allowing policy: String) -> Fields {
         [
             ("Content-Type", "text/html; charset=utf-8"), ("Cache-Control", "no-store"),

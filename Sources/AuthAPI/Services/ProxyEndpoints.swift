@@ -25,7 +25,8 @@ struct ProxyEndpoints: Sendable {
         }
     }
 
-    /// Of every method: some proxies pass on that of the request that they ask about.
+    /// Accepts every method, because some proxies use the method of the request that they ask
+    /// about.
     var routes: [Route] {
         [
             forwardAuth.route(.any, "/forward-auth", access.besideAuthorization, authorize),
@@ -52,8 +53,8 @@ struct ProxyEndpoints: Sendable {
         return Response(status: .ok, headers: headers)
     }
 
-    /// What the end user sent; `nil` for nothing. A credential that cannot be read is an invalid
-    /// token.
+    /// The end user's credential; `nil` if there is none. A credential that cannot be read is an
+    /// invalid token.
     private static func credential(of request: Request) -> MailServices.EndUserCredential? {
         guard !request.hasNoToken else { return nil }
         if let (user, password) = request.basicCredentials,
@@ -89,11 +90,11 @@ struct ProxyEndpoints: Sendable {
 
 /// The answers to nginx (`ngx_mail_auth_http_module`): always 200, the result is in the headers.
 enum MailAuthAnswer {
-    /// How long nginx waits before the client may try again, at least.
+    /// The shortest time that nginx waits before the client may try again.
     private static let shortestWait: Duration = .seconds(3)
 
-    /// - Parameter sent: the user name that the client sent. Where the mail store knows another
-    ///   one, nginx logs in with that.
+    /// - Parameter sent: the user name that the client sent. If the name at the mail store differs,
+    ///   nginx logs in with that.
     static func accepted(at server: SocketAddress, as name: String, sent: String) -> Response {
         var headers = [
             ("Auth-Status", "OK"), ("Auth-Server", "\(server.address)"),

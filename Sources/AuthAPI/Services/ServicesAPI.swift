@@ -3,14 +3,14 @@ public import Cryptography
 public import HTTPEngine
 public import Networking
 
-/// What mail stores and proxies ask, on a listener of their own (docs/api.md, "Services API").
+/// The endpoints for mail stores and proxies, on a separate listener (docs/api.md, "Services API").
 ///
-/// Nothing there is limited by client: all requests come from the operator's own programs. Failed
-/// logins are counted by the client that these name.
+/// There are no rate limits by client, because all requests come from the operator's own programs.
+/// Failed logins are counted by the end user's address that these programs report.
 public struct ServicesAPI: Sendable {
     /// What the operator sets.
     public struct Settings: Sendable {
-        /// Every request needs it; `nil` where the listener itself decides who can ask.
+        /// Every request needs it; `nil` if the listener itself decides who can ask.
         public var secret: SecretBytes?
         /// Whether proxies get a token that they pass to the mail store.
         public var issuesStoreTokens: Bool
@@ -37,7 +37,7 @@ public struct ServicesAPI: Sendable {
     private let publicUsers: UserInfoEndpoint
 
     /// - Parameters:
-    ///   - limiter: for what clients may ask on the public listener; shared by all APIs, as
+    ///   - limiter: for the endpoint that is also on the public listener; shared by all APIs, as
     ///     `events`.
     public init(
         services: MailServices, settings: Settings, metrics: Metrics, limiter: RateLimiter,
@@ -72,7 +72,7 @@ public struct ServicesAPI: Sendable {
 
     public var router: Router { Router(groups: [routes], fallback: errors.renderer) }
 
-    /// What is on the public listener as well.
+    /// The endpoint that is also on the public listener.
     public var publicRoutes: RouteGroup {
         RouteGroup(
             prefixes: ["/userinfo"], errors: errors.renderer, routes: [publicUsers.route])

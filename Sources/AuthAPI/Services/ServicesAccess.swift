@@ -12,13 +12,14 @@ struct ServicesAccess: Sendable {
         digest = secret.map { SHA256.digest($0.bytes) }
     }
 
-    /// Where `Authorization` is the end user's: the secret is in `X-Services-Secret`.
+    /// For endpoints where `Authorization` is the end user's: the secret is in `X-Services-Secret`.
     var besideAuthorization: Authentication<Void, ServicesError> {
         authentication { _ in [] }
     }
 
-    /// Where `Authorization` is the service's own: there, too, by Basic with any user name or as
-    /// Bearer, or in the field `client_secret` of a form (RFC 6749 §2.3.1).
+    /// For endpoints where `Authorization` is the service's own: the secret may also be there, as
+    /// Basic with any user name or as Bearer, or in the field `client_secret` of a form (RFC 6749
+    /// §2.3.1).
     var inAuthorization: Authentication<Void, ServicesError> {
         authentication { request in
             [

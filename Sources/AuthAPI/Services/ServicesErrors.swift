@@ -18,8 +18,8 @@ struct ServicesErrors: Sendable {
         return CodedError(error).response(challenge: challenge)
     }
 
-    /// An error of `/forward-auth`: 401, 403 or 503, because proxies take any other status for a
-    /// fault of their own. 503 is what may pass later.
+    /// An error of `/forward-auth`: 401, 403 or 503, because proxies treat any other status as
+    /// their own fault. 503 is for errors that may pass later.
     func forwardAuth(_ error: ServicesError) -> Response {
         if case .wrongSecret = error { return response(error) }
         var coded = CodedError(error)

@@ -5,7 +5,8 @@ internal import HTTPEngine
 /// `<map> <key>` and replies `OK <data>`, `NOTFOUND `, `TEMP <reason>` or `PERM <reason>`, all of
 /// them netstrings.
 ///
-/// A key that cannot be in a map is not found: mail servers look up what their clients send.
+/// A key that cannot be in a map is answered "not found", because mail servers look up any text
+/// that their clients send.
 struct Socketmap: Sendable {
     /// Bytes of a request.
     static let requestBytes = 1_024
@@ -26,7 +27,7 @@ struct Socketmap: Sendable {
             oversized: Self.notFound, failed: Self.temporary("internal error"), answer: reply)
     }
 
-    /// - Throws: what is this server's fault.
+    /// - Throws: an error that is this server's fault.
     func reply(to request: [UInt8]) async throws -> [UInt8] {
         guard let space = request.firstIndex(of: 0x20) else {
             return Self.permanent("a request is a map, a space and a key")
@@ -40,7 +41,7 @@ struct Socketmap: Sendable {
             return Self.permanent("the maps are \(names)")
         }
         let key = request[(space + 1)...]
-        // White space would be trimmed from an address, which is right for people only.
+        // Parsing an address trims white space, which is right only for input of people.
         guard key.allSatisfy({ (0x21...0x7e).contains($0) }) else { return Self.notFound }
         do throws(ServicesError) {
             let data = try await look(up: String(decoding: key, as: UTF8.self), in: map)

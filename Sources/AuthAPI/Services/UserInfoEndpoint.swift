@@ -5,7 +5,7 @@ internal import StrictJSON
 /// `/userinfo` (OpenID Connect Core §5.3): whose mailbox a token opens.
 struct UserInfoEndpoint: Sendable {
     let services: MailServices
-    /// Of the service that asks; the token is the end user's.
+    /// The secret is that of the service; the token is the end user's.
     let authentication: Authentication<Void, ServicesError>
     let pipeline: Pipeline<ServicesError>
 

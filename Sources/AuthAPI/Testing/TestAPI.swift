@@ -2,11 +2,11 @@ public import AuthCore
 public import HTTPEngine
 internal import StrictJSON
 
-/// `/test/…`: what a test suite does without credentials (docs/test-suites.md, "Endpoints of the
-/// test profile").
+/// `/test/…`: the endpoints for test suites, without credentials (docs/test-suites.md, "Endpoints
+/// of the test profile").
 ///
-/// Errors are those of the accounts API. Nothing is limited by client: a suite that has used up a
-/// limit sets the clock here. A page of another origin in a browser gets 403.
+/// Errors are those of the accounts API. There are no rate limits, because a suite that has used up
+/// a limit sets the clock here. A page of another origin in a browser gets 403.
 public struct TestAPI: Sendable {
     private static let eventPage = 100
     private static let maximumEventPage = 1000
@@ -178,7 +178,7 @@ public struct TestAPI: Sendable {
         }
     }
 
-    /// The body is read as a whole before anything is made.
+    /// The whole body is read before anything is made.
     private func list<Item>(
         of request: APIRequest<Void>,
         _ read: (JSONBody<AccountsError>) throws(AccountsError) -> Item

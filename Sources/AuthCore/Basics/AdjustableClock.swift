@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// A clock that a test suite sets. Between two settings it goes on as the system's does.
+/// A clock that a test suite sets. In between it runs like the system's clock.
 ///
 /// The monotonic clock follows when the wall clock is set to a later time, and stays when it is set
 /// to an earlier one, so it never goes back.
@@ -8,11 +8,11 @@ public final class AdjustableClock: Sendable {
     /// The times that it can be set to: the years 1970 to 9999.
     public static let times = Instant(seconds: 0)...Instant(seconds: 253_402_300_799)
 
-    /// After this time no limit knows of a client: the longest that a bucket takes to fill is a
-    /// million tokens at one a second, counts of failures are lower after an hour.
+    /// After this time no limit has data about a client. The longest time to fill a bucket is that
+    /// of a million tokens at one a second, and counts of failures fall within an hour.
     private static let allLimits = Duration.seconds(30 * 86_400)
-    /// The monotonic clock is moved on by 30,000 years at most. Limits compute with microseconds in
-    /// 64 bits.
+    /// The monotonic clock is advanced by 30,000 years at most, because limits compute with
+    /// microseconds in 64 bits.
     private static let furthest = Duration.seconds(1_000_000_000_000)
 
     private let system: ServerClock
@@ -43,8 +43,8 @@ public final class AdjustableClock: Sendable {
         }
     }
 
-    /// Sets the wall clock to the system's time, and the monotonic clock so far on that nothing is
-    /// limited.
+    /// Sets the wall clock to the system's time, and advances the monotonic clock so far that
+    /// nothing is limited.
     func reset() {
         offsets.withLock {
             $0 = (.zero, min($0.monotonic + Self.allLimits, Self.furthest))

@@ -11,8 +11,8 @@ public struct Caller: Sendable {
     /// The same moment on the monotonic clock, from which waiting is measured.
     public let arrival: ContinuousClock.Instant
 
-    /// The client whose request this task works on, where an API has set it: for reports from
-    /// deep below the use cases that name the request.
+    /// The client whose request this task works on, if an API has set it. Reports from code far
+    /// below the use cases can then name the request.
     @TaskLocal public static var current: Caller?
 
     public init(

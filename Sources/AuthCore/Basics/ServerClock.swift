@@ -23,8 +23,8 @@ extension ContinuousClock.Instant {
         self = Self.origin.advanced(by: .milliseconds(milliseconds))
     }
 
-    /// Rounded down, also for moments before the origin, so that two that are a number of
-    /// milliseconds apart stay so. Saturates at the ends of the range.
+    /// Rounded down, also for moments before the origin, so that a difference in whole milliseconds
+    /// stays exact. Saturates at the ends of the range.
     var milliseconds: Int64 {
         let duration = Self.origin.duration(to: self)
         let rounded = duration.wholeMilliseconds

@@ -16,7 +16,7 @@ public enum AgentError: FlowError {
     case wrongProof
     /// Not a valid username; the text says which rule it breaks.
     case invalidUsername(String)
-    /// A valid username that only the operator may give out.
+    /// A valid username that only the operator may assign.
     case usernameNotAllowed
     /// The address belongs to a mailbox, or belonged to one that was deleted.
     case usernameTaken
@@ -25,7 +25,7 @@ public enum AgentError: FlowError {
     case subjectNotUnique(first: String)
     /// The operator has configured no mail store.
     case mailStoreMissing
-    /// The mail store did not answer this server, or not as it should.
+    /// The mail store did not answer this server, or gave a wrong answer.
     case mailStoreUnavailable
     case common(CommonError)
 

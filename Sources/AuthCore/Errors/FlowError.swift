@@ -13,8 +13,8 @@ public protocol FlowError: Error, Sendable {
 }
 
 extension FlowError {
-    /// Whether the request failed because the server was busy or the client has sent too many. What
-    /// it spent is then given back.
+    /// Whether the request failed because the server was busy or the client has sent too many. Its
+    /// challenge is then made valid again.
     var isTemporary: Bool {
         switch common {
         case .busy, .rateLimited: true

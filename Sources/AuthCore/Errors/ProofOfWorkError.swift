@@ -8,7 +8,7 @@ public enum ProofOfWorkError: FlowError {
     case wrongSolution
     case common(CommonError)
 
-    /// Its flow's error says so.
+    /// The flow has its own case for it.
     public var isRejectedToken: Bool { false }
 
     public var common: CommonError? {

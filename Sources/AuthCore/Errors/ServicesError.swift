@@ -26,7 +26,7 @@ public enum ServicesError: FlowError {
         if case .common(let error) = self { error } else { nil }
     }
 
-    /// The error of a password that was not accepted.
+    /// The error for a rejected password.
     init(_ error: AccountsError) {
         self = error.common.map(Self.common) ?? .invalidCredentials
     }

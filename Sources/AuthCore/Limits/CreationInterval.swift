@@ -3,11 +3,11 @@ internal import Networking
 /// The time between two accounts that one client makes without a user, on all servers that share a
 /// database together.
 ///
-/// Each server also counts for itself (``RateLimiter``), at no cost. The database is asked last,
-/// when a client has proved its work, so that attempts without a proof write nothing more.
+/// Each server also counts for itself (``RateLimiter``), which costs nothing. The database is asked
+/// last, after the proof of work, so that attempts without a proof cause no further writes.
 struct CreationInterval: Sendable {
     private let ledger: any ChallengeLedger
-    /// `nil` where there is no limit.
+    /// `nil` if there is no limit.
     private let interval: Duration?
 
     init(_ limiter: RateLimiter, ledger: any ChallengeLedger) {
@@ -29,7 +29,7 @@ struct CreationInterval: Sendable {
     /// Ends the interval, because nothing was created.
     func cancel(for caller: Caller) async {
         guard interval != nil else { return }
-        // The client gets the error for which nothing was created; the interval ends by itself.
+        // The client gets the original error. The interval ends by itself.
         try? await ledger.restore(Self.mark(of: caller))
     }
 

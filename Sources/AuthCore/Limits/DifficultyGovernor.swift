@@ -6,8 +6,8 @@ internal import Synchronization
 /// The difficulty is the base, plus one bit for each doubling of recent requests beyond an
 /// allowance, up to a maximum. Requests are counted for the client's site and for all clients
 /// together; the higher result counts. A site adds no more to the count of all than one client at
-/// its full rate does: with an IPv6 /48 nobody can raise the difficulty of others. The difficulty
-/// falls again when the requests stop.
+/// its full rate, so an attacker with an IPv6 /48 cannot raise the difficulty of others. The
+/// difficulty falls again when the requests stop.
 ///
 /// Memory is bounded: sites share the slots of a table by a hash. The hash is seeded at start, so
 /// that a client cannot choose addresses that share the slot of another site. Two sites in one slot
@@ -46,7 +46,7 @@ public final class DifficultyGovernor: Sendable {
     private struct State {
         var server = DecayingCount()
         var sites: [DecayingCount]
-        /// What each site may still add to the count of all.
+        /// The number that each site may still add to the count of all.
         var allowances: TokenBuckets?
 
         /// Whether a request of the client counts among those of all.
@@ -73,7 +73,7 @@ public final class DifficultyGovernor: Sendable {
     private let settings: Settings
     private let counts: Counts
 
-    /// - Parameter earlier: what it has counted goes on to count, unless `siteRate` is another one.
+    /// - Parameter earlier: its counts are kept, unless `siteRate` has changed.
     public init(settings: Settings, keeping earlier: DifficultyGovernor? = nil) {
         self.settings = settings
         if let earlier, earlier.settings.siteRate == settings.siteRate {

@@ -1,5 +1,5 @@
-/// How many failures are free, how fast their count falls, and the delay after more: one second,
-/// then twice as long with each further failure, up to a maximum.
+/// The number of free failures, how fast the count falls, and the delay after further failures: one
+/// second, then twice as long with each failure, up to a maximum.
 struct DelaySteps: Equatable, Sendable {
     let freeTries: Int
     /// Milliseconds in which a count falls by one.
@@ -48,9 +48,9 @@ struct FailureCount: Sendable {
     /// When the count is 0 again.
     private var zeroAt: Int64 = .min / 4
 
-    /// Moves times that lie too far after `now` back to the latest that are possible: attempts of
-    /// several loops may come out of their order. A client thus waits no longer than its failures
-    /// make it wait.
+    /// Moves times that are too far after `now` back to the latest possible ones, because attempts
+    /// of several loops may arrive out of order. So a client never waits longer than its failures
+    /// require.
     mutating func limitTimes(to now: Int64, with steps: DelaySteps) {
         lastAttempt = min(lastAttempt, now)
         zeroAt = min(zeroAt, now + steps.longestDecay)
@@ -65,8 +65,8 @@ struct FailureCount: Sendable {
         delay == 0 ? 0 : max(0, lastAttempt + delay - now)
     }
 
-    /// An attempt counts from here on, so that of many attempts sent at the same time no more are
-    /// checked than of those sent one after the other.
+    /// An attempt counts from here on, so that parallel attempts are checked no more often than
+    /// consecutive ones.
     mutating func begin(at now: Int64) {
         pending += 1
         lastAttempt = now

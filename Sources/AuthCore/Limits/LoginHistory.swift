@@ -6,15 +6,15 @@ internal import Networking
 /// checked. An attempt that has to wait is not counted. The counts that an attempt belongs to are
 /// listed in ``Scope``; each has its own ``DelaySteps``.
 ///
-/// Memory is bounded: a full table drops the entries that were written longest ago. To have its own
-/// failures dropped that way, an attacker needs more attempts than it gains.
+/// Memory is bounded: a full table drops the entries that were written longest ago. An attacker
+/// that wants its own failures dropped that way needs more attempts than it gains.
 struct LoginHistory: Sendable {
     /// A keyed digest of an account's name.
     struct AccountKey: Hashable, Sendable {
         let high, low: UInt64
     }
 
-    /// What failures are counted by.
+    /// The groups by which failures are counted.
     private enum Scope: Hashable {
         case client(AccountKey, IPBlock)
         case site(AccountKey, IPBlock)
@@ -63,8 +63,8 @@ struct LoginHistory: Sendable {
             var count = counts[scope] ?? FailureCount()
             count.limitTimes(to: now, with: steps)
             let failures = count.failures(at: now, with: steps)
-            // A program may open many connections at once. From a known client, attempts without
-            // a result count only after as many failures as are free.
+            // A program may open many connections at once. For a known client, attempts without a
+            // result count only after the free failures are used up.
             let isPendingFree = isKnown && failures < Int64(steps.freeTries)
             let delay = steps.delay(after: failures + (isPendingFree ? 0 : count.pending))
             wait = max(wait, count.wait(delay, at: now))

@@ -17,8 +17,8 @@ internal import Synchronization
 /// - An owner who shares a client address with an attacker waits as long as the attacker.
 /// - While many networks guess at one account, its owner waits as they do on a new network.
 ///
-/// Accounts that do not exist are counted like those that do, and an attempt is counted before it
-/// is checked, so neither a wait nor its time shows which exist.
+/// Attempts for missing accounts are counted, too, and every attempt is counted before it is
+/// checked. So neither a wait nor its time shows which accounts exist.
 public final class LoginThrottle: Sendable {
     /// What the operator sets.
     public struct Settings: Equatable, Sendable {
@@ -59,7 +59,7 @@ public final class LoginThrottle: Sendable {
     /// How an attempt ended.
     public enum Outcome: Equatable, Sendable {
         case succeeded
-        /// The secret was wrong, or nobody waited for the result.
+        /// The secret was wrong, or the client left before the result.
         case failed
         /// The secret was not verified, because the server was busy or has a fault.
         case unchecked
@@ -97,7 +97,8 @@ public final class LoginThrottle: Sendable {
         let account = accountKey(name)
         let wait = wait(account, isKnown: false, by: caller)
         if wait == 0 { return attempt(kind, account, isKnown: false, by: caller) }
-        // Only here, because the log need not be read while nobody has to wait.
+        // The log is read only here, because it is not needed while the client does not have to
+        // wait.
         guard try await isKnown(name, to: caller) else { throw limited(kind, wait) }
         let ownWait = self.wait(account, isKnown: true, by: caller)
         guard ownWait == 0 else { throw limited(kind, ownWait) }

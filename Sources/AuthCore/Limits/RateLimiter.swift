@@ -74,8 +74,7 @@ public final class RateLimiter: Sendable {
         }
     }
 
-    /// The buckets of one class, with a lock of their own, so that classes do not wait for each
-    /// other.
+    /// The buckets of one class, with a separate lock, so that classes do not wait for each other.
     private final class ClassBuckets: Sendable {
         let rate: Rate
         /// Requests that found their bucket empty.
@@ -91,9 +90,9 @@ public final class RateLimiter: Sendable {
 
     private let classes: [Class: ClassBuckets]
 
-    /// - Parameter earlier: what it has counted goes on to count in the classes whose rate is the
-    ///   same. In the others every client begins with a full bucket. ``rejections(of:)`` of both
-    ///   is the number of both.
+    /// - Parameter earlier: its counts are kept in the classes whose rate is the same. In the
+    ///   others every client begins with a full bucket. ``rejections(of:)`` of either returns the
+    ///   sum of both.
     public init(settings: Settings, keeping earlier: RateLimiter? = nil) {
         var classes: [Class: ClassBuckets] = [:]
         for limit in Class.allCases where settings.isEnabled {
@@ -113,8 +112,8 @@ public final class RateLimiter: Sendable {
     /// How many requests of a class were rejected, since the start.
     public func rejections(of limit: Class) -> Int { classes[limit]?.rejections.value ?? 0 }
 
-    /// The time between two requests of a class of which one client may send one at a time; `nil`
-    /// where more may come at once, or nothing is limited.
+    /// The time between two requests of a class in which one client may send one at a time; `nil`
+    /// if more may come at once, or nothing is limited.
     func interval(of limit: Class) -> Duration? {
         guard let rate = classes[limit]?.rate, rate.burst == 1 else { return nil }
         return .microseconds(rate.microsecondsPerToken)

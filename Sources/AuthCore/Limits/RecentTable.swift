@@ -31,7 +31,7 @@ struct RecentTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         if now.milliseconds < begun {
             begun = now.milliseconds
         } else if isStale || age >= periodMilliseconds || young.count >= generationCapacity {
-            // After two periods the young generation holds nothing recent either.
+            // After two periods the young generation has no recent entries either.
             old = isStale ? [:] : young
             young = [:]
             begun = now.milliseconds

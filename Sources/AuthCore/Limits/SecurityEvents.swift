@@ -1,15 +1,15 @@
 public import Networking
 internal import Synchronization
 
-/// Something that was refused and may be an attack, or that decides which tokens are valid, for the
-/// operator's log. Contains no secret.
+/// An event for the operator's log: a rejected request that may be an attack, or a change of the
+/// valid tokens. Contains no secret.
 public struct SecurityEvent: Equatable, Sendable {
     public enum Kind: String, CaseIterable, Sendable {
         /// A token, cookie or challenge that was sent is not valid, or not valid any more.
         case tokenRejected = "token_rejected"
         /// A login or another costly attempt came before its wait was over.
         case attemptThrottled = "attempt_throttled"
-        /// A URL that a user gave leads to an address that may not be connected to.
+        /// The URL of a user leads to a forbidden address.
         case addressRefused = "address_refused"
         /// Another key signs the tokens of a use.
         case signingKeyChanged = "signing_key_changed"
@@ -18,9 +18,9 @@ public struct SecurityEvent: Equatable, Sendable {
     public let kind: Kind
     /// The template of the route, the origin of the URL, or a use of keys and the id of a key.
     public let subject: String
-    /// `nil` for what no client has caused.
+    /// `nil` if no client has caused the event.
     public let client: IPAddress?
-    /// Empty for what no client has caused.
+    /// Empty if no client has caused the event.
     public let requestID: String
 
     public init(_ kind: Kind, subject: String, by caller: Caller) {
@@ -39,24 +39,24 @@ public struct SecurityEvent: Equatable, Sendable {
     }
 }
 
-/// Passes security events on, folded, so that an attack cannot flood the log: the first one of a
-/// kind, a subject and a client at once, and those that follow as one with their number, when
-/// ``flush()`` is called.
+/// Passes security events on so that an attack cannot flood the log. The first event of a kind, a
+/// subject and a client is passed on at once. Those that follow are combined into one with their
+/// number, which is passed on when ``flush()`` is called.
 public final class SecurityEvents: Sendable {
     private struct Key: Hashable {
         let kind: SecurityEvent.Kind
         let subject: String
-        /// `nil` for the clients beyond the capacity, and for what no client has caused.
+        /// `nil` for clients beyond the capacity, and for events that no client has caused.
         let client: IPBlock?
     }
 
     private struct Entry {
         var last: SecurityEvent
-        /// How many came after the one that was passed on.
+        /// The number of events after the one that was passed on.
         var repeats = 0
     }
 
-    /// Clients and subjects that are counted apart between two flushes.
+    /// The largest number of clients and subjects that are counted separately between two flushes.
     static let capacity = 4096
 
     private let report: @Sendable (SecurityEvent, Int) -> Void
@@ -85,7 +85,7 @@ public final class SecurityEvents: Sendable {
         if isFirst { report(event, 1) }
     }
 
-    /// Passes on what has been folded since the last call. Call it once a minute.
+    /// Passes on the events that were combined since the last call. Call it once a minute.
     public func flush() {
         let ended = entries.withLock { entries in
             defer { entries = [:] }

@@ -7,8 +7,8 @@ internal import Networking
 /// was drawn for the time that filling it takes, so the table holds only the clients of that time.
 ///
 /// No entry is dropped before its bucket is full, so a client cannot reset its own bucket. While
-/// the table has fewer than `capacity` entries, a new client gets a bucket of its own. Above that,
-/// new clients share the bucket of their site (up to 1.25 × `capacity` entries), then that of their
+/// the table has fewer than `capacity` entries, a new client gets its own bucket. Above that, new
+/// clients share the bucket of their site (up to 1.25 × `capacity` entries), then that of their
 /// region (up to 1.5 × `capacity`). Above that they are not counted, because rejecting them would
 /// let an attacker lock out everybody else. A client that uses many networks of one IPv6 /32 thus
 /// ends up in the one bucket of that region.
@@ -30,7 +30,8 @@ struct TokenBuckets: Sendable {
     }
 
     private struct Bucket {
-        /// When it was last full. Tokens that were drawn before have been replaced by time.
+        /// The last time at which it was full. Tokens that were taken before have been refilled
+        /// since.
         var lastFull: Int64
         var fullAt: Int64
     }
@@ -59,8 +60,8 @@ struct TokenBuckets: Sendable {
         var bucket = found ?? Bucket(lastFull: time, fullAt: time)
         if bucket.fullAt <= time { bucket = Bucket(lastFull: time, fullAt: time) }
         if bucket.fullAt > time + depth || bucket.lastFull > time {
-            // Requests of several loops may come out of their order. The bucket must not stay
-            // empty for longer than filling takes.
+            // Requests of several loops may arrive out of order. The bucket must not stay empty for
+            // longer than filling takes.
             bucket = Bucket(lastFull: time, fullAt: min(bucket.fullAt, time + depth))
             buckets[network] = bucket
         }
@@ -71,8 +72,8 @@ struct TokenBuckets: Sendable {
         return .drawn(Draw(network: network, time: time, timeToFull: fullAt - time))
     }
 
-    /// Gives a token back. Nothing happens when the bucket has been full since: time has replaced
-    /// the token already.
+    /// Gives a token back. Nothing happens if the bucket was full since, because the token has been
+    /// refilled already.
     mutating func giveBack(_ draw: Draw) {
         guard var bucket = buckets[draw.network], bucket.lastFull <= draw.time else { return }
         bucket.fullAt -= interval

@@ -2,7 +2,7 @@ public typealias APITokenID = Identifier<APIToken>
 
 /// A Pro API token as it is stored: by digest, never the secret.
 public struct APIToken: Equatable, Sendable {
-    /// What a token may be used for. Reading the user (`/api/user/me`) needs no scope.
+    /// The permissions of a token. Reading the user (`/api/user/me`) needs no scope.
     public enum Scope: String, CaseIterable, Sendable {
         /// The user's mailboxes: create, list, show, reset, delete.
         case accounts
@@ -12,7 +12,7 @@ public struct APIToken: Equatable, Sendable {
         case tokens
     }
 
-    /// What the owner asked for the token with.
+    /// The credential with which the owner created the token.
     public enum Issuer: Equatable, Sendable {
         /// A Pro JWT of this credential version of the owner.
         case session(version: Int64)

@@ -5,14 +5,14 @@ public typealias AccountEventID = Identifier<AccountEvent>
 public struct AccountEvent: Equatable, Sendable {
     /// From 1, without gaps, in the order in which events are read.
     public let number: Int64
-    /// The same however often the event is sent.
+    /// The same each time the event is sent.
     public let id: AccountEventID
     /// One of ``AuditEvent/Kind/ofAccounts``.
     public let kind: AuditEvent.Kind
     public let time: Instant
     public let account: AccountID
     public let address: Address
-    /// In bytes, where it was set: of a new account, and of one whose quota was changed.
+    /// In bytes; only for a new account and for a changed quota.
     public let quota: Int64?
 
     public init(

@@ -39,8 +39,8 @@ public struct AddressPolicy: Sendable {
         return Address(localPart: username.localPart, domain: agentDomain)
     }
 
-    /// The mailbox that a sub-address is one of: `demo@…` for `demo+tag@…`. The tag may have bytes
-    /// that no mailbox name has, because whoever writes to it chooses it.
+    /// The mailbox of a sub-address: `demo@…` for `demo+tag@…`. The tag may have bytes that no
+    /// mailbox name has, because the sender of a message chooses it.
     /// - Returns: `nil` for text that is not a sub-address.
     func mailbox(ofSubaddress text: String) -> Address? {
         guard let delimiter = subaddressDelimiter?.asciiValue,
@@ -51,12 +51,12 @@ public struct AddressPolicy: Sendable {
     }
 
     /// Whether a new mailbox may have this local part: it contains neither the sub-address
-    /// delimiter nor, whatever the delimiter is, a `+`.
+    /// delimiter nor a `+`, even if that is not the delimiter.
     func allowsNewName(_ name: LocalPart) -> Bool {
         !hasDelimiter(name) && !name.text.utf8.contains(UInt8(ascii: "+"))
     }
 
-    /// Whether only the operator may give out a local part. A sub-address of a reserved name counts
+    /// Whether only the operator may assign a local part. A sub-address of a reserved name counts
     /// as that name.
     func isReserved(_ localPart: String) -> Bool {
         let name = localPart.split(

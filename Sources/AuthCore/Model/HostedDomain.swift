@@ -6,7 +6,7 @@ public typealias DomainID = Identifier<HostedDomain>
 /// or one that a Pro user added.
 ///
 /// A name is verified for one owner at most. Until then any number of users may claim it, so that a
-/// claim does not keep the owner of the name from proving it.
+/// claim does not prevent the owner of the name from verifying it.
 public struct HostedDomain: Equatable, Sendable {
     public enum Verification: String, Sendable { case pending, verified, failed }
 

@@ -13,8 +13,8 @@ public enum PasswordVerdict: Equatable, Sendable {
 
 /// Computes and verifies password hashes: Argon2id with a random salt, on the hashing pool.
 ///
-/// Each call is one job on the pool, for the client that asked for it, or for the operator where
-/// there is none. When the pool has no place for it, the call throws before any work is done.
+/// Each call is one job on the pool, for the client that asked for it, or for the operator if there
+/// is none. When the pool has no place for it, the call throws before any work is done.
 ///
 /// A missing account takes the same time as a wrong password. When the stored hash was computed
 /// with cheaper settings, the difference is computed as well. One difference in time remains: after

@@ -1,9 +1,9 @@
 internal import CEmbeddedFiles
 
-/// What a password of a user must be like (NIST SP 800-63B §5.1.1.2). It gives access to everything
-/// that the user owns, so it must not be one of the first that an attacker tries.
+/// The rules for a user's password (NIST SP 800-63B §5.1.1.2). It gives access to everything that
+/// the user owns, so it must not be a common one.
 ///
-/// Passwords of mailboxes are not held to this: ``MailboxSecret``.
+/// Passwords of mailboxes have other rules: ``MailboxSecret``.
 enum UserPassword {
     /// Unicode code points.
     static let minimumCharacters = 8

@@ -1,4 +1,4 @@
-/// What has happened to a challenge, for metrics.
+/// What happened to a challenge, for metrics.
 public enum ProofEvent: String, CaseIterable, Sendable {
     case issued
     /// A client sent one that is forged, expired, of another kind or already used.
@@ -11,6 +11,7 @@ public enum ProofEvent: String, CaseIterable, Sendable {
     case solved
     /// It was spent, and the proof is wrong.
     case wrong
-    /// It was given back, because the server was busy or the client had sent too many requests.
+    /// It was made valid again, because the server was busy or the client had sent too many
+    /// requests.
     case refunded
 }

@@ -42,7 +42,7 @@ public struct ProofOfWork<Challenge: ChallengeToken>: UseCases {
     ///   - pool: computes the digests; when `nil` they are computed by the calling task.
     ///   - kernel: computes scrypt. The pool computes as many digests at once as it has lanes.
     ///   - wrongProofs: limits the wrong proofs of one client; no limit when `nil`.
-    ///   - events: where is counted what happens to challenges, for metrics.
+    ///   - events: counts what happens to challenges, for metrics.
     ///   - random: returns that many random bytes, fit for keys.
     public init(
         lifetime: Duration, puzzle: @escaping @Sendable (Challenge) -> Puzzle,
@@ -139,7 +139,7 @@ public struct ProofOfWork<Challenge: ChallengeToken>: UseCases {
             guard let nonce else { return nil }
             return try attemptNow(try puzzle.digest(challenge: challenge.id, nonce: nonce))
         }
-        // Reserved before the spend, so that nothing is spent when the pool is full.
+        // The place is reserved before the spend, so that nothing is spent when the pool is full.
         let place = try attemptNow(try pool.reserve(for: client))
         try await markSpent(presented)
         guard let nonce else { return nil }

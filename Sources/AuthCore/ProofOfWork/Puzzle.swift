@@ -37,8 +37,8 @@ public enum Puzzle: Equatable, Sendable {
         return try Self.digests(of: [attempt])[0].get()
     }
 
-    /// The digest of each attempt, in their order; where there are two readings, the one with more
-    /// leading zeros. An error belongs to its attempt alone.
+    /// The digest of each attempt, in order; if there are two readings, the one with more leading
+    /// zeros. An error concerns only its attempt.
     ///
     /// scrypt is slow (7 to 50 ms and 16 MiB with the agents' parameters) and runs on the hashing
     /// pool only. Attempts with the same parameters are computed at once, as many as the kernel has

@@ -1,8 +1,8 @@
 /// Stores the API tokens of Pro users. Atomicity, events and errors as in ``AccountStore``.
 public protocol APITokenStore: Sendable {
-    /// Adds the token, unless what its owner asked with has ended meanwhile, or the owner already
-    /// has `limit` tokens that are neither revoked nor expired at its creation. Otherwise a token
-    /// that is being created could outlive the password change that ends all tokens.
+    /// Adds the token, unless the owner already has `limit` tokens that are neither revoked nor
+    /// expired at its creation. It also adds nothing if the credential of the request has ended
+    /// meanwhile. Otherwise the new token could outlive the password change that ends all tokens.
     ///
     /// Of the owner's revoked and expired tokens only the latest 100 are kept, so that the number
     /// of an owner's rows is bounded.

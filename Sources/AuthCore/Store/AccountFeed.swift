@@ -1,10 +1,10 @@
-/// The changes of accounts, in the order in which they were made, for programs that make, lock and
-/// remove mailboxes at the mail store.
+/// The changes of accounts in their order, for programs that create, lock and remove mailboxes at
+/// the mail store.
 ///
 /// The methods of ``AccountStore`` and ``AccountDirectory`` that make such a change write its event
-/// in the same transaction. Numbers have no gaps but at the old end, and an event gets its number
-/// when it is committed: none appears later with a lower number than one that was read. Events of
-/// one address are numbered in the order of the changes.
+/// in the same transaction. Numbers have no gaps, but old events may be removed. An event gets its
+/// number when it is committed, so none appears later with a lower number than one that was read.
+/// Events of one address are numbered in the order of the changes.
 ///
 /// Errors as in ``AccountStore``.
 public protocol AccountFeed: Sendable {
@@ -15,26 +15,25 @@ public protocol AccountFeed: Sendable {
     func lastAccountEvent() async throws -> Int64
 
     /// Removes at most `limit` events older than `instant`, the oldest first.
-    /// - Parameter keepingUndelivered: whether an event that the receiver has not accepted stays,
-    ///   and with it those after it.
+    /// - Parameter keepingUndelivered: whether events that the receiver has not accepted, and all
+    ///   events after them, stay.
     /// - Returns: how many were removed.
     func trimAccountEvents(
         before instant: Instant, limit: Int, keepingUndelivered: Bool
     ) async throws -> Int
 }
 
-/// What the receiver of account events has accepted, and when the others are sent.
+/// The events that the receiver has accepted, and the times at which the others are sent.
 ///
 /// The first event of an address that was not accepted is due at once, and after a failure at a
-/// later time; the next ones of the address are not due before it was accepted, be they of the
-/// same account or of one that got the address later. Several servers may call the methods at the
-/// same time.
+/// later time. The next events of the address, also those of a later account, are due only after it
+/// was accepted. Several servers may call the methods at the same time.
 public protocol DeliveryQueue: Sendable {
     /// Whether ``takeDueEvents(at:until:limit:)`` would find an event.
     func hasDueEvent(at now: Instant) async throws -> Bool
 
     /// Takes events that are due, at most `limit`. Each counts as tried and is due again at
-    /// `retry`, so that an event whose sender ends without a word is not lost.
+    /// `retry`, so that no event is lost if its sender is killed.
     func takeDueEvents(
         at now: Instant, until retry: Instant, limit: Int
     ) async throws -> [PendingEvent]
@@ -65,14 +64,14 @@ public struct PendingEvent: Equatable, Sendable {
     }
 }
 
-/// How far the receiver is.
+/// The progress of the receiver.
 public struct DeliveryStatus: Equatable, Sendable {
     /// Events are counted up to this number.
     public static let countLimit: Int64 = 1000
 
     /// How many events it has not accepted.
     public let waiting: Int64
-    /// Those that were tried, the ones first that are due first.
+    /// The events that were tried, in the order in which they are due.
     public let failing: [PendingEvent]
 
     public init(waiting: Int64, failing: [PendingEvent]) {

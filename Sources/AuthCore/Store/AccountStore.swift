@@ -22,8 +22,8 @@ public protocol AccountStore: Sendable {
         _ account: Account, on domain: DomainID?, limit: Int?, recording event: AuditEvent
     ) async throws -> AccountInsertion
 
-    /// What stands in the way of an account now: the owner's `limit`, or else the address. It is
-    /// looked up before a costly hash; ``insert(_:on:limit:recording:)`` decides.
+    /// Why an account cannot be created now: the owner's `limit`, or else the address. It is looked
+    /// up before a costly hash; ``insert(_:on:limit:recording:)`` decides.
     func obstacle(
         to address: Address, of owner: UserID?, limit: Int?
     ) async throws -> AccountObstacle?

@@ -17,8 +17,8 @@ public protocol AuditLog: Sendable {
         -> Bool
 
     /// At most `limit` events after number `sequence`, or from the first when it is `nil`, oldest
-    /// first. Continuing after the last number misses no event: one whose number is missing, and
-    /// which may still be committed, ends the list for some seconds.
+    /// first. Continuing after the last number misses no event: if a number is missing and its
+    /// event may still be committed, the list ends before it for some seconds.
     func events(after sequence: Int64?, limit: Int) async throws -> [AuditRecord]
 
     /// The latest `limit` events, oldest first.

@@ -8,8 +8,8 @@ public protocol ChallengeLedger: Sendable {
     ///   token is invalid from then on.
     func spend(_ id: String, expiry: Instant) async throws -> Bool
 
-    /// Marks `id` until `expiry`, also when it has a mark that ended by `now`, or one that ends
-    /// more than ``TokenAuthority/clockSkew`` after `expiry`, which was made before the clock was
+    /// Marks `id` until `expiry`. A mark that ended by `now` is replaced. So is one that ends more
+    /// than ``TokenAuthority/clockSkew`` after `expiry`, because it was made before the clock was
     /// set back. Of any number of concurrent calls with one `id`, on any number of servers, one
     /// returns `true` in that time.
     func hold(_ id: String, until expiry: Instant, at now: Instant) async throws -> Bool

@@ -51,7 +51,7 @@ public protocol DomainDirectory: Sendable {
     func domains(named name: Domain) async throws -> [HostedDomain]
 }
 
-/// What looking up the TXT record of a verified domain found.
+/// The result of looking up the TXT record of a verified domain.
 public enum DomainCheck: Equatable, Sendable {
     case found(hasMX: Bool)
     case missing

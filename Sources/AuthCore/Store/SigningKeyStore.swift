@@ -19,9 +19,9 @@ public struct SealedKey: Equatable, Sendable {
     /// AES-256-GCM: a nonce of 12 bytes, the ciphertext, a tag of 16 bytes. `use` and `id` are the
     /// additional authenticated data.
     public let sealed: [UInt8]
-    /// When it was made. For a key that was made to sign at a later time, that time less
-    /// ``KeyUse/publicationLead``: so every program on the database, an older one too, lets it sign
-    /// at that time.
+    /// When it was made. For a key that signs at a later time, that time minus
+    /// ``KeyUse/publicationLead``. So every program on the database, including older versions, lets
+    /// it sign at that time.
     public var created: Instant
     /// `nil` for the newest key of its use. For an older key, the instant until which it verifies.
     public var retired: Instant?
@@ -59,10 +59,10 @@ public protocol SigningKeyStore: Sendable {
         recording event: AuditEvent
     ) async throws -> Bool
 
-    /// Replaces the sealed form of every key by what `seal` returns for it: all or none. Keys that
+    /// Replaces the encrypted form of every key by the result of `seal`: all or none. Keys that
     /// other servers store meanwhile come before or after it.
     /// - Returns: how many keys there are.
-    /// - Throws: what `seal` throws, and an error when there is a key of an unknown use.
+    /// - Throws: the errors of `seal`, and an error if there is a key of an unknown use.
     func reseal(
         recording event: AuditEvent, _ seal: @escaping @Sendable (SealedKey) throws -> [UInt8]
     ) async throws -> Int

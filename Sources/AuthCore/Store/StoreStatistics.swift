@@ -1,6 +1,6 @@
 public import Scheduling
 
-/// What a database has done for this process since it was opened, for metrics.
+/// The work of a database for this process since it was opened, for metrics.
 public struct StoreStatistics: Sendable {
     public struct Statement: Sendable {
         /// Its name in the source.
@@ -33,11 +33,12 @@ public struct StoreStatistics: Sendable {
 
     /// Those that have run, by name.
     public var statements: [Statement]
-    /// On SQLite from the begin of a transaction to the end of its commit, on PostgreSQL from the
-    /// sending of statements to their results.
+    /// On SQLite the time from the beginning of a transaction to the end of its commit. On
+    /// PostgreSQL the time from sending statements to their results.
     public var transactions: Histogram
     public var batches: [Batches]
-    /// The connections to a server of its own, and how many are open; `nil` where there is none.
+    /// The connections to a database server, and the number of open ones; `nil` without such a
+    /// server.
     public var connections: (pool: WorkerPool.Statistics, open: Int)?
 
     public init(

@@ -20,15 +20,14 @@ public struct Stores: Sendable {
     public var signingKeys: any SigningKeyStore
     public var resettable: any ResettableStore
 
-    /// Returns once the database has answered a quick look at the tables that logins need, for
-    /// readiness checks.
-    /// Throws ``StoreBusy`` when the database is locked, and another error when it is broken or
-    /// does not answer in time.
+    /// Returns once the database has answered a quick query of the tables that logins need, for
+    /// readiness checks. Throws ``StoreBusy`` when the database is locked, and another error when
+    /// it is broken or does not answer in time.
     public var ping: @Sendable () async throws -> Void
 
     /// Runs `work` unless another server on the database is doing the same task now.
     ///
-    /// The task must stand being done by two servers: one may begin it while another, whose
+    /// Two servers may nevertheless run the task at once: one may begin it while another, whose
     /// connection is lost, has not ended it yet.
     /// - Parameter task: the same name on every server.
     /// - Returns: `false` when another server is doing it.
@@ -80,15 +79,15 @@ public struct Stores: Sendable {
     }
 }
 
-/// What a test suite asks of a database between two tests.
+/// The operations of a test suite between two tests.
 public protocol ResettableStore: Sendable {
     /// Removes everything but the signing keys, in one transaction and without an event. Events
     /// that follow have higher numbers than those that were removed.
     func removeEverything() async throws
 }
 
-/// What a database reports while it is open. Called on the database's own queues: a callback must
-/// return at once and must not call a store.
+/// The reports of an open database. Called on the database's own queues: a callback must return at
+/// once and must not call a store.
 public struct StoreObservers: Sendable {
     /// Called with every event that this process has recorded: once it is durable, and before the
     /// caller whose request caused it gets its answer.

@@ -29,9 +29,10 @@ public final class KeyRing: Sendable {
         var ready: [KeyUse: UseKeys] = [:]
         var loading: [KeyUse: Task<UseKeys, any Error>] = [:]
         var refreshed: Instant?
-        /// The stored keys that `ready` was made from.
+        /// The stored keys from which `ready` was made.
         var stored: [SealedKey] = []
-        /// How often reading the stored keys has begun, and which of these reads `ready` is from.
+        /// The number of reads of the stored keys that have begun, and the one from which `ready`
+        /// was made.
         var reads = 0
         var applied = 0
     }
@@ -50,7 +51,8 @@ public final class KeyRing: Sendable {
     /// - Parameters:
     ///   - rereadSealer: called when `sealer` does not open the stored keys, because the operator
     ///     may have replaced the master secret.
-    ///   - capabilityAlgorithm: of new keys for capabilities. Stored keys keep theirs.
+    ///   - capabilityAlgorithm: the algorithm of new keys for capabilities. Stored keys keep
+    ///     theirs.
     ///   - pool: where key pairs are generated.
     ///   - random: returns that many random bytes, fit for keys.
     ///   - keyPair: generates a key pair. A parameter because RSA takes tests most of their time.
@@ -122,7 +124,7 @@ public final class KeyRing: Sendable {
         try await refresh()
         if grace == .zero { return try await replace(use, grace: .zero, delay: .zero) }
         guard let schedule = state.withLock({ $0.ready[use]?.schedule }) else {
-            // There is nothing to retire: the first key is generated, as at a start.
+            // There is no key to retire, so the first key is generated, as at a start.
             return RotatedKey(id: try await keys(for: use).current.id, signsFrom: clock())
         }
         return try await replacePlanned(use, schedule, grace: grace, delay: delay, by: .operator)
@@ -176,7 +178,7 @@ public final class KeyRing: Sendable {
             use, replacing: schedule.current, grace: grace, delay: delay, by: actor)
     }
 
-    /// - Parameter id: of the key that is current; `nil` ends every key that there is.
+    /// - Parameter id: the id of the current key; `nil` ends all keys.
     private func replace(
         _ use: KeyUse, replacing id: String? = nil, grace: Duration, delay: Duration,
         by actor: AuditEvent.Actor = .operator
@@ -245,7 +247,7 @@ public final class KeyRing: Sendable {
     private func beginRefresh() -> Bool {
         let now = clock()
         return state.withLock { state in
-            // Not after the clock has been set back, which could last for long.
+            // Not compared after the clock was set back, because the wait could then be very long.
             if let refreshed = state.refreshed, refreshed <= now,
                 now.since(refreshed) < Self.refreshInterval
             {
@@ -298,8 +300,8 @@ public final class KeyRing: Sendable {
             case .agent, .accounts: try make()
             case .capability, .login: try await pool.run(for: nil, make)
             }
-        // Fails when the keys have been sealed under another master secret meanwhile: a key under
-        // the old one could not be opened any more.
+        // Fails if the keys were encrypted under another master secret meanwhile. A key under the
+        // old one could not be decrypted any more.
         try await refresh()
         let id = Base64URL.encode(random(12))
         var bytes = secret.bytes
@@ -310,12 +312,12 @@ public final class KeyRing: Sendable {
             created: clock())
     }
 
-    /// Decrypts the keys, with the master secret as it is now when the known one does not fit.
+    /// Decrypts the keys. If the known master secret does not fit, it is read again.
     private func open(_ stored: [SealedKey]) throws -> [KeyUse: UseKeys] {
         do {
             return try Self.open(stored, with: state.withLock { $0.sealer })
         } catch let error as UnreadableKey {
-            // A file that cannot be read now says no more than that the known secret does not fit.
+            // If the file cannot be read now, the error is that the known secret does not fit.
             guard let sealer = try? rereadSealer?() else { throw error }
             let opened = try Self.open(stored, with: sealer)
             state.withLock { $0.sealer = sealer }

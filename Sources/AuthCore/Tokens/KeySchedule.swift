@@ -1,9 +1,9 @@
 /// When the keys of one use sign. It follows from the stored keys alone, so every server on a
 /// database, and every command, computes the same schedule.
 public struct KeySchedule: Sendable {
-    /// What a key is used for at one moment.
+    /// The role of a key at one moment.
     public enum State: Equatable, Sendable {
-        /// It signs new tokens. `until` is set when the next key is there already.
+        /// It signs new tokens. `until` is set if the next key already exists.
         case signs(until: Instant?)
         /// Verifiers can fetch it. It does not sign before this instant.
         case published(signsFrom: Instant)
@@ -65,7 +65,7 @@ extension KeyUse {
     }
 
     /// How long a new key of this use is stored before it signs. For a key that other programs
-    /// verify with it is longer than caches keep the key set (five minutes) plus the time in which
-    /// other servers on the database read the key.
+    /// verify with, it is longer than two times together: the five minutes for which caches keep
+    /// the key set, and the time in which other servers on the database read the key.
     public var publicationLead: Duration { isPublished ? .seconds(360) : .zero }
 }

@@ -6,8 +6,8 @@ public import StrictJSON
 /// `email_verified` is false: the server proves that the password fits the hash at a URL, not that
 /// the mailbox belongs to the registrant.
 ///
-/// Registrants choose its `sub`, so it is signed with keys of its own, which are published in a key
-/// set of their own. A mail store therefore cannot accept it as a capability token.
+/// Registrants choose its `sub`, so it is signed with separate keys, which are published in a
+/// separate key set. A mail store therefore cannot accept it as a capability token.
 public struct LoginToken: TokenKind, Equatable {
     public static let use = KeyUse.login
     public static let type = "JWT"

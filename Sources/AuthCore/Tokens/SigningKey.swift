@@ -11,7 +11,7 @@ struct SigningKey: Sendable {
     let secret: Secret
 
     /// - Parameter bytes: from ``makeSecret(for:algorithm:random:keyPair:)``.
-    /// - Throws: also for a key of an algorithm that tokens of this use are not signed with.
+    /// - Throws: also for a key whose algorithm tokens of this use cannot have.
     init(id: String, use: KeyUse, bytes: [UInt8]) throws {
         self.id = id
         switch use {
@@ -37,8 +37,8 @@ struct SigningKey: Sendable {
             case .agent, .accounts: random(32)
             case .capability, .login: try keyPair(algorithm).pkcs8DER
             }
-        // Not returned as an array: the pool's thread may hold a reference to its result when the
-        // caller overwrites it, and the bytes would stay in memory.
+        // Not returned as an array. The pool's thread may hold a reference to its result when the
+        // caller overwrites it, and the bytes would then stay in memory.
         defer { bytes.wipe() }
         return SecretBytes(bytes)
     }
@@ -63,8 +63,8 @@ extension KeyUse {
     /// HS256 (RFC 7518 §3.2).
     static let hmacAlgorithm = "HS256"
 
-    /// What `alg` may be in tokens of this use. Each key has one of these, and which one is decided
-    /// by the key and never by the token.
+    /// The values of `alg` that tokens of this use may have. The key decides which of them, never
+    /// the token.
     var algorithms: [String] {
         switch self {
         case .agent, .accounts: [Self.hmacAlgorithm]
@@ -74,8 +74,7 @@ extension KeyUse {
     }
 }
 
-/// A key that verifies tokens: that of the signing key, or of a retired key until its tokens have
-/// expired.
+/// A key that verifies tokens: the signing key's, or a retired key's until its tokens have expired.
 struct VerificationKey: Sendable {
     enum Material: Sendable {
         case hmac(HMACKey)

@@ -4,8 +4,8 @@ internal import StrictJSON
 
 /// Signs and verifies tokens, each kind with the keys of its use.
 public struct TokenAuthority: Sendable {
-    /// How far the clocks of servers that share a database may differ: `iat` may lie that far in
-    /// the future.
+    /// The allowed difference between the clocks of servers on one database: `iat` may be that far
+    /// in the future.
     public static let clockSkew: Duration = .seconds(60)
 
     public let realm: Realm
@@ -58,8 +58,8 @@ public struct TokenAuthority: Sendable {
         return (found.token, expiry)
     }
 
-    /// As ``verify(_:as:at:)``, with the time at which the token was signed. How long a minimal
-    /// token is valid after that is for the caller to decide.
+    /// Like ``verify(_:as:at:)``, with the time at which the token was signed. The caller decides
+    /// how long a minimal token is valid after that.
     public func read<Kind: TokenKind>(
         _ text: String, as kind: Kind.Type, at now: Instant
     ) async throws -> VerifiedToken<Kind>? {

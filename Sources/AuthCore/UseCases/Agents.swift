@@ -10,9 +10,9 @@ public struct Agents: UseCases {
 
     /// The operator's settings.
     public struct Settings: Sendable {
-        /// The salt of the proof of work. Clients carry it, so it is public.
+        /// The salt of the proof of work. Clients contain it, so it is public.
         public var salt: String
-        /// The cost of one attempt. Clients carry these too.
+        /// The cost of one attempt. Clients contain these parameters, too.
         public var scrypt: Scrypt.Parameters
         /// How this server computes it.
         public var kernel: Scrypt.Kernel
@@ -63,7 +63,7 @@ public struct Agents: UseCases {
     /// - Parameters:
     ///   - hashing: the pool on which scrypt runs.
     ///   - logins: where logins are counted by their end, for metrics.
-    ///   - proofs: where is counted what happens to challenges.
+    ///   - proofs: counts what happens to challenges.
     ///   - random: returns that many random bytes, fit for keys.
     public init(
         settings: Settings, policy: AddressPolicy, governor: DifficultyGovernor,
@@ -104,8 +104,8 @@ public struct Agents: UseCases {
 
     // MARK: Challenges
 
-    /// Issues a challenge whose difficulty follows the rate of challenges that the client's site
-    /// and all clients together ask for.
+    /// Issues a challenge. Its difficulty depends on the rate of challenges for the client's site,
+    /// and for all clients together.
     public func issueChallenge(
         to caller: Caller
     ) async throws(AgentError) -> ProofOfWork<AgentChallengeToken>.Issued {
@@ -240,7 +240,7 @@ public struct Agents: UseCases {
         public let lifetime: Duration
     }
 
-    /// A mailbox as the mail store and its clients know it.
+    /// A mailbox with its name at the mail store.
     public struct MailAccount: Equatable, Sendable {
         /// The name by which the mail store knows the mailbox.
         public let subject: String

@@ -1,6 +1,6 @@
 public import Networking
 
-/// Looks up what a domain's owner has published in the DNS.
+/// Looks up the DNS records of a domain's owner.
 ///
 /// Throws ``ResolverUnavailable`` when no name server gives a usable answer. The implementation
 /// logs the cause.

@@ -65,12 +65,12 @@ public struct Domains: UseCases {
         }
     }
 
-    /// What a check of the DNS found.
+    /// The result of a check of the DNS.
     public struct Inspection: Equatable, Sendable {
         public let verification: HostedDomain.Verification
         public let hasText: Bool
         public let hasMX: Bool
-        /// What the owner has to publish.
+        /// The records that the owner has to publish.
         public let records: [DNSRecord]
     }
 
@@ -141,7 +141,7 @@ public struct Domains: UseCases {
     ) async throws(AccountsError) {
         guard let id, let domain = try await attempt(await domains.domain(id: id, of: user.id))
         else { throw .notFound }
-        // Recorded by name: the event outlives the row that the id belongs to.
+        // Recorded by name, because the event outlives the row of the id.
         let event = AuditEvent(
             .domainRemoved, by: caller, actor: .user(user.id), subject: domain.name.text)
         switch try await attempt(

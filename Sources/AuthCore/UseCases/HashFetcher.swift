@@ -12,8 +12,8 @@ public protocol HashFetcher: Sendable {
     func checkQueue(for client: IPAddress) throws(CommonError)
 }
 
-/// What a hash is fetched for. Fetches for the one never wait for fetches for the other: anybody
-/// can cause the fetch of a registration, from a host that answers slowly.
+/// The purpose of a fetch. Fetches for logins never wait for fetches for registrations, because
+/// anybody can cause the latter, from a host that answers slowly.
 public enum HashFetchPurpose: Sendable {
     case registration, login
 }
