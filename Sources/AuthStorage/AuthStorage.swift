@@ -2,5 +2,5 @@
 // and credential events.
 //
 // Owns: one folder per engine, which implements the store protocols of AuthCore, and the embedded
-// migrations. Does not know what a token or a proof of work is, does not open sealed keys, does not
-// read a clock, and never reports an error as an absence.
+// migrations. Does not know what a token or a proof of work is, does not decrypt signing keys, does
+// not read a clock, and never reports an error as an absence.

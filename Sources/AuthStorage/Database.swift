@@ -57,12 +57,12 @@ public struct Database: Equatable, Sendable {
         }
     }
 
-    /// A text that may be a URL of a database, without what may be a password in it.
+    /// A text that may be a URL of a database, without the parts that may be a password.
     public static func hidingPasswords(in text: String) -> String {
         PostgresURL.hidingPasswords(in: text)
     }
 
-    /// Whether the database is on a server of its own, which several servers may share.
+    /// Whether the database is on a database server, which several servers may share.
     public var isRemote: Bool {
         switch engine {
         case .sqlite: false
@@ -70,7 +70,8 @@ public struct Database: Equatable, Sendable {
         }
     }
 
-    /// Whether what is said to the database could be read, or answered by another, on the way.
+    /// Whether an attacker on the network could read the traffic with the database or answer in its
+    /// place.
     public var isExposed: Bool {
         switch engine {
         case .sqlite: false
@@ -81,8 +82,8 @@ public struct Database: Equatable, Sendable {
     /// Whether no other process can reach the database.
     public var isInMemory: Bool { self == .inMemory }
 
-    /// Whether the database is not there and ``open(observers:at:)`` would create it. `false` when
-    /// its directory cannot be read: then opening says why.
+    /// Whether the database does not exist and ``open(observers:at:)`` would create it. `false` if
+    /// its directory cannot be read; opening then reports the cause.
     public var isMissing: Bool {
         switch engine {
         case .sqlite(let location): location.isMissing
@@ -101,8 +102,9 @@ public struct Database: Equatable, Sendable {
     /// Opens the stores. Creates the database when it is missing and applies pending migrations.
     /// Blocks until that is done.
     /// - Parameters:
-    ///   - connections: to a database on a server of its own; opened when they are needed.
-    ///   - shares: what one client or site may hold of the calls that wait for a connection.
+    ///   - connections: the most connections to a database server; opened when they are needed.
+    ///   - shares: the part of the calls that wait for a connection that one client or site may
+    ///     have.
     ///   - now: recorded with each migration that is applied.
     /// - Throws: ``MigrationError`` when the database is not for this program, `StoreBusy` or
     ///   ``StorageError`` when it cannot be opened.
@@ -123,8 +125,8 @@ public struct Database: Equatable, Sendable {
         }
     }
 
-    /// Opens a new, empty database in memory. Unlike ``open(observers:at:)`` it can be called where
-    /// nothing can be awaited, such as the initialiser of a test.
+    /// Opens a new, empty database in memory. Unlike ``open(observers:at:)`` it can be called in
+    /// synchronous code, such as the initialiser of a test.
     package static func openInMemory() throws -> Stores {
         try SQLiteStore.open(.memory, at: Instant(milliseconds: 0)).stores
     }
@@ -137,8 +139,8 @@ public struct Database: Equatable, Sendable {
         }
     }
 
-    /// Looks for damage, and at the schema. Changes nothing, and may be called while servers use
-    /// the database. Blocks until that is done, which takes long for a large SQLite database.
+    /// Checks the integrity and the schema. Changes nothing, and may be called while servers use
+    /// the database. Blocks until it is done, which takes long for a large SQLite database.
     /// - Throws: ``MigrationError`` when the database is not for this program, `StoreBusy` or
     ///   ``StorageError`` when it cannot be read.
     public func inspect() throws -> DatabaseInspection {
@@ -160,8 +162,8 @@ public struct Database: Equatable, Sendable {
 
     /// Copies the database to a new file, while servers use it. Blocks until that is done.
     ///
-    /// The copy holds everything that was acknowledged before it began, and nothing later. It is
-    /// not migrated, its integrity has been checked, and only its owner may read it.
+    /// The copy contains all changes that were acknowledged before it began, and no later ones. It
+    /// is not migrated, its integrity has been checked, and only its owner may read it.
     /// - Parameter onProgress: called every few pages; an error that it throws ends the copy.
     /// - Throws: ``MigrationError/foreign(path:)`` for another program's database,
     ///   ``StorageError`` when it cannot be read or copied. A partial copy is left at `path`.
@@ -180,7 +182,7 @@ extension Database {
     /// Copies this SQLite database into a PostgreSQL database, and compares the two. Blocks until
     /// that is done. After a break it can be called again.
     ///
-    /// Servers must be stopped: what they write while it runs is not copied.
+    /// Servers must be stopped, because later writes are not copied.
     /// - Parameters:
     ///   - now: recorded with each migration that is applied to the target.
     ///   - onProgress: called every few hundred rows; an error that it throws ends the copy.

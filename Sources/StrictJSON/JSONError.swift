@@ -23,7 +23,7 @@ public struct JSONError: Error, Sendable, Equatable, CustomStringConvertible {
         case tooDeep = "the nesting is deeper than 32"
     }
 
-    /// How many bytes come before the one that is in error.
+    /// The number of bytes before the wrong one.
     public let offset: Int
     public let cause: Cause
 

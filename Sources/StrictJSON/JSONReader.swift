@@ -4,8 +4,8 @@ struct JSONReader {
     private var index = 0
     private var depth = 0
 
-    /// With fewer members, a name is compared with each of them. With more, a set is cheaper: a
-    /// body full of members must not take time by the square of its length.
+    /// With fewer members, a name is compared with each of them. With more, a set is cheaper.
+    /// Otherwise a body full of members would take quadratic time.
     private static let fewMembers = 8
 
     init(_ bytes: [UInt8]) {

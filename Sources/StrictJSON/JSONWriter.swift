@@ -2,7 +2,7 @@
 ///
 /// Guarantees: the output is JSON that `JSONValue.parse` reads, if no name is written twice. That
 /// is not checked, because the names are the program's own. There is no overload for `Double`, so
-/// that no number can be infinite; those that were parsed are not.
+/// no number can be infinite. Parsed numbers are finite.
 public struct JSONWriter {
     fileprivate var output = JSONOutput()
 
@@ -190,8 +190,8 @@ private struct JSONOutput {
         bytes.append(UInt8(ascii: "\""))
     }
 
-    /// Looks at many bytes at once, for it has no branch that depends on one: most texts need none
-    /// escaped.
+    /// Most texts need no escaping. This check has no branch that depends on a single byte, so the
+    /// compiler can compare many bytes at once.
     private static func needsEscapes(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
         var found: UInt8 = 0
         for byte in text {

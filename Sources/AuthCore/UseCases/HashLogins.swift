@@ -176,7 +176,7 @@ public struct HashLogins: UseCases {
     }
 
     /// Counts the attempt before the email is looked up, so that registered and unregistered emails
-    /// are throttled alike.
+    /// are throttled in the same way.
     private func found(
         _ name: LoginName, _ email: Email?, _ password: [UInt8]?,
         until floor: ContinuousClock.Instant, by caller: Caller
@@ -202,14 +202,14 @@ public struct HashLogins: UseCases {
         }
     }
 
-    /// A full queue is answered 503 here only, before the email is looked up: later, a 503 would
-    /// show that the email is registered. A queue that is full later fails the login instead.
+    /// A full queue is answered 503 only here, before the email is looked up. Later, a 503 would
+    /// show that the email is registered, so the login fails instead.
     private func checkQueues(for caller: Caller) throws(HashLoginError) {
         try attemptNow(try fetcher.checkQueue(for: caller.address))
         _ = try attemptNow(try hashing.reserve(for: caller.address))
     }
 
-    /// Writes the event after the floor. Written before it, the time of the write would delay the
+    /// Writes the event after the floor. Before the floor, the time of the write would delay the
     /// response and show that there was work to do.
     private func record(
         _ event: AuditEvent, after floor: ContinuousClock.Instant
@@ -217,7 +217,7 @@ public struct HashLogins: UseCases {
         do {
             try await stopwatch.wait(until: floor)
         } catch {
-            // The client has disconnected; its attempt is recorded all the same.
+            // The client has disconnected; its attempt is recorded anyway.
             try await audit.append(event)
             throw error
         }

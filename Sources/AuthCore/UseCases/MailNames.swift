@@ -1,8 +1,8 @@
-/// The names by which the mail store knows mailboxes, and the mailboxes that have them.
+/// The names of mailboxes at the mail store, and the mailboxes that have them.
 public struct MailNames: Sendable {
     let subject: MailSubject
-    /// The domain that agents get their mailboxes on. With local parts as names it is the only
-    /// one: on several domains, two mailboxes could have one name.
+    /// The domain that agents get their mailboxes on. If names are local parts it is the only
+    /// domain, because on several domains two mailboxes could have one name.
     let firstDomain: Domain
 
     public init(subject: MailSubject, firstDomain: Domain) {

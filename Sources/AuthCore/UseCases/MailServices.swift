@@ -1,11 +1,11 @@
 internal import Cryptography
 internal import Networking
 
-/// What mail stores and proxies ask about the credentials of end users: whether a token or a
-/// password is good, and whose mailbox it opens.
+/// Requests of mail stores and proxies about the credentials of end users: whether a token or a
+/// password is valid, and which mailbox it opens.
 ///
-/// Every answer is from the account as it is now, so a disabled or deleted account is refused at
-/// once. Nothing is cached.
+/// Every answer uses the present state of the account, so a disabled or deleted account is refused
+/// at once. Nothing is cached.
 public struct MailServices: UseCases {
     public typealias Failure = ServicesError
 
@@ -32,8 +32,8 @@ public struct MailServices: UseCases {
         case password(user: String, MailboxSecret)
     }
 
-    /// A client's successful logins are recorded once in this time. Mail clients log in for each
-    /// of many connections, and every record is a write to the disk.
+    /// A client's successful logins are recorded once in this time. Mail clients open many
+    /// connections and log in on each, and every record is a write to the disk.
     static let recordInterval: Duration = .seconds(3600)
 
     private let capabilities: Capabilities
@@ -168,8 +168,8 @@ public struct MailServices: UseCases {
         }
     }
 
-    /// A minimal capability for the mailbox, which the proxy passes to the mail store in the place
-    /// of the end user's credential.
+    /// A minimal capability for the mailbox. The proxy passes it to the mail store instead of the
+    /// end user's credential.
     public func storeToken(
         for mailbox: Mailbox, to caller: Caller
     ) async throws(ServicesError) -> String {
@@ -178,9 +178,9 @@ public struct MailServices: UseCases {
 
     // MARK: For mail servers
 
-    /// The name at the mail store of the active account with this address, or of which it is a
-    /// sub-address. Mail for the address is delivered to the mailbox of this name, and who has
-    /// logged in by this name may send from it.
+    /// The name at the mail store of the active account for this address or sub-address. Mail for
+    /// the address is delivered to the mailbox of this name, and a client that has logged in with
+    /// this name may send from it.
     /// - Returns: `nil` when there is no such account.
     public func name(ofAddress text: String) async throws(ServicesError) -> String? {
         for address in [Address(parsing: text), policy.mailbox(ofSubaddress: text)] {
@@ -193,7 +193,7 @@ public struct MailServices: UseCases {
     }
 
     /// Whether mail for the domain belongs here: it is one of the operator's, or verified for a
-    /// user. On one that has lapsed accounts may be left, but its mail may be another server's.
+    /// user. A lapsed domain may still have accounts, but its mail may belong to another server.
     public func receivesMail(for domain: Domain) async throws(ServicesError) -> Bool {
         if policy.domains.contains(domain) { return true }
         return try await attempt(await domains.domain(named: domain)) != nil
@@ -201,10 +201,10 @@ public struct MailServices: UseCases {
 
     // MARK: Usage
 
-    /// Stores how much mail is in mailboxes, as the mail store has counted it: all reports or none.
+    /// Stores the sizes of mailboxes, as measured by the mail store: all reports or none.
     /// - Parameter usage: the bytes in each mailbox, by its address or by its name at the mail
     ///   store.
-    /// - Returns: those of the names that no account has.
+    /// - Returns: the names that no account has.
     public func note(
         _ usage: [(name: String, used: Int64)]
     ) async throws(ServicesError) -> [String] {

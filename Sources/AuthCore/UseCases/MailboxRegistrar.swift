@@ -51,7 +51,7 @@ public struct MailboxRegistrar: UseCases {
     /// - Parameters:
     ///   - domain: from ``domain(of:for:)``.
     ///   - limit: how many accounts the owner may have; `nil` for no limit.
-    ///   - allowsReserved: whether a reserved name may be given out.
+    ///   - allowsReserved: whether a reserved name may be assigned.
     ///   - client: who asked for it; `nil` for the operator.
     ///   - event: records the creation; the account's creation time is the event's time.
     /// - Throws: ``AccountsError/passwordTooShort``, ``AccountsError/accountLimitReached``,

@@ -59,7 +59,7 @@ public struct Mailboxes: UseCases {
         }
     }
 
-    /// What a client sends to create a mailbox.
+    /// The input of a client to create a mailbox.
     public struct New: Sendable {
         /// As it was sent.
         public let address: String
@@ -85,8 +85,8 @@ public struct Mailboxes: UseCases {
     /// Creates a mailbox: for a proof of work, or for a user, who then owns it.
     ///
     /// The order of the checks is part of the API (docs/api.md, "POST /api/accounts"). The
-    /// challenge is spent only when nothing but the solution, the limit and the address can make
-    /// the request fail.
+    /// challenge is spent only when all other checks have passed: after that only the solution, the
+    /// limit and the address can make the request fail.
     /// - Parameter principal: the user who will own the mailbox. An account owns nothing, so its
     ///   token has the same effect as no token.
     public func create(
@@ -246,10 +246,10 @@ public struct Mailboxes: UseCases {
         var isOwner: Bool { if case .user = principal { true } else { false } }
     }
 
-    /// The mailbox that `reference` names, if `principal` may act on it.
-    /// - Parameter reference: `nil` for a text that names none.
-    /// - Throws: ``AccountsError/forbidden`` where an Email JWT is for another mailbox, existing or
-    ///   not; ``AccountsError/notFound`` where a user does not own the mailbox, existing or not.
+    /// The mailbox that `reference` names, if `principal` may act on it. - Parameter reference:
+    /// - Parameter `nil` for a text that names none. - Throws: ``AccountsError/forbidden`` if an
+    /// - Parameter Email JWT is for another mailbox, existing or not; ``AccountsError/notFound`` if
+    /// - Parameter a user does not own the mailbox, existing or not.
     public func access(
         to reference: Reference?, as principal: Principal
     ) async throws(AccountsError) -> Access {
@@ -309,13 +309,14 @@ public struct Mailboxes: UseCases {
                 recording: event))
     }
 
-    /// Deletes the mailbox with all its tokens. Its address is not given out again.
+    /// Deletes the mailbox with all its tokens. Its address cannot be used again.
     public func delete(_ access: Access, by caller: Caller) async throws(AccountsError) {
         let account = access.account
         let event = AuditEvent(
             .accountDeleted, by: caller, actor: access.principal.actor,
             subject: account.address.description)
-        // An Email JWT is valid as long as its password; the owner's token is not bound to it.
+        // An Email JWT is valid as long as the password; the owner's token does not depend on the
+        // password.
         let version = access.isOwner ? nil : account.credentialVersion
         let isDeleted = try await attempt(
             await accounts.delete(account.id, at: version, recording: event))
@@ -330,7 +331,7 @@ public struct Mailboxes: UseCases {
     public func list(
         of user: User, after cursor: AccountCursor?
     ) async throws(AccountsError) -> (accounts: [Account], next: AccountCursor?) {
-        // One more than a page shows whether there is another page.
+        // One row more than a page shows whether there is another page.
         let found = try await attempt(
             await holdings.accounts(of: user.id, after: cursor, limit: settings.pageSize + 1))
         let page = Array(found.prefix(settings.pageSize))

@@ -25,9 +25,9 @@ public struct IssuedToken: Equatable, Sendable {
 /// What a verified token of the accounts API allows.
 public struct Grant: Sendable {
     public let principal: Principal
-    /// The token, where its holder can end it.
+    /// The token, if its holder can end it.
     public let session: IssuedToken?
-    /// The API token, where the token is one. It may have fewer scopes than all.
+    /// The API token, if the token is one. It may not have all scopes.
     public let apiToken: APIToken?
 
     /// The principal, for something that needs `scope`.

@@ -1,13 +1,13 @@
 internal import Cryptography
 
-/// What a test suite does without credentials: make accounts, users and tokens without a proof of
-/// work, set the clock, read the audit log, and remove everything again.
+/// The operations of a test suite, without credentials: make accounts, users and tokens without a
+/// proof of work, set the clock, read the audit log, and remove everything again.
 ///
-/// Whoever can call it can act as everybody. The program makes one in the test profile only.
+/// Its callers can act as every user, so the program makes one in the test profile only.
 public struct TestFixtures: UseCases {
     public typealias Failure = AccountsError
 
-    /// How many things one call makes at most.
+    /// The largest number of accounts, users or tokens in one call.
     public static let maximumCount = 100
 
     private let agents: Agents
@@ -20,9 +20,9 @@ public struct TestFixtures: UseCases {
     private let runDueTasks: @Sendable () async throws -> Void
 
     /// - Parameters:
-    ///   - clock: the one that the server's clocks are of.
+    ///   - clock: the source of the server's clocks.
     ///   - random: returns that many random bytes, fit for keys.
-    ///   - runDueTasks: does what the server does from time to time, by the clock as it is now.
+    ///   - runDueTasks: runs the periodic tasks that are due by the present time.
     public init(
         agents: Agents, mailboxes: Mailboxes, users: Users, apiTokens: APITokens, stores: Stores,
         clock: AdjustableClock, random: @escaping @Sendable (Int) -> [UInt8],
@@ -42,13 +42,13 @@ public struct TestFixtures: UseCases {
 
     /// A mailbox to make.
     public struct NewAccount: Sendable {
-        /// What it is opened with. A password is made up when there is none.
+        /// The credential that opens it. A password is generated if there is none.
         public enum Login: Sendable {
             case apiKey
             case password([UInt8]?)
         }
 
-        /// As it was sent; one on the agents' domain is made up when there is none.
+        /// As it was sent; an address on the agents' domain is generated if there is none.
         public let address: String?
         public let login: Login
         /// The email of the user who owns it; `nil` for a free account.
@@ -75,7 +75,7 @@ public struct TestFixtures: UseCases {
         case password(String)
     }
 
-    /// Makes a mailbox. Reserved names are given out, as to the operator.
+    /// Makes a mailbox. Reserved names are allowed, as for the operator.
     /// - Throws: ``AccountsError/invalidAddress``, ``AccountsError/invalidDomain``,
     ///   ``AccountsError/addressTaken``, ``AccountsError/passwordTooShort``, or
     ///   ``AccountsError/notFound`` when no user has the email of `owner`.
@@ -126,7 +126,7 @@ public struct TestFixtures: UseCases {
         public let expiry: Instant
     }
 
-    /// Makes a Pro user, whether or not registration is open. What is `nil` is made up.
+    /// Makes a Pro user, whether or not registration is open. Missing values are generated.
     /// - Parameter password: bytes as sent, at most 1,024.
     /// - Throws: ``AccountsError/invalidEmail``, ``AccountsError/emailTaken``,
     ///   ``AccountsError/passwordTooShort``, ``AccountsError/passwordTooCommon``.
@@ -245,7 +245,7 @@ public struct TestFixtures: UseCases {
     /// The server's time.
     public var now: Instant { clock.now }
 
-    /// Sets the server's time. After a step forward it does what has become due.
+    /// Sets the server's time. After a step forward the tasks that have become due are run.
     /// - Parameter time: one of ``AdjustableClock/times``.
     public func set(to time: Instant) async throws(AccountsError) {
         if clock.set(to: time) { try await attempt(await runDueTasks()) }
@@ -258,8 +258,8 @@ public struct TestFixtures: UseCases {
         try await attempt(await stores.audit.events(after: sequence, limit: limit))
     }
 
-    /// Removes everything but the signing keys, lets the time be that of the system, and clears all
-    /// limits.
+    /// Removes everything except the signing keys, sets the clock to the system's time, and clears
+    /// all limits.
     public func reset() async throws(AccountsError) {
         try await attempt(await stores.resettable.removeEverything())
         clock.reset()

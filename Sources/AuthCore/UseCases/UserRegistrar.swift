@@ -1,7 +1,7 @@
 public import Networking
 
 /// Creates Pro users and replaces their passwords, for the accounts API and for the operator's
-/// commands. It decides what a stored password is.
+/// commands. It decides how a password is stored.
 public struct UserRegistrar: UseCases {
     public typealias Failure = AccountsError
 

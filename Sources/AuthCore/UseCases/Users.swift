@@ -43,10 +43,10 @@ public struct Users: UseCases {
         public let token: String
     }
 
-    /// Creates a user, where the operator has opened registration.
+    /// Creates a user, if the operator has opened registration.
     ///
-    /// The response shows whether an email is taken. A try therefore costs a token of the creation
-    /// bucket, also when it fails.
+    /// The response shows whether an email is taken. An attempt therefore costs a token of the
+    /// creation bucket, also when it fails.
     /// - Parameter password: bytes as sent, at most 1,024.
     public func register(
         email text: String, password: [UInt8], by caller: Caller
@@ -63,8 +63,8 @@ public struct Users: UseCases {
         return try await open(user, for: caller)
     }
 
-    /// Whether the email is one that only the operator may give out here: a user with it could pass
-    /// for the operator.
+    /// Whether only the operator may assign the email here: a user with it could impersonate the
+    /// operator.
     private func isReserved(_ email: Email) async throws(AccountsError) -> Bool {
         guard policy.isReserved(email.localPart) else { return false }
         if policy.domains.contains(email.domain) { return true }

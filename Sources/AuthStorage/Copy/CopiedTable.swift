@@ -4,7 +4,7 @@ struct CopiedTable {
         case uuid, text, integer, bool, instant, bytes
     }
 
-    /// What an operator calls the rows.
+    /// The name of the rows for operators.
     let name: String
     /// The columns in the SQLite database; the first one is the key.
     let columns: [(name: String, kind: Kind)]
@@ -12,7 +12,7 @@ struct CopiedTable {
     let sourceCount: Query
     /// The rows in the order of their keys, after a key, at most a number of them.
     let sourcePage: Query
-    /// As ``sourcePage``, of the rows in the PostgreSQL database.
+    /// Like ``sourcePage``, for the rows in the PostgreSQL database.
     let targetPage: Query
     /// Inserts a row, unless it is there.
     let insert: Query
@@ -54,7 +54,7 @@ struct CopiedTable {
             """)
     }
 
-    /// All tables, those first that others refer to.
+    /// All tables; a table comes after the tables that it refers to.
     static let all = [
         CopiedTable(
             "users", from: "user", to: "pro_user",

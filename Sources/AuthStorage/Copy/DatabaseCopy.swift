@@ -3,9 +3,9 @@ internal import Cryptography
 
 /// Copies a SQLite database into a PostgreSQL database, and verifies the copy.
 ///
-/// Guarantees: the copy is of one moment; what was copied before a break is not copied again; no
-/// server starts on the target before the copy is complete and verified; a target that holds other
-/// data is not changed.
+/// Guarantees: The copy shows the state of one moment. Rows that were copied before an interruption
+/// are not copied again. No server starts on the target before the copy is complete and verified. A
+/// target with other data is not changed.
 struct DatabaseCopy {
     private let source: SQLiteLocation
     private let target: PostgresURL
@@ -222,7 +222,7 @@ public enum CopyError: Error, Equatable, Sendable, CustomStringConvertible {
 }
 
 extension PostgresSettings {
-    /// Nobody waits for a copy, and its transactions have hundreds of rows.
+    /// No client waits for a copy, and its transactions have hundreds of rows.
     static let patient: PostgresSettings = {
         var settings = PostgresSettings()
         settings.statementTimeout = .seconds(300)

@@ -1,12 +1,12 @@
 internal import AuthCore
 
-/// Inserts the accounts of several callers in one transaction, which costs less than half of as
-/// many transactions.
+/// Inserts the accounts of several callers in one transaction. This costs less than half of
+/// separate transactions.
 ///
-/// Guarantees: one that comes alone does not wait. An account is inserted under the same locks and
-/// checks as alone. Where anything is in its way, and when the transaction fails, nothing is
-/// decided here: its caller then inserts it alone. A row that somebody else has locked is not
-/// waited for, so that it delays no other account.
+/// Guarantees: A single account does not wait for others. Each account is inserted under the same
+/// locks and checks as in its own transaction. If there is any conflict, or if the transaction
+/// fails, nothing is decided here: the caller then inserts the account alone. The batch does not
+/// wait for rows that are locked by others, so that they delay no other account.
 struct AccountBatches: Sendable {
     /// The outcome for one account.
     enum Outcome: Equatable, Sendable {
@@ -19,8 +19,8 @@ struct AccountBatches: Sendable {
     private let batcher: Batcher<AccountCreation, Outcome>
 
     init(_ pool: PostgresPool) {
-        // One transaction at a time collects the most accounts, and never waits for its own node's
-        // locks. It takes them as fast as a few cores make them.
+        // With one transaction at a time a batch is largest, and it never waits for locks of its
+        // own node. It inserts accounts as fast as a few cores can create them.
         batcher = Batcher(pool, trips: 1, limit: 64) { Self.outcomes(of: $0, $1) }
     }
 
@@ -86,7 +86,7 @@ extension PostgresValue {
 }
 
 private enum SQL {
-    /// The columns of `given`: the values of ``AccountCreation``, and those of its event.
+    /// The columns of `given`: the values of ``AccountCreation`` and of its event.
     static let columns: [(name: String, type: PostgresType)] = [
         ("id", .uuid), ("address", .text), ("state", .text), ("api_key_digest", .bytea),
         ("credential_version", .bigint), ("created", .timestamptz), ("password_hash", .text),
@@ -96,8 +96,8 @@ private enum SQL {
         ("network", .text), ("write_id", .uuid),
     ]
 
-    /// Others wait for accounts with the same address only, and not for long. The statements are
-    /// planned once, with indexes, because the tables may grow a lot afterwards.
+    /// Other transactions wait only for accounts with the same address, and not for long. The
+    /// statements are planned once, with indexes, because the tables may grow much larger.
     static let beginBatch = Query(
         "beginBatch",
         """
@@ -105,7 +105,7 @@ private enum SQL {
                set_config('plan_cache_mode', 'force_generic_plan', true)
         """)
 
-    /// Sets `postern.domains` to those of the domains that it has locked.
+    /// Sets `postern.domains` to the domains that it has locked.
     static let lockDomains = Query(
         "lockDomains",
         """
@@ -116,7 +116,7 @@ private enum SQL {
         ) AS locked
         """)
 
-    /// Sets `postern.owners` to those of the users that it has locked.
+    /// Sets `postern.owners` to the users that it has locked.
     static let lockOwners = Query(
         "lockOwners",
         """
@@ -126,9 +126,9 @@ private enum SQL {
         ) AS locked
         """)
 
-    /// Inserts an account when its domain and its owner are locked, and the owner has less than
-    /// `bound` accounts with those before it in the batch, and has lately deleted less than
-    /// `bound`. That is stricter than the limit, which is decided where an account is inserted
+    /// Inserts an account if its domain and its owner are locked. The owner must have fewer than
+    /// `bound` accounts, including those before it in the batch, and must have lately deleted fewer
+    /// than `bound`. That is stricter than the limit, which is decided when an account is inserted
     /// alone. Accounts are inserted in the order of their addresses, so that two transactions do
     /// not wait for each other.
     static let insertAccounts = Query(

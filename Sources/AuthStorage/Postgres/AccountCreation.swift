@@ -5,7 +5,7 @@ struct AccountCreation: Sendable {
     let account: Account
     let domain: DomainID?
     let event: AuditEvent
-    /// Of the attempt to insert it with others, and of those after it while that is uncertain.
+    /// The id of the attempt in a batch, and of later attempts while its outcome is uncertain.
     let writeID: [UInt8]
     /// How many accounts the owner may have.
     private let bound: Int64?

@@ -2,12 +2,12 @@ internal import AuthCore
 internal import Scheduling
 internal import Synchronization
 
-/// Collects what several callers ask of the database at the same time, and has it sent together.
+/// Collects requests of several callers to the database, and has them sent together.
 ///
-/// Guarantees: an item that comes while less than `trips` are under way is sent at once; others
-/// wait for the end of one, and are then sent together in the order in which they came, at most
-/// `limit` of them. Each caller holds a place of the pool meanwhile, so that the queue is bounded
-/// and clients have shares of it. An item that waits is sent although its caller is cancelled.
+/// Guarantees: If fewer than `trips` are under way, an item is sent at once. Other items wait for
+/// the end of a trip and are then sent together in order, at most `limit` of them. Each caller
+/// keeps a place of the pool meanwhile, so the queue is bounded and clients have shares of it. A
+/// waiting item is sent even if its caller is cancelled.
 final class Batcher<Item: Sendable, Output: Sendable>: Sendable {
     /// Sends the items.
     /// - Returns: as many outputs, in their order.
@@ -32,8 +32,8 @@ final class Batcher<Item: Sendable, Output: Sendable>: Sendable {
     private let state = Mutex(State())
 
     /// - Parameters:
-    ///   - trips: how many may be under way at once.
-    ///   - limit: how many items one of them takes.
+    ///   - trips: the number of trips that may be under way at once.
+    ///   - limit: the most items of one trip.
     init(_ pool: PostgresPool, trips: Int, limit: Int, send: @escaping Send) {
         self.pool = pool
         self.trips = trips

@@ -3,11 +3,11 @@ internal import Synchronization
 
 /// Sends the look-ups of several callers in one round trip.
 ///
-/// A look-up takes some microseconds of the database, and the round trip ten times as much: each
-/// wakes two threads of this program and a process of the server. Each look-up sees what was
-/// committed before it began, as it does alone.
+/// A look-up takes the database some microseconds, but the round trip takes ten times as long,
+/// because it wakes two threads of this program and a process of the server. As in its own round
+/// trip, each look-up sees everything that was committed before it began.
 struct LookUps: Sendable {
-    /// One of several that were sent together has failed: each has to be done alone.
+    /// One of several look-ups that were sent together has failed: each has to be repeated alone.
     struct Interrupted: Error {}
 
     /// A look-up without the type of its result.
@@ -20,8 +20,9 @@ struct LookUps: Sendable {
 
     init(_ pool: PostgresPool) {
         // Measured with 16 clients: four trips at once cost the database and the node a quarter
-        // more than two, and one no less. With two, a look-up that waits for the disk delays half.
-        // Few in a trip, because the time limit of a statement is that of all of them.
+        // more than two, and one trip costs no less than two. With two trips, a look-up that waits
+        // for the disk delays only half of the others. A trip has few look-ups, because they share
+        // the time limit of one statement.
         batcher = Batcher(pool, trips: 2, limit: 16) { items, connection in
             do {
                 try connection.run(items.map(\.statement)) { results in
@@ -54,7 +55,7 @@ struct LookUps: Sendable {
     }
 }
 
-/// A result that is there when its caller is resumed.
+/// A result that is set before its caller is resumed.
 private final class Published<T: Sendable>: Sendable {
     private let result = Mutex<Result<T, any Error>?>(nil)
 

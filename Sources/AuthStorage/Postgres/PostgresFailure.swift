@@ -1,13 +1,14 @@
 internal import AuthCore
 internal import CPostgres
 
-/// Why a database server did not do what was asked.
+/// Why a database server did not execute the statements.
 enum PostgresFailure: Error {
     /// It answered with an error. Nothing was changed.
     case rejected(SQLFailure)
     /// The connection is lost.
     /// - Parameters:
-    ///   - wasSent: whether the server may have got the statements: then they may be done or not.
+    ///   - wasSent: whether the server may have received the statements, so that it is unknown
+    ///     whether they were executed.
     ///   - cause: for the operator.
     case lost(wasSent: Bool, cause: String)
 }
@@ -16,9 +17,9 @@ enum PostgresFailure: Error {
 struct SQLFailure: Equatable {
     /// SQLSTATE.
     let state: String
-    /// The constraint that does not allow it.
+    /// The constraint that was violated.
     let constraint: String?
-    /// The name of the statement; empty when the server did not get to one.
+    /// The name of the statement; empty if the server did not reach one.
     let statement: String
 
     init(state: String, constraint: String? = nil, statement: String = "") {
@@ -39,7 +40,7 @@ struct SQLFailure: Equatable {
     }
 
     /// Whether the same transaction may succeed when it is tried again: a serialisation failure, a
-    /// deadlock, or two owners who prove one domain at the same moment.
+    /// deadlock, or two owners who verify one domain at the same moment.
     var isTransient: Bool {
         state == "40001" || state == "40P01"
             || (state == "23505" && constraint == "domain_verified")
@@ -48,8 +49,8 @@ struct SQLFailure: Equatable {
     /// Whether this write has been made before, on a connection that was then lost.
     var isRepetition: Bool { state == "23505" && constraint == "audit_write" }
 
-    /// Whether the server ends the connection, or cannot be written to: it is shutting down, or it
-    /// is not the primary any more.
+    /// Whether the server ends the connection or accepts no writes: it is shutting down, or it is
+    /// not the primary any more.
     var endsConnection: Bool { state.hasPrefix("57P") || state == "25006" || state == "25P03" }
 
     /// The error as callers of a store know it.

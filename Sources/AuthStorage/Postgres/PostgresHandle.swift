@@ -16,11 +16,11 @@ final class PostgresHandle {
     /// Why libpq could not be loaded; loading is tried once.
     private static let loadFailure = postern_libpq_load().map { String(cString: $0) }
 
-    /// Connects to the first host of the URL that can be written to, whatever the URL says of
-    /// `target_session_attrs`: a standby may not know yet what was revoked.
+    /// Connects to the first host of the URL that accepts writes, whatever `target_session_attrs`
+    /// in the URL says, because a standby may not know the latest revocations.
     ///
-    /// `PQconnectPoll` cannot be told to give up one host and try the next; `connect_timeout` makes
-    /// libpq do it here.
+    /// With `PQconnectPoll` a caller cannot make libpq try the next host; here `connect_timeout`
+    /// does that.
     /// - Parameter order: in which the hosts of the URL are tried.
     /// - Throws: ``StorageError/unconnected(name:cause:)``.
     init(
@@ -41,7 +41,7 @@ final class PostgresHandle {
         // The URL replaces the parameters before it, and those after it replace the URL's.
         let parameters: [PostgresParameter] = [
             ("connect_timeout", "\(settings.connectSeconds)"), ("gssencmode", "disable"),
-            // A server whose machine is gone sends nothing: found out after 4 s of silence.
+            // A server whose machine is gone sends nothing. This is noticed after 4 s of silence.
             ("keepalives_idle", "5"), ("keepalives_interval", "2"), ("keepalives_count", "2"),
             ("tcp_user_timeout", "4000"), ("fallback_application_name", "postern"),
             ("dbname", url.text), ("client_encoding", "UTF8"),
@@ -81,7 +81,7 @@ final class PostgresHandle {
         return postern_PQconnectdbParams(keywords, values.map { UnsafePointer($0) } + [nil], 1)
     }
 
-    /// What was acknowledged must be on the server's disk, whatever its configuration says.
+    /// An acknowledged change must be on the server's disk, whatever its configuration says.
     private func configure(_ settings: PostgresSettings) throws {
         try execute(
             script: """
@@ -94,8 +94,8 @@ final class PostgresHandle {
                 """, name: "configure")
     }
 
-    /// libpq's last message, in one line. Contains no value, because it is only asked for when
-    /// connecting or the connection has failed.
+    /// libpq's last message, in one line. It contains no stored value, because it is used only
+    /// after connecting or the connection has failed.
     private var message: String {
         String(cString: postern_PQerrorMessage(pointer)).split(separator: "\n").joined(
             separator: "; ")
@@ -238,7 +238,7 @@ final class PostgresHandle {
             switch postern_PQresultStatus(raw) {
             case PGRES_PIPELINE_SYNC:
                 if let failure { throw .rejected(failure) }
-                // What was read may be older than what another server has acknowledged.
+                // The rows may be older than changes that another server has acknowledged.
                 guard !isReadOnly else { throw .lost(wasSent: true, cause: Self.readOnly) }
                 return results
             case PGRES_COMMAND_OK, PGRES_TUPLES_OK:
@@ -257,7 +257,7 @@ final class PostgresHandle {
         }
     }
 
-    /// Whether the server has not ended the connection while it was idle, and can be written to.
+    /// Whether the connection still exists after it was idle, and the server accepts writes.
     private func isAlive() -> Bool {
         guard isOpen else { return false }
         var descriptor = pollfd(fd: postern_PQsocket(pointer), events: Int16(POLLIN), revents: 0)
@@ -307,7 +307,7 @@ struct PostgresSettings: Sendable {
     var connections = 16
     /// Calls that may wait for a connection. Beyond: `StoreBusy`.
     var depth = 1024
-    /// What one client or site may hold of that.
+    /// The part of that for one client or site.
     var shares = WorkerPool.Shares.ofQueue
     /// How long a call may wait for a connection. Beyond: `StoreBusy`.
     var waitTimeout: Duration = .seconds(5)
@@ -315,12 +315,12 @@ struct PostgresSettings: Sendable {
     var connectSeconds = 3
     /// How long a statement may take. Beyond: `StoreBusy`.
     var statementTimeout: Duration = .seconds(5)
-    /// The same for the connection that listens. Short, so that a change of keys is not missed for
-    /// long when its server is gone without a word.
+    /// The same for the connection that listens. It is short, so that a change of keys is not
+    /// missed for long if its server stops answering.
     var sessionTimeout: Duration = .seconds(2)
     /// How long a statement may wait for a lock. Beyond: `StoreBusy`.
     var lockTimeout: Duration = .seconds(4)
-    /// For how long a write whose connection was lost tries to find out whether it was done.
+    /// The time for finding out whether a write was executed whose connection was lost.
     var recoveryTimeout: Duration = .seconds(10)
     /// How long ``PostgresStore/ping()`` waits for an answer.
     var pingTimeout: Duration = .seconds(2)

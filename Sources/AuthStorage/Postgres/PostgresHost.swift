@@ -12,20 +12,20 @@ struct PostgresHost: Equatable, Sendable {
 
 /// In which order the hosts of a URL are tried.
 ///
-/// libpq takes the order of the URL. A host whose machine is gone does not answer, and every new
-/// connection would wait for `connect_timeout` before the next host is tried.
+/// libpq uses the order of the URL. If the machine of a host is gone, every new connection would
+/// wait for `connect_timeout` before the next host is tried.
 enum PostgresHostOrder: Equatable, Sendable {
     /// As the URL has them.
     case ofURL
-    /// First one that could be written to a moment ago, then those after it.
+    /// First the host that accepted writes a moment ago, then those after it.
     case first(PostgresHost)
-    /// Last one that did not answer a moment ago.
+    /// The host that did not answer a moment ago comes last.
     case last(PostgresHost)
 
     private static let defaultPort = "5432"
 
     /// - Parameter options: of a URL, as libpq has parsed it.
-    /// - Returns: the parameters that name hosts, in this order; empty where it is the URL's.
+    /// - Returns: the parameters that name hosts, in this order; empty for the order of the URL.
     func parameters(_ options: UnsafeMutablePointer<PQconninfoOption>) -> [PostgresParameter] {
         let lists = ["host", "hostaddr", "port"].map { (name: $0, values: Self.list($0, options)) }
         let names = lists[0].values

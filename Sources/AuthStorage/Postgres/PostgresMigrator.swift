@@ -3,9 +3,9 @@ internal import CEmbeddedFiles
 
 /// Applies this program's migrations to a PostgreSQL database.
 ///
-/// Guarantees: each migration is applied whole or not at all; of several programs that migrate one
-/// database at the same time exactly one applies each migration; a database that cannot be migrated
-/// stays as it was.
+/// Guarantees: Each migration is applied completely or not at all. If several programs migrate one
+/// database at the same time, exactly one applies each migration. A database that cannot be
+/// migrated stays unchanged.
 struct PostgresMigrator {
     private let url: PostgresURL
     private let settings: PostgresSettings
@@ -44,7 +44,7 @@ struct PostgresMigrator {
     }
 
     private func applyNext(_ handle: PostgresHandle, at now: Instant) throws -> Migration? {
-        // Without the lock two programs would both find the table of migrations missing.
+        // The lock prevents that two programs both find the table of migrations missing.
         try handle.execute(
             script: "BEGIN; SELECT pg_advisory_xact_lock(\(PostgresLock.migration))", name: "lock")
         do {
@@ -108,12 +108,12 @@ struct PostgresMigrator {
         """
 }
 
-/// The keys of advisory locks. They are the program's alone: the first half is "Pstn".
+/// The keys of advisory locks. The first half is "Pstn", so that other programs do not use them.
 enum PostgresLock {
     private static let base: Int64 = 0x5073_746e << 32
 
     static let migration = base + 1
-    /// Held by transactions that change which keys there are.
+    /// Held by transactions that add or remove keys.
     static let signingKeys = base + 2
     /// Held while a background task runs.
     static func task(_ name: String) -> Int64 {

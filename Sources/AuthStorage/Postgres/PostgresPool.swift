@@ -5,10 +5,10 @@ internal import Synchronization
 /// The connections of one store. Each has a lane of a worker pool: a serial queue on which waiting
 /// for the server delays nobody else.
 ///
-/// Guarantees: at most `connections` at once; calls wait in a bounded queue that is fair between
-/// clients; a call beyond the queue, or one that waited too long, gets `StoreBusy` and none of its
-/// statements has been sent. Connections are opened when they are needed. While no server can be
-/// reached, one call at a time tries to connect and the others fail at once.
+/// Guarantees: There are at most `connections` at once. Calls wait in a bounded queue that is fair
+/// between clients. A call beyond the queue, or one that waited too long, gets `StoreBusy`, and
+/// none of its statements has been sent. Connections are opened when they are needed. While no
+/// server can be reached, one call at a time tries to connect and the others fail at once.
 final class PostgresPool: Sendable {
     private let workers: WorkerPool
     private let connections: [PostgresConnection]
@@ -45,8 +45,8 @@ final class PostgresPool: Sendable {
                     return try connections[lane].assumeIsolated { try $0.run(statements, read) }
                 }
             } catch let failure as NoConnection {
-                // The server may just have no connection left for this lane. Statements of another
-                // lane then come before these.
+                // The server may only lack a free connection for this lane. Statements of another
+                // lane then come first.
                 guard let other = connections.filter(\.isOpen).randomElement() else {
                     throw StoreBusy(failure.cause)
                 }
@@ -171,7 +171,8 @@ actor PostgresConnection {
         } catch {
             if case .lost(let wasSent, _) = error {
                 self.handle = nil
-                // The others are likely to be lost, too, and would only find out one after another.
+                // The other connections are probably lost, too, and would notice it only one after
+                // another.
                 if wasSent { reachability.noteLoss(of: handle.host, since: begin) }
             }
             throw error
@@ -197,14 +198,14 @@ actor PostgresConnection {
     }
 }
 
-/// Whether and where the server could be reached at the last attempt, so that a server that is down
-/// costs one attempt at a time and not one for each request. All connections of a store share it.
+/// The result of the last attempt to connect, and its host. All connections of a store share it, so
+/// that for a server that is down there is one attempt at a time and not one for each request.
 final class Reachability: Sendable {
     private struct State {
         var attempts = 0
         /// Why the last attempt failed, and when.
         var failure: (cause: String, at: ContinuousClock.Instant)?
-        /// When the last statement was sent whose connection was then lost.
+        /// The time of the last statement whose connection was lost.
         var loss: ContinuousClock.Instant?
         var order = PostgresHostOrder.ofURL
     }
@@ -228,7 +229,8 @@ final class Reachability: Sendable {
         state.withLock { $0.order = .first(host) }
     }
 
-    /// A connection was lost. Those that were opened before its last statement are not used again.
+    /// A connection was lost. Connections that were opened before its last statement are not used
+    /// again.
     ///
     /// A host that was silent is tried last: it may not answer new connections either. One that
     /// has closed its connections refuses new ones without delay.
@@ -245,8 +247,8 @@ final class Reachability: Sendable {
         state.withLock { state in state.loss.map { $0 >= opening } ?? false }
     }
 
-    /// - Throws: when the server could not be reached a moment ago, or somebody else is trying
-    ///   since it could not.
+    /// - Throws: if the server could not be reached a moment ago, or another call is trying to
+    ///   connect.
     fileprivate func beginAttempt() throws(NoConnection) {
         let cause: String? = state.withLock { state in
             if let failure = state.failure,

@@ -1,8 +1,8 @@
 internal import AuthCore
 internal import Scheduling
 
-/// One connection that is kept for what belongs to a session of the server: it listens for changes
-/// of signing keys, and holds the locks of background tasks.
+/// One connection that is kept open, because its state belongs to a session of the server: it
+/// listens for changes of signing keys, and holds the locks of background tasks.
 actor PostgresSession {
     private let executor = QueueExecutor(label: "postgres.session")
     private let url: PostgresURL
@@ -11,13 +11,13 @@ actor PostgresSession {
     private var handle: PostgresHandle?
     private var opening = ContinuousClock.now
     private var isClosed = false
-    /// Rises with every change of keys that was heard of.
+    /// Rises with every notification about a change of keys.
     private var changes: Int64 = 0
-    /// The state of the keys when they were last looked at, and when that was.
+    /// The state of the keys at the last check, and its time.
     private var seen: (state: Int64, at: ContinuousClock.Instant)?
 
-    /// Notifications are lost where the connection goes through a pool that shares sessions, so the
-    /// keys are looked at in any case, but not at each call.
+    /// Notifications are lost if the connection goes through a pool that shares sessions. So the
+    /// keys are checked in any case, but not at each call.
     private static let lookInterval = Duration.milliseconds(1400)
 
     nonisolated var unownedExecutor: UnownedSerialExecutor {
@@ -79,7 +79,8 @@ actor PostgresSession {
         } catch PostgresFailure.rejected(let failure) {
             throw failure.storeError
         } catch PostgresFailure.lost(let wasSent, let cause) {
-            // It is used every second, and so the first that learns of a server that is gone.
+            // This connection is used every second, so it is the first to notice that a server is
+            // gone.
             if wasSent, let handle { reachability.noteLoss(of: handle.host, since: begin) }
             handle = nil
             throw StoreBusy(cause)
@@ -91,13 +92,13 @@ actor PostgresSession {
 
     private func opened() throws -> PostgresHandle {
         guard !isClosed else { throw StorageError.closed }
-        // Where others have lost their connections, this one may wait for a server that is gone.
+        // If other connections are lost, this one may be waiting for a server that is gone.
         if let handle, handle.isOpen, !reachability.hasLoss(since: opening) { return handle }
         handle = nil
         opening = .now
         let opened = try PostgresHandle(url, settings: settings, order: reachability.order)
         try opened.execute(script: "LISTEN postern_signing_keys", name: "listen")
-        // What happened before this session is not known.
+        // Changes before this session are not known.
         changes += 1
         seen = nil
         handle = opened

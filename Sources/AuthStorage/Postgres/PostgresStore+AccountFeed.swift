@@ -22,12 +22,12 @@ extension PostgresStore: AccountFeed {
             PostgresWrite([trim], repetition: .harmless, read: { $0[0].changes }))
     }
 
-    /// Numbers the events that were committed since any server did so last, in one transaction
-    /// after the other.
+    /// Numbers the events that were committed since the last numbering by any server. These
+    /// transactions run one after the other.
     ///
-    /// A number that is taken before the commit cannot be followed: a transaction with a lower one
-    /// may be committed later, or never. Waiting until all older transactions have ended would let
-    /// any slow one on the database's server stop the feed.
+    /// Numbers that are taken before the commit cannot be followed in order, because a transaction
+    /// with a lower number may be committed later, or never. Waiting for all older transactions
+    /// would let any slow one on the database's server stop the feed.
     private func giveNumbers() async throws {
         while try await exists(SQL.hasNewEvent) {
             try await perform(
@@ -88,7 +88,7 @@ private enum SQL {
 
     static let lockFeed = Query("lockFeed", "SELECT last_number FROM account_feed FOR UPDATE")
 
-    /// Begins when the lock is held, so that it sees the numbers that were given before.
+    /// Begins after the lock was acquired, so that it sees the numbers that were assigned before.
     static let numberEvents = Query(
         "numberEvents",
         """

@@ -20,8 +20,8 @@ extension PostgresStore: AccountStore {
     private func insertAlone(
         _ creation: AccountCreation, isUncertain: Bool
     ) async throws -> AccountInsertion {
-        // Both sides of a race with the domain's removal, or with another change of how many
-        // accounts the owner has, take these locks first.
+        // The removal of a domain and all changes of the owner's number of accounts take these
+        // locks first, so that they cannot race.
         var locks: [PostgresStatement] = []
         if let domain = creation.domain {
             locks.append(PostgresStatement(SQL.keepDomain, .id(domain)))
@@ -140,9 +140,9 @@ extension PostgresStore: AccountDirectory {
 }
 
 private enum SQL {
-    /// Does nothing when the id, the address or the key is there already; a deleted account keeps
-    /// its address. Nor when the domain $11 is not verified, or the owner has $12 accounts, or
-    /// twice as many together with those deleted after $13.
+    /// Does nothing if the id, the address or the key exists already; a deleted account keeps its
+    /// address. Also does nothing if the domain $11 is not verified, or the owner has $12 accounts,
+    /// or twice as many together with those deleted after $13.
     static let insertAccount = Query.recording(
         "insertAccount", 13,
         """

@@ -73,12 +73,12 @@ extension PostgresStore {
             read: { try $0.integer(0) > 0 }, isMade: { $0 })
     }
 
-    /// As ``change(_:_:recording:after:before:)``, with a result of its own.
+    /// Like ``change(_:_:recording:after:before:)``, with another type of result.
     /// - Parameters:
-    ///   - made: the result when the change is found to have been made.
+    ///   - made: the result if it turns out that the change was made before.
     ///   - read: reads the result from the query's row.
     ///   - isMade: whether a result means that the event was recorded.
-    ///   - attempted: the id of the write when it was sent before, and may have been made.
+    ///   - attempted: the id of the write if it was sent before and may have been made.
     func record<Value: Sendable>(
         _ event: AuditEvent, _ query: Query, _ values: [PostgresValue],
         after locks: [PostgresStatement] = [], before later: [PostgresStatement] = [],
@@ -111,8 +111,8 @@ extension PostgresWrite {
 }
 
 extension AuditEvent {
-    /// The parameters of a recording query, the last ones of all.
-    /// - Parameter id: of the write; `nil` for an event that is counted in another's record.
+    /// The parameters of the event, after all others of the query. - Parameter id: of the write;
+    /// - Parameter `nil` for an event that is counted in the record of another event.
     func values(_ id: [UInt8]?) -> [PostgresValue] {
         [
             .text(kind.rawValue), .instant(time), .text(actor.description), .text(subject),
@@ -128,11 +128,11 @@ extension Query {
 
     /// A query that makes a change and records an event in the same statement.
     /// - Parameters:
-    ///   - parameters: how many the change has. Those of the event follow.
+    ///   - parameters: the number of parameters of the change. Those of the event follow.
     ///   - change: the common table expressions of the change. The event is recorded when the one
     ///     named `changed` has a row.
     ///   - isFed: whether the event is in the feed of account events, too. Then the row of
-    ///     `changed` has the `id` and the `address` of the account, and its `quota` where it was
+    ///     `changed` has the `id` and the `address` of the account, and its `quota` if that was
     ///     set.
     static func recording(
         _ name: String, _ parameters: Int, _ change: String, isFed: Bool = false,

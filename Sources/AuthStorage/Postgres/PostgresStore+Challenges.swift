@@ -1,7 +1,7 @@
 internal import AuthCore
 
 extension PostgresStore: ChallengeLedger {
-    /// A mark with this write's own id is this write's, made before its connection was lost.
+    /// A mark with the id of this write was made by it before its connection was lost.
     func spend(_ id: String, expiry: Instant) async throws -> Bool {
         try await perform(
             PostgresWrite(
@@ -63,8 +63,8 @@ private enum SQL {
 
     static let restore = Query("restore", "DELETE FROM spent_challenge WHERE id = $1")
 
-    /// Rows that another server is removing are left to it. An array, because the planner does not
-    /// know that there are few rows, and would read the whole table to join it.
+    /// Rows that another server is removing are skipped. The ids are an array, because the planner
+    /// does not know that there are few rows, and would read the whole table for a join.
     static let sweep = Query(
         "sweep",
         """

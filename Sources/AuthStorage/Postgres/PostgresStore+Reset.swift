@@ -9,7 +9,7 @@ extension PostgresStore: ResettableStore {
 }
 
 private enum SQL {
-    /// Waits for transactions that use the tables. The numbers of events go on.
+    /// Waits for transactions that use the tables. The numbers of events continue.
     static let removeEverything = Query(
         "removeEverything",
         """

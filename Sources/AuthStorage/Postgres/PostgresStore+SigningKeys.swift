@@ -73,7 +73,7 @@ extension PostgresStore: SigningKeyStore {
 }
 
 extension PostgresStatement {
-    /// Makes transactions that change which keys there are wait for each other.
+    /// Makes transactions that add or remove keys wait for each other.
     fileprivate static let lockingSigningKeys = PostgresStatement(
         SQL.lockKeys, .integer(PostgresLock.signingKeys))
 }
@@ -101,7 +101,7 @@ private enum SQL {
 
     static let rotate = Query.recording("rotate", 4, "changed AS (\(insertion) RETURNING 1)")
 
-    /// Unless there is a key with the id of the new one, which then cannot be inserted.
+    /// Does nothing if there is a key with the id of the new one, which then cannot be inserted.
     static let retireKey = Query(
         "retireKey",
         """

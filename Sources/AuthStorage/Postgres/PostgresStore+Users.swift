@@ -100,11 +100,11 @@ extension PostgresStore {
 /// The result of changing the state of an account or a user, or the quota of an account.
 enum StateChange: Sendable {
     case made
-    /// It has that state or quota already: nothing changed, and there is no event.
+    /// It already has that state or quota: nothing has changed, and there is no event.
     case needless
     case absent
 
-    /// - Parameter row: how many rows were changed, and whether there is one.
+    /// - Parameter row: the number of changed rows, and whether the row exists.
     init(row: PostgresRow) throws {
         if try row.integer(0) > 0 {
             self = .made

@@ -8,8 +8,8 @@ internal import Synchronization
 /// Guarantees what the protocols say, also between servers. Each method is one statement, or a few
 /// that are sent together as one transaction. What was acknowledged is on the server's disk. A full
 /// queue, a lock, or a server that cannot be reached is `StoreBusy`, a full disk `StoreFull`, never
-/// an absence. A write whose connection is lost before the server's answer is neither guessed nor
-/// done twice (``PostgresWrite/Repetition``).
+/// an absence. If the connection is lost before the server's answer, the result of a write is not
+/// guessed, and the write is not executed twice (``PostgresWrite/Repetition``).
 final class PostgresStore: Sendable {
     let pool: PostgresPool
     let batches: AccountBatches
@@ -74,8 +74,8 @@ final class PostgresStore: Sendable {
         }
     }
 
-    /// As ``Stores/exclusively``. The lock is one of the session: when that is lost, another server
-    /// may begin the task before this one has ended it.
+    /// Implements ``Stores/exclusively``. The lock belongs to the session: if that is lost, another
+    /// server may begin the task before this one has ended it.
     func exclusively(
         _ task: String, _ work: @Sendable () async throws -> Void
     ) async throws -> Bool {
@@ -122,7 +122,7 @@ final class PostgresStore: Sendable {
         try await read(PostgresStatement(query, values)) { !$0.isEmpty }
     }
 
-    /// Reading again does no harm, so that a lost connection is not seen by the caller.
+    /// Reads are repeated without harm, so the caller does not notice a lost connection.
     /// - Parameter isShared: whether it is sent together with those of others.
     private func read<T: Sendable>(
         _ statement: PostgresStatement, isShared: Bool = false,
@@ -162,8 +162,8 @@ final class PostgresStore: Sendable {
 
     // MARK: Writing
 
-    /// Makes the write once, whatever happens to connections meanwhile.
-    /// - Parameter isUncertain: whether it was sent before, and may have been made.
+    /// Executes the write exactly once, even if connections are lost. - Parameter isUncertain:
+    /// - Parameter whether it was sent before, and may have been executed.
     func perform<Value: Sendable>(
         _ write: PostgresWrite<Value>, isUncertain wasSent: Bool = false
     ) async throws -> Value {
@@ -199,7 +199,7 @@ final class PostgresStore: Sendable {
         let read = write.read
         let value = try await pool.run(write.statements) { try read($0) }
         note(diskIsFull: false)
-        // The earlier attempt may have been made, and then this one found nothing to change.
+        // If the earlier attempt was executed, this one found nothing to change.
         if isUncertain, case .provable(let proof, let done) = write.repetition,
             try await self.read(proof, { !$0.isEmpty })
         {
@@ -208,8 +208,8 @@ final class PostgresStore: Sendable {
         return value
     }
 
-    /// Whether the write has to be tried again because its connection was lost: until the outcome
-    /// is known also after errors that mean that no server can be reached.
+    /// Whether the write has to be tried again because its connection was lost. While the outcome
+    /// is unknown, it is also tried again after errors that mean that no server can be reached.
     private func isLoss(_ error: any Error, isUncertain: Bool) -> Bool {
         switch error {
         case PostgresFailure.lost: true
@@ -242,13 +242,13 @@ final class PostgresStore: Sendable {
 struct PostgresWrite<Value: Sendable>: Sendable {
     /// What to do when the connection is lost before the server's answer.
     enum Repetition: Sendable {
-        /// Do it again: made twice, it has the same effect.
+        /// Repeat it: executed twice, it has the same effect.
         case harmless
-        /// Do it again. It was made before when the server rejects the second row with one
-        /// `write_id`, or when the proof finds a row afterwards; then its result is `done`.
+        /// Repeat it. If the server rejects a second row with the same `write_id`, or if the proof
+        /// finds a row afterwards, it was executed before, and its result is `done`.
         ///
-        /// Looking first would be wrong: the lost transaction may still be running. Doing it again
-        /// waits for the rows that the lost one holds.
+        /// Checking first would be wrong, because the lost transaction may still be running. The
+        /// repetition waits for the rows that the lost one has locked.
         case provable(PostgresStatement, done: Value)
         /// Report that the store is busy.
         case never
@@ -285,6 +285,6 @@ private enum SQL {
                 "(SELECT \(value) FROM \(table) ORDER BY \(key)\(order) LIMIT 1)"
             }
         }
-        // Not the oldest event: where many were removed, finding it takes long.
+        // It does not read the oldest event, because after many removals finding it takes long.
         + ["(SELECT time FROM audit ORDER BY sequence DESC LIMIT 1)"]
 }

@@ -18,9 +18,9 @@ struct PostgresURL: Equatable, Sendable {
         self.text = text
     }
 
-    /// Whether somebody between this program and the server could read what they say, or answer in
-    /// its name: a host on another machine, and no `sslmode=verify-full`, which no other mode of
-    /// libpq replaces. What libpq's environment variables say is not looked at.
+    /// Whether an attacker on the network could read the traffic or answer in the server's place: a
+    /// host is on another machine, and the URL has no `sslmode=verify-full`. Other modes of libpq
+    /// do not prevent this. libpq's environment variables are not checked.
     var isExposed: Bool {
         let parts = text.split(separator: "?", maxSplits: 1)
         let parameters = parts.dropFirst().flatMap { $0.split(separator: "&") }

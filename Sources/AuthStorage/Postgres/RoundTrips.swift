@@ -2,7 +2,7 @@ internal import AuthCore
 internal import Scheduling
 internal import Synchronization
 
-/// How long the statements of a store took. One that was sent with others took as long as all.
+/// The times of a store's statements. Statements that are sent together each count the time of all.
 final class RoundTrips: Sendable {
     let statements = StatementTimes()
     private let durations = Mutex(Histogram.durations)

@@ -2,8 +2,8 @@ internal import AuthCore
 internal import Scheduling
 internal import Synchronization
 
-/// One SQLite connection with a serial queue of its own, so that a slow disk or another process's
-/// lock delays only the users of this connection.
+/// One SQLite connection with its own serial queue, so that a slow disk or another process's lock
+/// delays only the users of this connection.
 ///
 /// Guarantees: jobs run one at a time, those on the queue in the order in which they came. At most
 /// `depth` callers of ``run(_:)`` run or wait; the next one gets `StoreBusy` and its job does not
@@ -29,7 +29,8 @@ actor ConnectionQueue {
     /// Callers of ``run(_:)`` whose job runs or waits now.
     nonisolated var callers: Int { callerCount.load(ordering: .relaxed) }
 
-    /// Runs `work` on the queue and returns its result: one hop out and one back.
+    /// Runs `work` on the queue and returns its result. This costs one switch to the queue and one
+    /// back.
     nonisolated func run<T: Sendable>(
         _ work: @Sendable (SQLiteConnection) throws -> T
     ) async throws -> T {
@@ -38,13 +39,13 @@ actor ConnectionQueue {
         return try await call(work)
     }
 
-    /// Runs `work` on the caller's thread, which costs no hop.
-    /// - Parameter work: short, and not a commit: it delays the other clients of a loop.
+    /// Runs `work` on the caller's thread, without switching to the queue. - Parameter work: short,
+    /// - Parameter and not a commit, because it delays the other clients of a loop.
     /// - Returns: `nil` when the connection is in use or waited for, and `work` did not run.
     nonisolated func runIfIdle<T: Sendable>(
         _ work: @Sendable (SQLiteConnection) throws -> T
     ) throws -> T? {
-        // Whoever waits comes first: a lock alone would let callers without a pause keep it.
+        // Waiting callers come first. With a lock alone, a caller that never pauses could keep it.
         guard callers == 0, performing.load(ordering: .relaxed) == 0 else { return nil }
         return try connection.withLockIfAvailable { try Self.run(work, on: $0) }
     }

@@ -4,9 +4,9 @@ internal import Glibc
 
 /// Copies a database that is in use, as it was at one moment.
 ///
-/// Guarantees: everything that was acknowledged before the copy began is in it, nothing later is;
-/// readers and writers do not wait; the database is not migrated; the copy's integrity has been
-/// checked and it is on the disk. During the copy the database's log cannot be moved into the
+/// Guarantees: The copy contains everything that was acknowledged before it began, and nothing
+/// later. Readers and writers do not wait. The database is not migrated. The copy's integrity has
+/// been checked, and it is on the disk. During the copy the database's log cannot be moved into the
 /// database, and grows.
 struct SQLiteBackup: Sendable {
     private let location: SQLiteLocation
@@ -52,8 +52,9 @@ struct SQLiteBackup: Sendable {
 
     /// Copies what `source` holds now.
     ///
-    /// The online backup begins again whenever another connection has written, and would never end
-    /// on a busy server. On a connection that is already reading it copies what that one sees.
+    /// The online backup begins again whenever another connection has written, so it would never
+    /// end on a busy server. On a connection with an open read transaction it copies the state that
+    /// this transaction sees.
     private func copySnapshot(
         of source: SQLiteConnection, to copy: SQLiteConnection,
         _ onProgress: (BackupProgress) throws -> Void

@@ -65,15 +65,15 @@ final class SQLiteConnection {
         }
     }
 
-    /// Runs `work` as a part of the open transaction that can fail alone: when it throws, its own
-    /// changes and events are undone and the transaction goes on.
+    /// Runs `work` as a part of the open transaction that can fail alone. If it throws, its own
+    /// changes and events are rolled back and the transaction continues.
     /// - Throws: when the whole transaction is lost.
     func savepoint<T>(_ work: () throws -> T) throws -> Result<T, any Error> {
         try run(SQL.savepoint)
         let eventCount = events.count
         let result = Result { try work() }
         if case .failure(let error) = result {
-            // SQLite rolled the whole transaction back: what it did earlier is undone, too.
+            // SQLite rolled the whole transaction back, including its earlier changes.
             guard isInTransaction else { throw error }
             try run(SQL.undo)
             events.removeSubrange(eventCount...)

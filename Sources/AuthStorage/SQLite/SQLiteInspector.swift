@@ -1,6 +1,7 @@
 internal import AuthCore
 
-/// Looks for damage in a SQLite database that may be in use, on a connection that cannot write.
+/// Checks a SQLite database for damage, on a connection that cannot write. The database may be in
+/// use.
 struct SQLiteInspector: Sendable {
     let location: SQLiteLocation
     var settings = SQLiteSettings()

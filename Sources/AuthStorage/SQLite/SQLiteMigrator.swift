@@ -4,9 +4,9 @@ internal import CSQLite
 
 /// Applies this program's migrations to a SQLite database.
 ///
-/// Guarantees: each migration is applied whole or not at all; of several programs that migrate one
-/// file at the same time exactly one applies each migration; a file that cannot be migrated stays
-/// as it was, to the byte.
+/// Guarantees: Each migration is applied completely or not at all. If several programs migrate one
+/// file at the same time, exactly one applies each migration. A file that cannot be migrated stays
+/// unchanged, byte by byte.
 struct SQLiteMigrator: Sendable {
     private let location: SQLiteLocation
     private let settings: SQLiteSettings

@@ -129,7 +129,7 @@ private enum SQL {
         )
         """)
 
-    /// One statement: each one locks the log for its reader anew.
+    /// One statement, because each statement locks the log again for its reader.
     static let tokenByDigest = Query(
         "tokenByDigest",
         """

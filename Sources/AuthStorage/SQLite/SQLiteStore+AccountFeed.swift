@@ -62,8 +62,8 @@ extension SQLiteStore: DeliveryQueue {
 }
 
 extension SQLiteConnection {
-    /// Inserts the event and that of the feed, in the transaction that makes the change.
-    /// - Parameter quota: where it was set.
+    /// Inserts the event, and the event of the feed, in the transaction of the change. - Parameter
+    /// - Parameter quota: if it was set.
     func record(
         _ event: AuditEvent, of account: AccountID, at address: String, quota: Int64? = nil
     ) throws {

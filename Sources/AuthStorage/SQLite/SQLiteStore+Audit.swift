@@ -50,7 +50,7 @@ extension SQLiteConnection {
     }
 
     /// - Returns: `false` when the event has to be inserted. An upsert would use up a number for
-    ///   each event that it folds.
+    ///   each event that it counts.
     private func fold(_ event: AuditEvent, of network: String) throws -> Bool {
         guard let minute = event.minute else { return false }
         return try run(

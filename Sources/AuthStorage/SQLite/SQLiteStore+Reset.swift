@@ -9,7 +9,7 @@ extension SQLiteStore: ResettableStore {
 }
 
 private enum SQL {
-    /// What refers to a user goes before the user.
+    /// Rows that refer to a user are removed before the user.
     static let removals = [
         "api_token", "account", "retired_address", "domain", "user", "hash_login",
         "spent_challenge", "account_event", "audit",

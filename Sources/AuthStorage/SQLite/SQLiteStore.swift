@@ -64,8 +64,8 @@ final class SQLiteStore: Sendable {
     var stores: Stores {
         Stores(
             self, statistics: { self.statistics }, ping: ping,
-            // Servers that share a file are processes of one machine: tasks are short, and done
-            // twice they find nothing more to do.
+            // Servers that share a file are processes of one machine. Tasks are short, and a second
+            // run finds nothing more to do.
             exclusively: { _, work in
                 try await work()
                 return true
@@ -109,8 +109,7 @@ final class SQLiteStore: Sendable {
         try await writes.write(work)
     }
 
-    /// As ``write(_:)``, for a change that one event records: the event is there exactly when the
-    /// change is.
+    /// Like ``write(_:)``, for a change that one event records: neither exists without the other.
     /// - Parameter work: returns whether it changed anything.
     func change(
         recording event: AuditEvent, _ work: @escaping @Sendable (SQLiteConnection) throws -> Bool

@@ -1,6 +1,6 @@
 public import AuthCore
 
-/// What looking at a database without changing it has found.
+/// The result of inspecting a database without changing it.
 public struct DatabaseInspection: Equatable, Sendable {
     /// A PostgreSQL server.
     public struct Server: Equatable, Sendable {
@@ -14,7 +14,7 @@ public struct DatabaseInspection: Equatable, Sendable {
     /// Migrations that were applied, and those that this program would apply.
     public let applied: Int
     public let pending: Int
-    /// Damage, in SQLite's words. A PostgreSQL server looks for it by itself.
+    /// Damage, in the words of SQLite. A PostgreSQL server checks itself.
     public let problems: [String]
     /// `nil` for SQLite.
     public let server: Server?

@@ -24,7 +24,7 @@ extension EngineCode: CustomStringConvertible {
         }
     }
 
-    /// The error in words, with what the operator can do about it.
+    /// The error in words, with a remedy for the operator.
     var words: String {
         switch self {
         case .sqlite(let code): Self.words(forSQLite: code)

@@ -19,7 +19,7 @@ public struct Migration: Equatable, Sendable {
     }
 }
 
-/// Which migrations a database has behind it, and which it still needs. Both in order.
+/// The applied migrations of a database, and the pending ones. Both in order.
 public struct MigrationStatus: Equatable, Sendable {
     public let applied: [Migration]
     public let pending: [Migration]
@@ -32,7 +32,7 @@ extension MigrationStatus {
     ///   - known: this program's migrations for this engine.
     ///   - path: names the database in errors.
     /// - Throws: ``MigrationError`` when the database is newer than this program, or was migrated
-    ///   by other files than this program's.
+    ///   with different files.
     init(
         recorded: [(number: Int, checksum: String)], known: [Migration], path: String
     ) throws(MigrationError) {

@@ -1,16 +1,16 @@
 internal import Glibc
 
-/// What can be wrong with a store besides being busy. The operator can fix it, the caller cannot:
-/// it is logged, and the response is a 500 without detail.
+/// The errors of a store, apart from being busy. The operator can fix them, but the caller cannot,
+/// so they are logged, and the response is a 500 without detail.
 ///
 /// Contains no value that was stored or looked up, so that it can be logged as it is.
 public enum StorageError: Error, Equatable, Sendable {
     /// A statement failed.
     /// - Parameters:
     ///   - statement: its name in the source.
-    ///   - code: why, as the engine says it.
+    ///   - code: the cause, in the form of the engine.
     case failed(statement: String, code: EngineCode)
-    /// A stored value is not one that the program writes: the database was edited or damaged.
+    /// The program does not write such a value: the database was edited or damaged.
     case unreadable(column: String)
     /// There is a signing key with this id already.
     case duplicateKey(id: String)

@@ -1,7 +1,7 @@
 internal import AuthCore
 
-// How each kind of row is read, whichever engine has it. `columns` has the names for a query, in
-// the order in which `init(row:)` reads them.
+// How each kind of row is read, for all engines. `columns` has the names for a query, in the order
+// in which `init(row:)` reads them.
 
 extension Account {
     static let columns = """
@@ -164,7 +164,7 @@ extension PendingEvent {
 }
 
 extension StoredRow {
-    /// The first of two names of domains that is another than this one.
+    /// The first of two domain names that differs from this one.
     func domain(otherThan domain: Domain) throws -> Domain? {
         try [
             optionallyParsed(0, Domain.init(parsing:)), optionallyParsed(1, Domain.init(parsing:)),

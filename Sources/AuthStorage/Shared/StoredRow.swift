@@ -2,8 +2,8 @@ internal import AuthCore
 
 /// A row that an engine has read. Columns are numbered from 0.
 ///
-/// A value that has another type than the one asked for throws
-/// ``StorageError/unreadable(column:)``: no engine converts it.
+/// A value of another type than the requested one throws ``StorageError/unreadable(column:)``; it
+/// is not converted.
 protocol StoredRow {
     func isNull(_ column: Int32) -> Bool
     func integer(_ column: Int32) throws -> Int64
