@@ -3,9 +3,9 @@ internal import COpenSSL
 /// Encryption of small secrets that are stored elsewhere (NIST SP 800-38D).
 ///
 /// A sealed box is nonce (12 bytes), ciphertext, tag (16 bytes). The binding is authenticated and
-/// not stored: a box opens only with the binding that it was sealed with, so that the secret of one
-/// row cannot be moved to another row. **A nonce must never be used twice with one key**: that
-/// reveals both plaintexts. Random nonces are safe for 2^32 boxes per key.
+/// not stored: a box can be opened only with the same binding, so that the secret of one row cannot
+/// be moved to another row. **A nonce must never be used twice with one key**: that would reveal
+/// both plaintexts. Random nonces are safe for 2^32 boxes per key.
 public struct AES256GCM: Sendable {
     public static let keyBytes = 32
     public static let nonceBytes = 12
@@ -28,7 +28,7 @@ public struct AES256GCM: Sendable {
     }
 
     /// - Parameters:
-    ///   - binding: what the box belongs to, such as the name of a row.
+    ///   - binding: the owner of the box, such as the name of a row.
     ///   - nonce: ``nonceBytes`` bytes that were never used with this key.
     public func seal(
         _ plaintext: [UInt8], binding: [UInt8], nonce: [UInt8]

@@ -2,8 +2,8 @@ internal import CArgon2
 
 /// The Argon2 password hash, version 19 (RFC 9106), computed by libargon2.
 public enum Argon2 {
-    /// The variants of RFC 9106 that are used. Argon2d is not, because its
-    /// memory accesses depend on the password.
+    /// The variants of RFC 9106 that are used. Argon2d is missing, because its memory accesses
+    /// depend on the password.
     public enum Variant: Sendable {
         case argon2i
         case argon2id

@@ -47,12 +47,12 @@ public struct Argon2Hash: Equatable, Sendable {
 }
 
 extension Argon2Hash {
-    /// The highest costs, and the lengths, that are accepted in a hash that others made.
+    /// The highest costs and the lengths that are accepted in a hash of another program.
     public struct Bounds: Equatable, Sendable {
         public var memoryKiB: Int
         public var iterations: Int
         public var parallelism: Int
-        /// KiB times iterations, which is what the computing time is proportional to.
+        /// KiB times iterations. The computing time is proportional to it.
         public var memoryPasses: Int
         public var saltBytes: ClosedRange<Int>
         public var tagBytes: ClosedRange<Int>

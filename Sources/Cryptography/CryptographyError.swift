@@ -14,8 +14,8 @@ public enum CryptographyError: Error, Sendable, Equatable {
     case libraryFailure(operation: String, code: UInt)
 }
 
-/// OpenSSL's queue of errors, one per thread. Every failure here empties it: an error that stays
-/// would be taken for the cause of a later failure on the same thread, such as that of a TLS read.
+/// OpenSSL's queue of errors, one per thread. Every failure here empties it. Otherwise an old error
+/// would look like the cause of a later failure on the same thread, such as that of a TLS read.
 enum ErrorQueue {
     static func drain(after operation: String) -> CryptographyError {
         let code = ERR_get_error()

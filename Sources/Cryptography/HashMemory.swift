@@ -3,14 +3,15 @@ internal import Synchronization
 
 /// The memory in which Argon2 and scrypt are computed, kept for the next hash.
 ///
-/// Mapped, not allocated: the C library would keep a block in the arena of every thread that has
-/// ever computed a hash, and malloc_trim(3) does not return the end of an arena. In huge pages,
-/// where the kernel has them: a hash reads its block in random order, and with pages of 4 KiB most
-/// reads would wait for the address of the page. libargon2 wipes a block before it gives it back;
-/// the tables of scrypt stay until the next hash, because proofs of work are not secret.
+/// The memory is mapped and not allocated. The C library would keep a block in the arena of every
+/// thread that has ever computed a hash, and malloc_trim(3) does not return the end of an arena. It
+/// uses huge pages if the kernel has them: a hash reads its block in random order, and with pages
+/// of 4 KiB most reads would wait for the address of the page. libargon2 wipes a block before it
+/// returns it. The tables of scrypt stay until the next hash, because proofs of work are not
+/// secret.
 ///
-/// Guarantees: the blocks that are in use and those that are kept are together no more than there
-/// are cores, unless more are in use. None is kept after ``release()``.
+/// Guarantees: Blocks in use and kept blocks together are no more than the number of cores, unless
+/// more are in use. None is kept after ``release()``.
 public enum HashMemory {
     private struct Block {
         let address: UInt
@@ -44,7 +45,7 @@ public enum HashMemory {
     /// The bytes that are kept now.
     static var keptBytes: Int { state.withLock { $0.kept.reduce(0) { $0 + $1.bytes } } }
 
-    /// Returns what is kept to the kernel, for when no hash is expected soon.
+    /// Returns the kept blocks to the kernel, for when no hash is expected soon.
     public static func release() {
         let blocks = state.withLock { state in
             defer { state.kept = [] }

@@ -10,8 +10,8 @@ public final class PrivateKey: Sendable, CustomStringConvertible, CustomReflecta
     public let publicKey: PublicKey
 
     private let key: ForeignHandle
-    /// A context that is ready to sign. Each signature copies it and never changes it: to prepare
-    /// one takes as long as a tenth of an ES256 signature.
+    /// A context that is ready to sign. Each signature copies it and never changes it, because
+    /// preparing a context takes a tenth of the time of an ES256 signature.
     private let prepared: ForeignHandle
 
     public var algorithm: SignatureAlgorithm { publicKey.algorithm }

@@ -4,7 +4,7 @@ internal import COpenSSL
 ///
 /// Several threads can use one key without a lock, as with `PrivateKey`.
 public final class PublicKey: Sendable {
-    /// What a JWK says of the key (RFC 7518 §6, RFC 8037 §2), numbers big-endian.
+    /// The members of a JWK for the key (RFC 7518 §6, RFC 8037 §2), numbers big-endian.
     public enum Parameters: Equatable, Sendable {
         /// `n` and `e`, without leading zeros.
         case rsa(modulus: [UInt8], exponent: [UInt8])
@@ -18,8 +18,8 @@ public final class PublicKey: Sendable {
     public let parameters: Parameters
     /// SubjectPublicKeyInfo as PEM, with a line feed at the end.
     public let pem: String
-    /// The most bytes that OpenSSL writes for a signature, which for ES256 is not yet as a JWS has
-    /// it.
+    /// The most bytes that OpenSSL writes for a signature. For ES256 this is not yet the form of a
+    /// JWS.
     let greatestSignatureBytes: Int
 
     private let key: ForeignHandle

@@ -4,8 +4,8 @@ internal import COpenSSL
 public enum SHA256 {
     static let digestBytes = 32
 
-    /// Fetched once and never freed: to find the algorithm by its name takes longer than to hash a
-    /// token.
+    /// Fetched once and never freed, because finding the algorithm by its name takes longer than
+    /// hashing a token.
     static let algorithm: ForeignHandle = {
         guard let found = EVP_MD_fetch(nil, "SHA256", nil) else {
             preconditionFailure("this OpenSSL has no SHA-256")

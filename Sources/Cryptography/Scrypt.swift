@@ -4,8 +4,8 @@ internal import CScryptLanes
 
 /// The scrypt cost function (RFC 7914), computed by a ``Kernel``.
 public enum Scrypt {
-    /// The costs of one computation. A value of this type is within bounds, so that a number from a
-    /// request or a file cannot demand all memory or minutes of time.
+    /// The costs of one computation. A value of this type is within limits, so that a number from a
+    /// request or a file cannot use all memory or take minutes.
     public struct Parameters: Sendable, Equatable {
         /// The cost N, a power of two.
         public let n: Int
@@ -39,7 +39,7 @@ public enum Scrypt {
         }
     }
 
-    /// What one hash is computed from.
+    /// The input of one hash.
     public struct Input: Sendable, Equatable {
         public let password: [UInt8]
         public let salt: [UInt8]
@@ -61,8 +61,8 @@ public enum Scrypt {
     /// The hash of each input, in their order. An error belongs to its input alone.
     ///
     /// As many inputs as the kernel has lanes are computed at once, which takes less time than one
-    /// after the other. Never uses more than ``Kernel/maximumMemoryBytes`` for that, or what one
-    /// input needs.
+    /// after the other. Never uses more than ``Kernel/maximumMemoryBytes`` for that, except if one
+    /// input needs more.
     public static func hash(
         _ inputs: [Input], parameters: Parameters, kernel: Kernel = .best
     ) -> [Result<[UInt8], CryptographyError>] {
@@ -95,7 +95,7 @@ public enum Scrypt {
         mix: (_ blocks: UnsafeMutablePointer<UInt8>, _ count: Int) -> Void
     ) -> [Result<[UInt8], CryptographyError>] {
         let blockBytes = 128 * parameters.r * parameters.p
-        // The blocks of an input that has failed are mixed, too, and not looked at.
+        // The blocks of a failed input are mixed, too, and ignored.
         let derived = inputs.map { input in
             Result { () throws(CryptographyError) in
                 try derive(input.password, salt: input.salt, outputBytes: blockBytes)

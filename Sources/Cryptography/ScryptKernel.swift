@@ -2,7 +2,7 @@ internal import CScryptLanes
 internal import Synchronization
 
 extension Scrypt {
-    /// Who computes scrypt.
+    /// The implementation of scrypt.
     public enum Implementation: String, CaseIterable, Sendable {
         /// ``CScryptLanes`` with AVX-512VL.
         case avx512
@@ -15,7 +15,7 @@ extension Scrypt {
 
     /// How scrypt is computed: by which implementation, and how many inputs at once.
     ///
-    /// One that exists can be used on this processor, and has computed what libscrypt computes: see
+    /// Every value can be used on this processor, and its results agree with libscrypt: see
     /// ``choose(_:atMost:)``.
     public struct Kernel: Equatable, Sendable, CustomStringConvertible {
         public let implementation: Implementation
@@ -73,17 +73,15 @@ extension Scrypt.Kernel {
     /// The result of ``choose(_:atMost:)``.
     public struct Choice: Sendable {
         public let kernel: Scrypt.Kernel
-        /// Implementations that computed something else than libscrypt on this machine.
+        /// Implementations whose results differed from libscrypt on this machine.
         public let faulty: [Scrypt.Implementation]
-        /// Whether another implementation was asked for than the one that is used.
+        /// Whether the requested implementation differs from the one in use.
         public let isReplaced: Bool
     }
 
-    /// The fastest implementation that this processor has, and that agrees with libscrypt on small
-    /// inputs, with each number of lanes in use. That is found out once in a process, in about a
-    /// millisecond.
-    /// - Parameters:
-    ///   - wanted: this one instead, where it can be used.
+    /// The fastest implementation on this processor that agrees with libscrypt on small inputs,
+    /// with each number of lanes in use. This is tested once in a process, in about a millisecond.
+    /// - Parameters: - wanted: this one instead, if it can be used.
     ///   - lanes: the most lanes.
     public static func choose(
         _ wanted: Scrypt.Implementation?, atMost lanes: Int = .max

@@ -67,7 +67,7 @@ private final class WipedStorage: Sendable {
 extension [UInt8] {
     /// Overwrites the bytes with zeros, in a way that the optimiser does not remove.
     ///
-    /// Call it on the only reference to the array: another one keeps the bytes.
+    /// Call it on the only reference to the array. Any other reference would keep the bytes.
     public mutating func wipe() {
         withUnsafeMutableBytes { OPENSSL_cleanse($0.baseAddress, $0.count) }
     }
@@ -75,8 +75,8 @@ extension [UInt8] {
 
 /// The memory that OpenSSL allocates.
 public enum OpenSSLMemory {
-    /// Has OpenSSL overwrite what it frees, but for the buffers of TLS records. Without it, the DER
-    /// of a private key that it exported stays in memory that is free. Call it before anything else
+    /// Makes OpenSSL overwrite the memory that it frees, except the buffers of TLS records. Without
+    /// it, the DER of an exported private key stays in freed memory. Call it before anything else
     /// of OpenSSL.
     public static func wipeWhenFreed() {
         precondition(postern_wipe_freed_memory() == 1, "OpenSSL has been used before")

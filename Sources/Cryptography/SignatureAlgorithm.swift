@@ -6,8 +6,7 @@ public enum SignatureAlgorithm: String, CaseIterable, Sendable {
     case rs256 = "RS256"
     /// ECDSA on the curve P-256 with SHA-256 (RFC 7518 §3.4).
     case es256 = "ES256"
-    /// Ed25519 (RFC 8037 §3.1). Of the two curves that the name stands for, the other one is not
-    /// used.
+    /// Ed25519 (RFC 8037 §3.1). The name stands for two curves; the other one is not used.
     case edDSA = "EdDSA"
 
     /// Whether a signature takes so long that it would delay the other connections of a loop. One

@@ -21,8 +21,8 @@ final class ResponseCollector {
     private(set) var headers: [(name: String, value: String)] = []
     private(set) var body: [UInt8] = []
     private(set) var isTooLarge = false
-    /// Whether the empty line after the fields was read. libcurl takes a response that ends before
-    /// it for a response without a body.
+    /// Whether the empty line after the fields was read. For libcurl a response that ends before it
+    /// is a response without a body.
     private(set) var hasWholeHead = false
     private var headerBytes = 0
     private let bodyLimit: Int

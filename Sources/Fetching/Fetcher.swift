@@ -1,7 +1,7 @@
 internal import CCurl
 internal import Scheduling
 
-/// Sends requests from a pool of its own, because libcurl blocks its thread.
+/// Sends requests from a separate pool, because libcurl blocks its thread.
 ///
 /// Guarantees: at most `lanes` requests at once and `depth` waiting; every request ends within its
 /// timeout; no response larger than its limit is kept.

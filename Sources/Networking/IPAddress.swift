@@ -63,7 +63,7 @@ public struct IPAddress: Hashable, Sendable {
         self = address
     }
 
-    /// Reads only the one spelling that every parser reads alike: four decimal numbers, or the
+    /// Reads only the spelling that all parsers read in the same way: four decimal numbers, or the
     /// lower-case form of RFC 5952.
     public init?(canonical text: String) {
         guard let address = IPAddress(text), address.description == text else { return nil }
@@ -79,10 +79,10 @@ public struct IPAddress: Hashable, Sendable {
             }
     }
 
-    /// The IPv4 address that an IPv4-mapped IPv6 address stands for; any other address itself.
+    /// The IPv4 address of an IPv4-mapped IPv6 address; any other address unchanged.
     ///
-    /// A socket for both families reports IPv4 clients as mapped addresses. They are unmapped where
-    /// they come in, so that a client has one address on every listener.
+    /// A socket for both families reports IPv4 clients as mapped addresses. They are unmapped when
+    /// they are accepted, so that a client has the same address on every listener.
     public var unmapped: IPAddress { isMapped ? IPAddress(v4: UInt32(low & 0xffff_ffff)) : self }
 
     /// Whether packets to it never leave the machine: 127.0.0.0/8 or ::1.
@@ -91,14 +91,14 @@ public struct IPAddress: Hashable, Sendable {
         return address.isIPv4 ? address.low >> 24 == 127 : address.high == 0 && address.low == 1
     }
 
-    /// The addresses that one client holds: an IPv4 address, or an IPv6 /64, since every address of
-    /// a /64 is free to its holder. A mapped address counts as the IPv4 address, here and below.
+    /// The addresses of one client: an IPv4 address, or an IPv6 /64, because its owner can use
+    /// every address of a /64. A mapped address counts as the IPv4 address, here and below.
     public var client: IPBlock { block(v4: 32, v6: 64) }
 
-    /// The addresses that one site holds: an IPv4 /24 or an IPv6 /48.
+    /// The addresses of one site: an IPv4 /24 or an IPv6 /48.
     public var site: IPBlock { block(v4: 24, v6: 48) }
 
-    /// The addresses that one provider holds at least: an IPv4 /16 or an IPv6 /32.
+    /// The smallest range of one provider: an IPv4 /16 or an IPv6 /32.
     public var region: IPBlock { block(v4: 16, v6: 32) }
 
     /// The number of bits in an address of this family.

@@ -19,8 +19,8 @@ public enum NameLookup {
         var next = first
         while let entry = next?.pointee {
             let bytes = UnsafeRawBufferPointer(start: entry.ai_addr, count: Int(entry.ai_addrlen))
-            // An address of an unknown family is not left out: a caller that checks every address
-            // must not be shown fewer than there are.
+            // An address of an unknown family is not left out, because callers check every address
+            // and must get all of them.
             guard let socket = SocketAddress(sockaddr: bytes) else {
                 throw NameLookupError(code: EAI_FAMILY)
             }

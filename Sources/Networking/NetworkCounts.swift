@@ -1,14 +1,14 @@
-/// Counts what each client and each site holds of something that all share.
+/// Counts how much of a shared resource each client and each site uses.
 ///
-/// The table has entries only for clients and sites that hold something, so what is shared bounds
-/// it.
+/// The table has entries only for clients and sites that use some of it, so the resource limits its
+/// size.
 public struct NetworkCounts: Sendable {
     /// A client and its site have blocks of different lengths, so one table holds both.
     private var held: [IPBlock: Int] = [:]
 
     public init() {}
 
-    /// What the client of `address` holds, and what all clients of its site hold together.
+    /// The use by the client of `address`, and by all clients of its site together.
     public func count(of address: IPAddress) -> (client: Int, site: Int) {
         (held[address.client, default: 0], held[address.site, default: 0])
     }

@@ -1,6 +1,7 @@
 internal import Glibc
 
-/// An IP address and a port, and its conversion from and to what the kernel's socket calls take.
+/// An IP address and a port, and its conversion from and to the structures of the kernel's socket
+/// calls.
 public struct SocketAddress: Hashable, Sendable {
     public let address: IPAddress
     public let port: UInt16
@@ -59,7 +60,8 @@ public struct SocketAddress: Hashable, Sendable {
         }
     }
 
-    /// Where a socket is bound, by getsockname(2): with a port of the kernel's choice for port 0.
+    /// The address of a bound socket (getsockname(2)). For port 0 it has the port that the kernel
+    /// chose.
     /// - Returns: `nil` when the descriptor is not a socket of IPv4 or IPv6.
     public init?(boundTo descriptor: Int32) {
         var storage = sockaddr_storage()

@@ -7,8 +7,8 @@ public enum Output {
         write(withNewline(text), to: STDOUT_FILENO)
     }
 
-    /// Writes a result to standard output that must not be lost unnoticed. - Throws: when not all
-    /// - of it could be written.
+    /// Writes a result to standard output that must not be lost unnoticed.
+    /// - Throws: when not all of it could be written.
     public static func deliver(_ text: String) throws(OutputError) {
         guard write(withNewline(text), to: STDOUT_FILENO) else { throw OutputError(cause: .last) }
     }

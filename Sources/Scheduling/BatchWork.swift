@@ -1,10 +1,10 @@
 internal import Synchronization
 
-/// A computation that takes several inputs in less time together than one after the other.
+/// A computation that is faster for several inputs together than for one after the other.
 ///
 /// Callers give a pool one input each (``WorkerPool/Place/run(_:in:)``). Inputs that wait at the
-/// same time are computed together. An input that finds a free lane is computed at once and alone:
-/// none waits until there are others.
+/// same time are computed together. An input that finds a free lane is computed at once and alone;
+/// it does not wait for others.
 public final class BatchWork<Input: Sendable, Output: Sendable>: Sendable {
     private struct Caller: Sendable {
         let input: Input

@@ -1,7 +1,7 @@
 internal import Synchronization
 
-/// A number that every thread may add to and read, for metrics. What happens for each request of a
-/// loop is counted by the loop instead.
+/// A number that every thread may add to and read, for metrics. Events of every request are counted
+/// by the loops instead.
 public final class Counter: Sendable {
     private let number = Atomic<Int>(0)
 

@@ -8,8 +8,9 @@ public struct DeadlinePassed: Error, Equatable {
 /// Returns the result of `work`, or throws ``DeadlinePassed`` at `deadline`, or the caller's
 /// cancellation, whichever is first.
 ///
-/// `work` is then cancelled but not waited for, as a task group would: a name look-up, a disk that
-/// does not answer or a hash that is being computed cannot be interrupted. Its result is dropped.
+/// `work` is then cancelled. Unlike a task group this function does not wait for it, because a name
+/// look-up, a disk that does not answer or a hash computation cannot be interrupted. Its result is
+/// dropped.
 public func withDeadline<T: Sendable>(
     _ deadline: ContinuousClock.Instant, _ work: @escaping @Sendable () async throws -> T
 ) async throws -> T {

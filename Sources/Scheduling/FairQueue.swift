@@ -3,9 +3,9 @@ internal import Networking
 /// Jobs that wait, in the order in which they are to run.
 ///
 /// The sites that have jobs are taken in turn (``Turns``), then the clients of a site, then the
-/// jobs of a client in the order of their arrival. How long a client waits thus depends on how many
-/// sites have jobs, and not on how many jobs or addresses they have. Jobs of the server itself have
-/// no client and count as one site.
+/// jobs of a client in the order of their arrival. So the waiting time of a client depends on the
+/// number of sites with jobs, and not on the number of their jobs or addresses. Jobs of the server
+/// itself have no client and count as one site.
 struct FairQueue<Job: Sendable>: Sendable {
     private struct Entry: Sendable {
         let ticket: UInt64
@@ -77,11 +77,11 @@ struct FairQueue<Job: Sendable>: Sendable {
     }
 }
 
-/// The order in which those that have work take turns.
+/// The order in which keys with work take turns.
 ///
-/// Those that have just got work, and those that have had a turn and have more, wait in two lists,
-/// each in order. The lists are taken from alternately. One that rarely has work is thus served
-/// after at most one turn of those that always have some, however many these are.
+/// Keys that have just got work, and keys that have had a turn and have more work, wait in two
+/// lists, each in order. The next key is taken from the two lists alternately. So a key that rarely
+/// has work waits for at most one turn of the busy keys, however many there are.
 private struct Turns<Key: Hashable & Sendable>: Sendable {
     private var new: [Key] = []
     private var served: [Key] = []

@@ -1,4 +1,4 @@
-/// How many values were at most as large as each of some bounds, and the sum of all, for metrics.
+/// The number of values up to each of some bounds, and the sum of all, for metrics.
 public struct Histogram: Equatable, Sendable {
     public enum Unit: Sendable {
         case nanoseconds, items
@@ -12,7 +12,7 @@ public struct Histogram: Equatable, Sendable {
     public private(set) var counts: [Int]
     public private(set) var sum = 0
 
-    /// For what takes between 0.1 milliseconds and ten seconds.
+    /// For times between 0.1 milliseconds and ten seconds.
     public static let durations = Histogram(
         unit: .nanoseconds,
         bounds: [
@@ -20,7 +20,7 @@ public struct Histogram: Equatable, Sendable {
             250_000_000, 1_000_000_000, 2_500_000_000, 10_000_000_000,
         ])
 
-    /// For what is done together.
+    /// For sizes of batches.
     public static let sizes = Histogram(unit: .items, bounds: [1, 2, 4, 8, 16, 32, 64, 128, 256])
 
     /// An empty histogram. Copies share the memory of their counts until they count something.

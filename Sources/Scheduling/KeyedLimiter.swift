@@ -86,8 +86,8 @@ public final class KeyedLimiter<Key: Hashable & Sendable>: Sendable {
                 case .rejected: continuation.resume(throwing: KeyLimitReached())
                 case .waits:
                     onWait()
-                    // A caller cancelled before this point was told so when it was not in the
-                    // queue yet.
+                    // A caller that was cancelled before it was in the queue could not be told
+                    // then.
                     if Task.isCancelled { withdraw(ticket, from: key) }
                 }
             }
@@ -117,8 +117,8 @@ public final class KeyedLimiter<Key: Hashable & Sendable>: Sendable {
     private func leave(_ key: Key) {
         let next: Waiter? = state.withLock { state in
             guard var entry = state.entries[key] else { return nil }
-            // The place passes to the first in the queue directly: a caller that arrives now cannot
-            // take it.
+            // The place passes directly to the first caller in the queue, so a caller that arrives
+            // now cannot take it.
             if !entry.waiting.isEmpty {
                 state.waiting -= 1
                 let next = entry.waiting.removeFirst()

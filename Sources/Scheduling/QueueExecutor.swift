@@ -26,7 +26,7 @@ public final class QueueExecutor: SerialExecutor {
         queue.async(execute: work)
     }
 
-    /// Lets `Task.immediate` begin in a block on the queue without a hop through it.
+    /// Lets `Task.immediate` begin in a block on the queue without enqueuing another one.
     public func isIsolatingCurrentContext() -> Bool? {
         DispatchQueue.getSpecific(key: QueueExecutor.owner) == ObjectIdentifier(self)
     }

@@ -1,4 +1,4 @@
-// Scheduling: how Dispatch meets Swift concurrency, and the calendar.
+// Scheduling: Dispatch for Swift concurrency, and the calendar.
 //
 // Owns: the executor that ties an actor to a serial queue, the bounded pools on which slow work
 // runs, limits by key, deadlines, dates in UTC, and the numbers that metrics are made of. Never

@@ -1,6 +1,6 @@
 internal import Networking
 
-/// What a lane of a pool runs for one caller.
+/// The job that a lane of a pool runs for one caller.
 struct PoolJob: Sendable {
     enum Work: Sendable {
         /// Gets the index of the lane.
@@ -37,9 +37,10 @@ struct Batch: Sendable {
 /// them run together.
 ///
 /// A pass begins with the job whose turn it is among all (``FairQueue``). If that is an input of a
-/// batch, others of the same batch join it, up to the limit of the batch; among these, sites and
-/// clients are taken in turn likewise. What joins does not use up a turn among all, and no other
-/// job loses its turn: it waits for as many passes as it would wait for jobs without batches.
+/// batch, others of the same batch join it, up to the limit of the batch. Among these, sites and
+/// clients take turns in the same way. Inputs that join do not use up a turn among all jobs, and no
+/// other job loses its turn. So a job waits for as many passes as it would otherwise wait for
+/// single jobs.
 struct WaitingJobs: Sendable {
     private struct Entry: Sendable {
         let job: PoolJob
@@ -70,7 +71,7 @@ struct WaitingJobs: Sendable {
     mutating func countRunAtOnce() { waits.record(0) }
 
     /// Removes the jobs of the next pass.
-    /// - Returns: what runs them; it gets the index of its lane.
+    /// - Returns: a closure that runs them; it gets the index of its lane.
     mutating func popPass() -> (@Sendable (Int) -> Void)? {
         guard let first = all.popFirst() else { return nil }
         waits.record(first.job.age.nanoseconds)

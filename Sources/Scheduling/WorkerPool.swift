@@ -15,22 +15,22 @@ internal import Synchronization
 public final class WorkerPool: Sendable {
     /// The places that clients and sites may hold, running jobs included.
     ///
-    /// A client may hold a third as many places as it leaves free, and a site as many as it leaves
-    /// free, but each at least one. Alone, a client thus holds at most a quarter and a site half.
-    /// Where many hold places the share of each is smaller, so that one that holds none finds a
-    /// place.
+    /// A client may have a third as many places as are free after it, and a site as many as are
+    /// free after it, but each at least one. So a single client has at most a quarter and a single
+    /// site half. If many have places, the share of each is smaller, so that a client without any
+    /// finds a place.
     public enum Shares: Sendable {
         /// Shares of `depth`: for work that keeps a lane busy for a short time. A client alone may
         /// use every lane.
         case ofQueue
-        /// Shares of `lanes`: for work that waits for other servers. A site must not hold every
+        /// Shares of `lanes`: for work that waits for other servers. A site must not block every
         /// lane with servers that do not answer.
         case ofLanes
         case unlimited
     }
 
-    /// Every lane is busy and the queue is full, or the client or its site holds its share. Nothing
-    /// of the job has run.
+    /// Every lane is busy and the queue is full, or the client or its site has used up its share.
+    /// Nothing of the job has run.
     public struct Full: Error, Equatable, CustomStringConvertible {
         public let pool: String
         /// When a place is likely to be free again.
@@ -174,8 +174,8 @@ public final class WorkerPool: Sendable {
         state.withLock { !hasPlace(for: client, $0) }
     }
 
-    /// Takes a place without waiting. For work that must not be rejected half-way: what cannot be
-    /// undone is done only while the place is held.
+    /// Takes a place without waiting. For work that must not be rejected half-way: changes that
+    /// cannot be undone are made only while the place is reserved.
     /// - Parameter client: the address of the client that asked for the work; `nil` for the
     ///   server's own work, which has no share.
     public func reserve(for client: IPAddress?) throws(Full) -> Place {
@@ -228,7 +228,8 @@ public final class WorkerPool: Sendable {
         of client: IPAddress?, from caller: isolated (any Actor)? = #isolation,
         _ makeJob: (CheckedContinuation<T, any Error>) -> PoolJob
     ) async throws -> T {
-        // With a free lane the job would begin at once, although its caller was cancelled.
+        // If a lane is free, the job would otherwise begin at once, although its caller was
+        // cancelled.
         try Task.checkCancellation()
         let ticket = state.withLock { $0.takeTicket() }
         return try await withTaskCancellationHandler {
@@ -236,7 +237,7 @@ public final class WorkerPool: Sendable {
             // thread switches.
             try await withCheckedThrowingContinuation(isolation: caller) { continuation in
                 submit(makeJob(continuation), ticket: ticket, of: client)
-                // A caller cancelled before this point was told so when there was no job yet.
+                // A caller that was cancelled before there was a job could not be told then.
                 if Task.isCancelled { withdraw(ticket, of: client) }
             }
         } onCancel: {

@@ -87,8 +87,8 @@ struct StoreURLs: Sendable {
     private static let maxBytes = 2048
 
     /// A path, or a URL below the store's own URL, is changed to a URL below the clients' URL.
-    /// Other URLs are kept, because a store that names one knows the URL that clients use. -
-    /// Returns: `nil` for any other text, such as a relative path.
+    /// Other URLs are kept, because a store that names one knows the URL that clients use.
+    /// - Returns: `nil` for any other text, such as a relative path.
     func forClients(_ url: String) -> String? {
         let bytes = url.utf8
         guard (1...Self.maxBytes).contains(bytes.count),

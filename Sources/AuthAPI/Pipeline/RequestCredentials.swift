@@ -19,7 +19,8 @@ extension Request {
         )
     }
 
-    /// The text after the scheme in `Authorization`. - Parameter scheme: in lower case.
+    /// The text after the scheme in `Authorization`.
+    /// - Parameter scheme: in lower case.
     private func credentials(of scheme: String) -> Substring.UTF8View? {
         let values = headers.all("authorization")
         guard values.count == 1, let value = values.first else { return nil }

@@ -246,10 +246,10 @@ public struct Mailboxes: UseCases {
         var isOwner: Bool { if case .user = principal { true } else { false } }
     }
 
-    /// The mailbox that `reference` names, if `principal` may act on it. - Parameter reference:
-    /// - Parameter `nil` for a text that names none. - Throws: ``AccountsError/forbidden`` if an
-    /// - Parameter Email JWT is for another mailbox, existing or not; ``AccountsError/notFound`` if
-    /// - Parameter a user does not own the mailbox, existing or not.
+    /// The mailbox that `reference` names, if `principal` may act on it.
+    /// - Parameter reference: `nil` for a text that names none.
+    /// - Throws: ``AccountsError/forbidden`` if an Email JWT is for another mailbox, existing or
+    ///   not; ``AccountsError/notFound`` if a user does not own the mailbox, existing or not.
     public func access(
         to reference: Reference?, as principal: Principal
     ) async throws(AccountsError) -> Access {

@@ -111,8 +111,9 @@ extension PostgresWrite {
 }
 
 extension AuditEvent {
-    /// The parameters of the event, after all others of the query. - Parameter id: of the write;
-    /// - Parameter `nil` for an event that is counted in the record of another event.
+    /// The parameters of the event, after all others of the query.
+    /// - Parameter id: of the write; `nil` for an event that is counted in the record of another
+    ///   event.
     func values(_ id: [UInt8]?) -> [PostgresValue] {
         [
             .text(kind.rawValue), .instant(time), .text(actor.description), .text(subject),

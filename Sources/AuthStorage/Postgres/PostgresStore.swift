@@ -3,13 +3,13 @@ internal import Scheduling
 internal import Synchronization
 
 /// The stores of AuthCore in a PostgreSQL database, which any number of servers may share.
-/// Each store protocol is implemented in a file of its own.
+/// Each store protocol is implemented in a separate file.
 ///
-/// Guarantees what the protocols say, also between servers. Each method is one statement, or a few
-/// that are sent together as one transaction. What was acknowledged is on the server's disk. A full
-/// queue, a lock, or a server that cannot be reached is `StoreBusy`, a full disk `StoreFull`, never
-/// an absence. If the connection is lost before the server's answer, the result of a write is not
-/// guessed, and the write is not executed twice (``PostgresWrite/Repetition``).
+/// Has the guarantees of the protocols, also between servers. Each method is one statement, or a
+/// few that are sent together as one transaction. An acknowledged change is on the server's disk. A
+/// full queue, a lock, or a server that cannot be reached is `StoreBusy`, a full disk `StoreFull`,
+/// never an absence. If the connection is lost before the server's answer, the result of a write is
+/// not guessed, and the write is not executed twice (``PostgresWrite/Repetition``).
 final class PostgresStore: Sendable {
     let pool: PostgresPool
     let batches: AccountBatches
@@ -162,8 +162,8 @@ final class PostgresStore: Sendable {
 
     // MARK: Writing
 
-    /// Executes the write exactly once, even if connections are lost. - Parameter isUncertain:
-    /// - Parameter whether it was sent before, and may have been executed.
+    /// Executes the write exactly once, even if connections are lost.
+    /// - Parameter isUncertain: whether it was sent before, and may have been executed.
     func perform<Value: Sendable>(
         _ write: PostgresWrite<Value>, isUncertain wasSent: Bool = false
     ) async throws -> Value {

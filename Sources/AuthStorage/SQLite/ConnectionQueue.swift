@@ -39,8 +39,8 @@ actor ConnectionQueue {
         return try await call(work)
     }
 
-    /// Runs `work` on the caller's thread, without switching to the queue. - Parameter work: short,
-    /// - Parameter and not a commit, because it delays the other clients of a loop.
+    /// Runs `work` on the caller's thread, without switching to the queue.
+    /// - Parameter work: short, and not a commit, because it delays the other clients of a loop.
     /// - Returns: `nil` when the connection is in use or waited for, and `work` did not run.
     nonisolated func runIfIdle<T: Sendable>(
         _ work: @Sendable (SQLiteConnection) throws -> T

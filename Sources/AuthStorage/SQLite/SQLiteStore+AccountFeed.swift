@@ -62,7 +62,7 @@ extension SQLiteStore: DeliveryQueue {
 }
 
 extension SQLiteConnection {
-    /// Inserts the event, and the event of the feed, in the transaction of the change. - Parameter
+    /// Inserts the event, and the event of the feed, in the transaction of the change.
     /// - Parameter quota: if it was set.
     func record(
         _ event: AuditEvent, of account: AccountID, at address: String, quota: Int64? = nil

@@ -3,10 +3,10 @@ internal import Scheduling
 internal import Synchronization
 
 /// The stores of AuthCore in one SQLite database: one connection that writes, a few that read.
-/// Each store protocol is implemented in a file of its own.
+/// Each store protocol is implemented in a separate file.
 ///
-/// Guarantees what the protocols say, also between processes that share the file. What was
-/// acknowledged is on the disk (write-ahead log, `synchronous=FULL`). A lock or a full queue is
+/// Has the guarantees of the protocols, also between processes that share the file. An acknowledged
+/// change is on the disk (write-ahead log, `synchronous=FULL`). A lock or a full queue is
 /// `StoreBusy` and a full disk `StoreFull`, never an absence.
 final class SQLiteStore: Sendable {
     private let writes: WriteQueue

@@ -6,10 +6,10 @@ internal import Glibc
 public import Networking
 public import Scheduling
 
-/// Looks up TXT and MX records on a pool of its own, so that a slow nameserver delays nothing else.
+/// Looks up TXT and MX records on a separate pool, so that a slow nameserver delays nothing else.
 ///
-/// Guarantees: at most `lanes` look-ups at once and `depth` waiting; every look-up ends within the
-/// timeout, the time in the queue included; no answer larger than ``DNSAnswer/maxBytes`` is read.
+/// Guarantees: At most `lanes` look-ups run at once and `depth` wait. Every look-up ends within the
+/// timeout, including the time in the queue. No answer larger than ``DNSAnswer/maxBytes`` is read.
 /// The search list and the hosts file are not used: a name is asked for as it is written.
 public final class DNSClient: Sendable {
     /// How often each server is asked while none answers, because a datagram may be lost.
@@ -112,7 +112,7 @@ public final class DNSClient: Sendable {
     }
 }
 
-/// Why a look-up in the DNS has no answer. That nothing is published at a name is an answer.
+/// Why a look-up in the DNS has no answer. A name without records counts as an answer.
 public struct DNSError: Error, Equatable, CustomStringConvertible {
     /// What went wrong.
     public enum Cause: Error, Equatable, CustomStringConvertible {

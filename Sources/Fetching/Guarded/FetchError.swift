@@ -18,7 +18,7 @@ public struct TooManyFetches: Error, Equatable, CustomStringConvertible {
 /// A fetch did not end with status 200 and a body within its limit.
 ///
 /// Clients must not get the cause, which would make the server a port scanner. It is for the
-/// operator's log and holds nothing that the host has sent.
+/// operator's log and contains no text from the host.
 public struct FetchError: Error, Equatable, CustomStringConvertible {
     /// What went wrong. Only the status comes from the response itself.
     public enum Cause: Equatable, Sendable {

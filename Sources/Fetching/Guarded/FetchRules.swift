@@ -32,10 +32,10 @@ public struct FetchRules: Sendable {
         self.limits = limits
     }
 
-    /// Whether a client's URL may lead to `address`: only to addresses that are globally
-    /// reachable, and to private networks only where the operator allows it. Link-local addresses,
-    /// where clouds serve their instances' credentials, are never allowed, nor are IPv6 forms that
-    /// contain an IPv4 address.
+    /// Whether a client's URL may lead to `address`. Globally reachable addresses are allowed, and
+    /// private networks only if the operator allows them. Link-local addresses are never allowed,
+    /// because clouds serve their instances' credentials there. IPv6 forms that contain an IPv4
+    /// address are never allowed either.
     public func allows(_ address: IPAddress) -> Bool {
         address.isGloballyReachable || allowsPrivateNetworks && address.isPrivateNetwork
     }

@@ -1,15 +1,15 @@
 internal import Networking
 internal import Scheduling
 
-/// The slots that a fetch holds while it runs: of its client, of its client's site, and of each
-/// target that it asks.
+/// The slots that a fetch uses while it runs: of its client, of its client's site, and of each
+/// target.
 ///
 /// A fetch that finds no slot free waits for one. It takes the slots of its client and site before
 /// those of a target, so that one client or site cannot fill the queue of a target with fetches
 /// that could not run. Slots are always taken in the order of the functions here, and those of a
-/// host name before those of an address: two fetches never wait for each other.
+/// host name before those of an address, so two fetches never wait for each other.
 struct FetchSlots: Sendable {
-    /// What fetches at once are counted for.
+    /// The target by which concurrent fetches are counted.
     enum Target: Hashable, Sendable {
         case name(String)
         /// An IPv4 address or an IPv6 /64, of which one host may use every address.

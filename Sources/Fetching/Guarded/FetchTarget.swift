@@ -155,7 +155,7 @@ private struct Authority {
             && label.utf8.allSatisfy { $0.isAlphanumeric || $0 == UInt8(ascii: "-") }
     }
 
-    /// Whether a lenient parser (inet_aton, a browser) takes a host that ends so for an IPv4
+    /// Whether a lenient parser (inet_aton, a browser) reads a host with this end as an IPv4
     /// address: `127.1`, `2130706433`, `0x7f.0x1`.
     private static func isNumeric(_ label: Substring) -> Bool {
         label.utf8.allSatisfy(\.isDigit)

@@ -2,13 +2,13 @@ internal import CResolver
 public import Networking
 public import Scheduling
 
-/// Fetches URLs that clients name, on threads of its own, so that slow hosts delay nothing else.
+/// Fetches URLs that clients name, on separate threads, so that slow hosts delay nothing else.
 ///
-/// Guarantees: a name is looked up once, and unless every address of it is allowed none is
-/// connected to; the connection goes to one of those addresses, which is checked again when its
-/// socket is opened. A fetch ends at its deadline, waiting included. It counts as a fetch from its
-/// host's name, and from the address that it is connecting or connected to: never from more
-/// addresses at once, because a name can have addresses that belong to somebody else.
+/// Guarantees: A name is looked up once, and if any of its addresses is forbidden, there is no
+/// connection. The connection goes to one of those addresses, which is checked again when its
+/// socket is opened. A fetch ends at its deadline, including the time of waiting. It counts for its
+/// host's name and for the address of its connection, but never for several addresses at once,
+/// because a name can list addresses of other owners.
 public final class GuardedFetcher: Sendable {
     typealias Lookup = @Sendable (_ name: String) throws(NameLookupError) -> [IPAddress]
 
@@ -42,13 +42,13 @@ public final class GuardedFetcher: Sendable {
             name: "transfer", lanes: limits.transfers, depth: limits.waiting, shares: limits.shares)
     }
 
-    /// What the threads for looking up names, and those for fetching, do now.
+    /// The present state of the threads for look-ups and of those for fetches.
     public var statistics: (lookups: WorkerPool.Statistics, transfers: WorkerPool.Statistics) {
         (lookups.statistics, transfers.statistics)
     }
 
-    /// Whether a fetch of this client that came now would be rejected, whatever its host. Fetches
-    /// that wait for a slot do not count: they delay no other host.
+    /// Whether a new fetch of this client would be rejected now, for any host. Fetches that wait
+    /// for a slot do not count: they delay no other host.
     public func isFull(for client: IPAddress) -> Bool {
         lookups.isFull(for: client) || transfers.isFull(for: client)
     }

@@ -11,8 +11,8 @@ struct GuardedTransfer: Sendable {
     /// Further header fields of the request.
     var headers: [(name: String, value: String)] = []
     let address: IPAddress
-    /// Whether there is no other address to try. Unless it is the last one, connecting to it may
-    /// take half of the remaining time.
+    /// Whether this is the last address to try. Connecting to any other address may take only half
+    /// of the remaining time.
     let isLast: Bool
     let rules: FetchRules
     let trust: TrustAnchors
@@ -118,8 +118,8 @@ struct GuardedTransfer: Sendable {
     }
 }
 
-/// Opens the socket of one transfer. The last check of the address, when nothing can change it any
-/// more. Used on the thread of its transfer only.
+/// Opens the socket of one transfer. This is the last check of the address; it cannot change
+/// afterwards. Used on the thread of its transfer only.
 final class SocketGuard {
     /// The last address that no socket was opened for.
     private(set) var forbidden: IPAddress?

@@ -3,7 +3,7 @@ internal import Synchronization
 /// The bytes of requests and responses that all connections of a server may buffer together.
 ///
 /// Guarantees: no more than `limit` is ever granted. So clients that stop in the middle of a body,
-/// or never read their responses, cost a known amount of memory however many they are.
+/// or never read their responses, cost a limited amount of memory, however many there are.
 final class BufferBudget: Sendable {
     private let limit: Int
     private let granted = Atomic<Int>(0)
@@ -12,7 +12,7 @@ final class BufferBudget: Sendable {
         self.limit = limit
     }
 
-    /// - Returns: false when the budget is too small; then none are granted.
+    /// - Returns: false if the budget is too small; then no bytes are granted.
     func acquire(_ bytes: Int) -> Bool {
         guard granted.add(bytes, ordering: .relaxed).newValue <= limit else {
             release(bytes)
@@ -39,7 +39,7 @@ struct BufferCharge {
 
     init(budget: BufferBudget) { self.budget = budget }
 
-    /// Charges or gives back the difference to the last call.
+    /// Charges or releases the difference to the last call.
     /// - Returns: false when the budget is too small; then nothing has changed.
     mutating func update(heldBytes: Int) -> Bool {
         let owed = max(0, heldBytes - BufferCharge.freeBytes)

@@ -3,10 +3,10 @@ internal import Networking
 /// The input of a connection: bytes become exchanges. No socket and no clock.
 ///
 /// Owns the PROXY protocol header, the parser, and the request whose body has not arrived yet.
-/// Guarantees: 404, 405 and 413 are decided from the head, before the body is read; what is
-/// rejected has its response ready, rendered by the group that its path belongs to.
+/// Guarantees: 404, 405 and 413 are decided from the head, before the body is read. A rejected
+/// request has its response ready, rendered by the group of its path.
 struct ConnectionInput {
-    /// What received bytes were.
+    /// The meaning of received bytes.
     enum Received: Equatable {
         /// Part of a request, or of several.
         case requestBytes
@@ -25,7 +25,7 @@ struct ConnectionInput {
         case exchange(Exchange, then: Next)
         /// The body of a request that was answered before has been read and dropped.
         case bodyDropped
-        /// No further request can be read; nil where the last one has its response already.
+        /// No further request can be read; nil if the last one has its response already.
         case rejected(Exchange?)
     }
 
@@ -34,7 +34,7 @@ struct ConnectionInput {
         case request
         /// The body of the same request, which is dropped.
         case droppedBody
-        /// Nothing that is read. `lingers` tells that bytes may still be on their way.
+        /// Nothing is read. With `lingers` bytes may still be on their way.
         case nothing(lingers: Bool)
     }
 
@@ -55,19 +55,19 @@ struct ConnectionInput {
     private(set) var isBehindTLS: Bool
     private var proxies: TrustedProxies
     private let bodyBytes: Int
-    /// What has come of the PROXY header; nil when none is awaited.
+    /// The received part of the PROXY header; nil if none is expected.
     private var proxyHeader: [UInt8]?
     private var parser: RequestParser
     private var incoming: Incoming?
     private var isDroppingBody = false
     private var owesContinue = false
-    /// When the first byte of the request that is being read came.
+    /// When the first byte of the present request arrived.
     private var began: MonotonicTime
 
     /// Whether the peer is a trusted proxy; after a PROXY header, whether its client is one.
     var isOfProxy: Bool { proxies.contain(peer.address) }
 
-    /// - Parameter bodyBytes: the limit of a body where its route has none.
+    /// - Parameter bodyBytes: the limit of a body if its route has none.
     init(
         peer: SocketAddress, service: HTTPService, awaitsProxyHeader: Bool, limits: ParserLimits,
         bodyBytes: Int, at now: MonotonicTime
@@ -82,15 +82,15 @@ struct ConnectionInput {
         began = now
     }
 
-    /// From now on the heads of requests are read for this service. A request whose body is still
-    /// to come is answered as its head was read.
+    /// From now on the heads of requests are read for this service. A request whose head was
+    /// already read is still answered by the earlier service.
     mutating func serve(_ service: HTTPService) {
         router = service.router
         isBehindTLS = service.isBehindTLS
         proxies = service.proxies
     }
 
-    /// Nothing of a next request has come.
+    /// No byte of the next request has arrived.
     var isBetweenRequests: Bool { parser.isBetweenRequests }
 
     var hasUnreadBytes: Bool { parser.unread > 0 }
@@ -116,8 +116,8 @@ struct ConnectionInput {
         return received
     }
 
-    /// Takes the part of the bytes that belongs to the PROXY header that is awaited.
-    /// - Returns: what they were, and the length of that part.
+    /// Takes the bytes that belong to the expected PROXY header.
+    /// - Returns: their meaning, and the length of that part.
     mutating func receiveProxyHeader(_ bytes: UnsafeRawBufferPointer) -> (Received, Int) {
         var header = proxyHeader ?? []
         proxyHeader = nil
@@ -150,7 +150,7 @@ struct ConnectionInput {
     }
 
     /// Ends the request that is being read with an error. No further request may be read.
-    /// - Returns: nil where the request has its response already and only its body is dropped.
+    /// - Returns: nil if the request has its response already and only its body is dropped.
     mutating func reject(
         _ error: HTTPError, head: RequestHead? = nil, id: @autoclosure () -> RequestID
     ) -> Exchange? {
@@ -172,8 +172,7 @@ struct ConnectionInput {
         return owesContinue
     }
 
-    /// Drops everything that was received and gives back its memory. No further request may be
-    /// read.
+    /// Drops everything that was received and frees its memory. No further request may be read.
     mutating func discard() {
         parser = RequestParser(limits: parser.limits)
         incoming = nil
@@ -260,7 +259,8 @@ struct ConnectionInput {
 }
 
 extension RequestHead.Framing {
-    /// Whether `Content-Length` is more. The length of a chunked body is found while it is read.
+    /// Whether `Content-Length` exceeds the limit. The length of a chunked body is known only after
+    /// it was read.
     fileprivate func exceeds(_ limit: Int) -> Bool {
         if case .length(let length) = self { return length > limit }
         return false

@@ -1,7 +1,7 @@
 /// The output of a connection: the exchanges that wait for their turn, and the bytes that wait to
 /// be sent. No socket and no clock.
 ///
-/// Guarantees: responses are in the order of requests, for one exchange is answered at a time.
+/// Guarantees: responses are in the order of requests, because one exchange is answered at a time.
 struct ConnectionOutput {
     struct Limits: Sendable {
         /// Exchanges that wait for their turn.
@@ -27,7 +27,7 @@ struct ConnectionOutput {
     /// A handler is running.
     var isAnswering: Bool { current != nil }
 
-    /// Everything that was asked has its response in the buffer or at the client.
+    /// Every request has its response, in the buffer or at the client.
     var isCaughtUp: Bool { queue.isEmpty && current == nil }
 
     /// The same, and everything is sent.
@@ -35,7 +35,7 @@ struct ConnectionOutput {
 
     var unsentBytes: Int { buffer.count - sentBytes }
 
-    /// The client reads more slowly than it asks.
+    /// The client reads responses more slowly than it sends requests.
     var isFull: Bool { unsentBytes > limits.unsentBytes }
 
     /// Whether another request may be read ahead.
@@ -97,7 +97,7 @@ struct ConnectionOutput {
         if buffer.isEmpty { buffer = [] }
     }
 
-    /// Drops everything that waits and gives back its memory.
+    /// Drops everything that waits and frees its memory.
     mutating func discard() {
         dropQueue()
         buffer = []

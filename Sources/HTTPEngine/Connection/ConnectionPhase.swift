@@ -14,7 +14,7 @@ struct ConnectionPhase {
         let drainGrace: MonotonicTime.Interval
     }
 
-    /// What is being read.
+    /// The part of the input that is being read.
     enum Reading: Equatable {
         /// Nothing; the next request must begin before the deadline.
         case idle(until: MonotonicTime)
@@ -31,8 +31,8 @@ struct ConnectionPhase {
         case none
         /// When every response is sent.
         case afterResponses
-        /// Everything is sent; what still arrives is read and dropped, so that no reset destroys
-        /// the response (RFC 9112 §9.6).
+        /// Everything is sent. Further input is read and dropped, so that no reset destroys the
+        /// response (RFC 9112 §9.6).
         case lingering(until: MonotonicTime)
         case closed
     }
@@ -48,17 +48,17 @@ struct ConnectionPhase {
     }
 
     private(set) var reading: Reading
-    /// Since when it waits for a request.
+    /// The time since which it waits for a request.
     private var idleSince: MonotonicTime
     private(set) var closing = Closing.none
     private var writeDeadline: MonotonicTime?
     private var peerHasEnded = false
-    /// The last response leaves input unread, or this server closes first: bytes may still be on
-    /// their way.
+    /// Some input is unread after the last response, or this server closes first. So bytes may
+    /// still be on their way.
     private var mustLinger = false
     private let limits: Limits
 
-    /// The first request of a connection must be there within the head deadline, not the idle
+    /// The first request of a connection must arrive within the head deadline, not the idle
     /// deadline.
     init(limits: Limits, at now: MonotonicTime) {
         self.limits = limits
@@ -66,10 +66,10 @@ struct ConnectionPhase {
         idleSince = now
     }
 
-    /// Whether another request may be parsed from what has been received.
+    /// Whether another request may be parsed from the received bytes.
     func takesRequests(_ output: ConnectionOutput) -> Bool { reading != .ended && output.hasSpace }
 
-    /// Whether the transport is to be read, be it only to drop what arrives.
+    /// Whether the transport is to be read, even if the input is only dropped.
     func wantsBytes(_ output: ConnectionOutput) -> Bool {
         if peerHasEnded { return false }
         if case .lingering = closing { return true }
@@ -134,13 +134,14 @@ struct ConnectionPhase {
         if output.unsentBytes == 0 {
             writeDeadline = nil
         } else if writeDeadline == nil {
-            // Set once for everything that waits: reading one byte at a time does not extend it.
+            // Set once for all waiting bytes: a client that reads one byte at a time does not
+            // extend it.
             writeDeadline = now + limits.write
         }
         return finishIfDone(output, at: now)
     }
 
-    /// The peer will send no more; what it asked is still answered.
+    /// The peer will send no more; its requests are still answered.
     mutating func peerEnded(_ output: ConnectionOutput, at now: MonotonicTime) -> Action {
         peerHasEnded = true
         if case .lingering = closing { return close() }
@@ -152,8 +153,8 @@ struct ConnectionPhase {
     mutating func expire(_ output: ConnectionOutput, at now: MonotonicTime) -> Action {
         if let writeDeadline, writeDeadline <= now { return close() }
         if case .lingering(let until) = closing, until <= now { return close() }
-        // While earlier requests are being answered, bytes of this one may be here or in the
-        // kernel, unread because the connection is busy: the client cannot do anything about it.
+        // While earlier requests are being answered, bytes of this one may be unread, here or in
+        // the kernel, because the connection is busy. The client cannot change that.
         let waitsForClient = output.isCaughtUp && !output.isFull
         switch reading {
         case .idle(let until):
@@ -177,9 +178,9 @@ struct ConnectionPhase {
         }
     }
 
-    /// The server stops: a connection closes when it has waited for a request for the grace, the
-    /// others after their responses. The client cannot know that the server stops before it has a
-    /// response that says so, and what it sends to a closed connection is lost.
+    /// The server stops. A connection without a request closes after the grace time, the others
+    /// after their responses. A client learns of the stop only from a response, and a request to a
+    /// closed connection is lost.
     mutating func drain(_ output: ConnectionOutput, at now: MonotonicTime) -> Action {
         guard case .idle(let until) = reading, output.isIdle, closing == .none else {
             return .none

@@ -5,7 +5,7 @@ internal import Networking
 final class Exchange: Sendable {
     enum Responder: Sendable {
         case handler(MountedRoute, Request)
-        /// The response is known without a handler; with the route, if one was found.
+        /// The response is known without a handler. The route is given if one was found.
         case response(Response, MountedRoute?)
     }
 

@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// What a non-blocking call has to wait for before it is tried again.
+/// The event that a non-blocking call has to wait for before it is repeated.
 enum Readiness {
     case readable
     case writable
@@ -27,8 +27,8 @@ protocol Transport {
 enum HandshakeResult: Equatable {
     case done
     case wouldBlock(until: Readiness)
-    /// The client has sent HTTP where TLS is expected. What is sent from now on is not encrypted,
-    /// and what is received is meaningless.
+    /// The client has sent HTTP where TLS is expected. From now on output is not encrypted, and
+    /// input is meaningless.
     case notEncrypted
     /// With the errno.
     case failed(Int32)
@@ -60,7 +60,7 @@ struct PlainTransport: Transport {
         receive(into: buffer, flags: 0)
     }
 
-    /// Reads what the next call reads again.
+    /// Reads bytes without removing them: the next call reads them again.
     func peek(into buffer: UnsafeMutableRawBufferPointer) -> TransferResult {
         receive(into: buffer, flags: Int32(MSG_PEEK))
     }

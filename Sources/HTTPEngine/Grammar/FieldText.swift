@@ -2,8 +2,8 @@
 ///
 /// Parsers of field values read these bytes and not the Characters of a String: a Character may
 /// consist of a delimiter and of bytes beside it (U+0600 and `,`), and Characters are equal when
-/// they are canonically equivalent (U+037E and `;`). The delimiter that a client makes disappear
-/// may be one that a proxy has written.
+/// they are canonically equivalent (U+037E and `;`). So a client could make a delimiter disappear
+/// that a proxy has written.
 public struct FieldText: Sendable {
     let bytes: ArraySlice<UInt8>
 
@@ -34,7 +34,7 @@ public struct FieldText: Sendable {
             .map(FieldText.init)
     }
 
-    /// What follows `prefix`; `nil` when the text does not begin with its bytes.
+    /// The text after `prefix`; `nil` if the text does not begin with its bytes.
     public func dropping(prefix: String) -> FieldText? {
         bytes.starts(with: prefix.utf8) ? FieldText(bytes.dropFirst(prefix.utf8.count)) : nil
     }

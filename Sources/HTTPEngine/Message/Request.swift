@@ -23,8 +23,8 @@ public struct Method: Hashable, Sendable, CustomStringConvertible {
 
 /// One complete request: its head is valid HTTP, and its body has arrived.
 ///
-/// Cheap to copy. What is derived from the bytes of the head (`path`, `query`, header values) is
-/// computed at each call.
+/// Cheap to copy. Properties that are derived from the bytes of the head (`path`, `query`, header
+/// values) are computed at each call.
 public struct Request: Sendable {
     let head: RequestHead
     private let content: RequestBody?

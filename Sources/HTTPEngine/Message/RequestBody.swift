@@ -1,8 +1,8 @@
 internal import Glibc
 internal import Synchronization
 
-/// The body of a request, which may hold a password: overwritten when the last copy of the request
-/// is freed, unless somebody still has the array.
+/// The body of a request. It may contain a password, so it is overwritten when the last copy of the
+/// request is freed, unless the array is still in use.
 final class RequestBody: Sendable {
     private let content: Mutex<[UInt8]>
 

@@ -26,7 +26,7 @@ final class RequestHead: Sendable {
     let framing: Framing
     /// HTTP/1.0 has minor version 0: no keep-alive unless the client asks for it.
     let minorVersion: UInt8
-    /// Whether the client asks for it; the server may still close.
+    /// Whether the client asks for a persistent connection; the server may still close it.
     let keepsAlive: Bool
     let expectsContinue: Bool
     /// The trace that the client names.

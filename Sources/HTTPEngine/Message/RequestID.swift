@@ -25,7 +25,7 @@ public struct RequestID: Hashable, Sendable, CustomStringConvertible {
         return bytes
     }
 
-    /// Passes on the text byte by byte, so that writing it into a response makes no String.
+    /// Passes the text byte by byte, so that no String is needed to write it into a response.
     func forEachByte(_ body: (UInt8) -> Void) {
         for shift in stride(from: 28, through: 0, by: -4) {
             body(hexDigit(UInt64(prefix >> UInt32(shift)) & 15))

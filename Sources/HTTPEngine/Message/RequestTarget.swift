@@ -76,8 +76,8 @@ struct RequestTarget: Sendable, Equatable {
             hasEscapes: hasEscapes, isDecodable: isDecodable, isAsterisk: isAsterisk)
     }
 
-    /// Accepts the path and query characters of RFC 3986 and `%`. Some clients send others (`|`,
-    /// `[`, `"`); they are not accepted.
+    /// Accepts the path and query characters of RFC 3986 and `%`. Some clients send other
+    /// characters (`|`, `[`, `"`); these are not accepted.
     private static func scan(
         _ bytes: [UInt8], in range: Range<Int>
     ) -> (pathEnd: Int, pathHasEscapes: Bool)? {

@@ -5,7 +5,7 @@ public struct TraceContext: Equatable, Sendable {
     private let parent: UInt64
 
     /// - Parameter bytes: the value of the field.
-    /// - Returns: nil for a value that is not valid, which is treated as if there was none.
+    /// - Returns: nil for an invalid value, which counts as absent.
     public init?(_ bytes: ArraySlice<UInt8>) {
         // Version, trace id, parent id and flags: 2, 32, 16 and 2 digits with hyphens between them.
         let start = bytes.startIndex
@@ -37,7 +37,7 @@ public struct TraceContext: Equatable, Sendable {
     /// 32 hex digits.
     public var traceID: String { Self.text(trace.high) + Self.text(trace.low) }
 
-    /// Of the span that has sent the request: 16 hex digits.
+    /// The id of the span that sent the request: 16 hex digits.
     public var spanID: String { Self.text(parent) }
 
     public static func == (left: TraceContext, right: TraceContext) -> Bool {

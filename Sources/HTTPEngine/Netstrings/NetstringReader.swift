@@ -1,9 +1,9 @@
 /// Reads netstrings from bytes (D. J. Bernstein, "Netstrings", 1997): the length in decimal digits
 /// without leading zeros, `:`, the bytes, `,`. No socket and no clock.
 ///
-/// Guarantees: what is read does not depend on how the bytes are split. A netstring that is too
-/// long is dropped as it arrives and costs no memory. After invalid input there is none but
-/// `.invalid`, because nobody knows where the next netstring begins.
+/// Guarantees: The result does not depend on how the bytes are split. A netstring that is too long
+/// is dropped as it arrives and costs no memory. After invalid input every result is `.invalid`,
+/// because it is unknown where the next netstring begins.
 struct NetstringReader {
     enum Event: Equatable {
         case needMore

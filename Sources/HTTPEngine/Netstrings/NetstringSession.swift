@@ -23,7 +23,7 @@ struct NetstringSession {
         /// The same for a request that is too long and was dropped.
         case answerOversized
         case close
-        /// Close, because what arrived is no netstring.
+        /// Close, because the input is not a netstring.
         case reject
     }
 
@@ -40,7 +40,7 @@ struct NetstringSession {
     private var phase: Phase
     private var output: [UInt8] = []
     private var sentBytes = 0
-    /// The connection closes when everything that has arrived is answered.
+    /// The connection closes when all requests that have arrived are answered.
     private var endsSoon = false
 
     init(limits: Limits, requestBytes: Int, at now: MonotonicTime) {
@@ -81,7 +81,7 @@ struct NetstringSession {
             phase = .answering
             return .answerOversized
         case .invalid: return .reject
-        // What is incomplete will never be complete.
+        // An incomplete request will never be complete.
         case .needMore: return endsSoon ? .close : .wait
         }
     }

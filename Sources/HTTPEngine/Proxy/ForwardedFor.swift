@@ -3,10 +3,10 @@ internal import Networking
 /// Finds the client of a request that came through proxies.
 ///
 /// Each proxy appends the address it received the request from, and anybody can begin such a list.
-/// So it is read from its end, and only as far as the addresses are those of trusted proxies: the
-/// first other address is the client, whatever stands before it.
+/// So it is read from its end, as long as the addresses are those of trusted proxies. The first
+/// other address is the client; everything before it is ignored.
 enum ForwardedFor {
-    /// Proxies in one chain. A longer list was begun by the client.
+    /// The most proxies in one chain. The beginning of a longer list was written by the client.
     static let maxHops = 32
 
     static func client(
@@ -19,7 +19,7 @@ enum ForwardedFor {
         // Each line is read on its own, so that a line with an open quote cannot swallow the next.
         for line in headers.values(header.rawValue).reversed() {
             for node in nodes(line.bytes, header).reversed() {
-                // The proxy that forwarded an unreadable entry stands for it.
+                // The proxy that forwarded an unreadable entry counts as the client.
                 guard hops < maxHops, let before = node else { return client }
                 client = before
                 hops += 1

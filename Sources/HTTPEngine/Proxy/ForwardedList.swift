@@ -1,8 +1,8 @@
 /// Reads one line of RFC 7239's `Forwarded`: elements with commas between them, each of
 /// `name=value` pairs with semicolons between them, values as tokens or quoted strings.
 ///
-/// It is taken apart from its end, because proxies append and anybody can write the beginning: a
-/// quote that a client leaves open cannot hide the elements after it.
+/// It is parsed from its end, because proxies append and anybody can write the beginning. So a
+/// client cannot hide the elements after it with an open quote.
 struct ForwardedList {
     private struct Malformed: Error {}
 
@@ -14,7 +14,7 @@ struct ForwardedList {
     static func nodes(_ line: ArraySlice<UInt8>) -> [[UInt8]?] {
         elements(of: line).map { text in
             var element = ForwardedList(bytes: Array(text))
-            // A malformed element names nobody, as one without `for`.
+            // A malformed element names no address, like one without `for`.
             return try? element.node()
         }
     }
@@ -26,7 +26,7 @@ struct ForwardedList {
         while position > line.startIndex {
             position -= 1
             if line[position] == UInt8(ascii: "\"") {
-                // Without an opening quote, what is left is one malformed element.
+                // Without an opening quote, the rest is one malformed element.
                 position = openingQuote(of: line[..<position]) ?? line.startIndex
             } else if line[position] == UInt8(ascii: ",") {
                 elements.append(rest[(position + 1)...])

@@ -10,7 +10,7 @@ enum ProxyHeader {
     enum Progress: Equatable {
         case needMore
         /// The header is the first `bytes` bytes.
-        /// - Parameter client: nil where the address of the socket stays: the proxy has opened the
+        /// - Parameter client: nil if the address of the socket counts: the proxy has opened the
         ///   connection itself (LOCAL) or does not know the client (UNKNOWN, UNSPEC, a Unix
         ///   socket).
         case done(client: SocketAddress?, bytes: Int)
@@ -47,7 +47,7 @@ extension ProxyHeader {
         // The first is `PROXY`, as the line begins with it and a space.
         let fields = bytes[..<end].split(
             separator: UInt8(ascii: " "), omittingEmptySubsequences: false)
-        // §2.1: what follows UNKNOWN is ignored.
+        // §2.1: the rest after UNKNOWN is ignored.
         if fields[1].elementsEqual("UNKNOWN".utf8) { return .done(client: nil, bytes: end + 2) }
         guard fields.count == 6, let isV6 = family(fields[1]) else { return .invalid(.badLine) }
         guard let client = address(fields[2], fields[4], isV6: isV6),
@@ -110,8 +110,8 @@ extension ProxyHeader {
     }
 }
 
-/// A connection that had to begin with a PROXY protocol header, and did not or came from a peer
-/// that is not a trusted proxy. It is closed without a response: the peer may not speak HTTP.
+/// A connection that needs a PROXY protocol header, but has none or is not from a trusted proxy. It
+/// is closed without a response: the peer may not speak HTTP.
 public struct ProxyHeaderError: Error, Hashable, Sendable, CustomStringConvertible {
     public enum Reason: String, Hashable, Sendable {
         case untrustedPeer = "the peer is not a trusted proxy"

@@ -28,8 +28,8 @@ public struct TrustedProxies: Sendable {
     }
 }
 
-/// The header field in which proxies name the client. A server reads one of the two: a proxy that
-/// writes the one passes on the other as the client sent it.
+/// The header field in which proxies name the client. A server reads only one of the two, because a
+/// proxy that writes one of them passes on the other as the client sent it.
 public enum ForwardedHeader: String, CaseIterable, Sendable {
     case xForwardedFor = "x-forwarded-for"
     /// RFC 7239.

@@ -29,8 +29,8 @@ public enum HTTPError: Error, Sendable {
     }
 }
 
-/// A fault of the server that a handler answers itself instead of having a 500 rendered. It is
-/// reported to the error hook like any other.
+/// A fault of the server for which the handler has its own response instead of a 500. It is
+/// reported to the error hook like any other fault.
 public struct AnsweredFault: Error {
     public let cause: any Error
     public let response: Response
@@ -63,8 +63,8 @@ public struct ErrorContext: Sendable {
     /// bytes.
     public var path: String? { head?.path }
 
-    /// `nil` where the head was malformed: a part of the fields could say the opposite of the
-    /// whole.
+    /// `nil` if the head was malformed: a part of the fields could have another meaning than all of
+    /// them.
     public var headers: HeaderFields? {
         head.flatMap { $0.isWhole ? HeaderFields(head: $0) : nil }
     }

@@ -1,8 +1,8 @@
-/// Answers a request. Runs on the connection's loop until it awaits something with an isolation of
-/// its own, and comes back there. It must not compute or block for long.
+/// Answers a request. Runs on the connection's loop until it awaits something with its own
+/// isolation, and continues there afterwards. It must not compute or block for long.
 ///
-/// What it throws is answered 500 and reported to the error hook: a handler renders the errors that
-/// the client can fix as responses.
+/// A thrown error is answered 500 and reported to the error hook. Errors that the client can fix
+/// are rendered by the handler as responses.
 public typealias Handler = nonisolated(nonsending) @Sendable (Request) async throws -> Response
 
 /// One method on one path template, and its handler.

@@ -27,7 +27,7 @@ final class MountedRoute: Sendable {
 }
 
 /// All mounted routes by path, one node per segment. A literal segment is tried before a parameter;
-/// where it leads to no route, the parameter is tried.
+/// if it leads to no route, the parameter is tried.
 struct RouteTree: Sendable {
     enum Piece: Equatable {
         case literal([UInt8])
@@ -66,7 +66,7 @@ struct RouteTree: Sendable {
         nodes[node].routes.append(mounted)
     }
 
-    /// Gives each route the index of its template in `templates`, which gets those that it lacks.
+    /// Gives each route the index of its template in `templates`. Missing templates are added.
     mutating func assignRows(in templates: inout [String]) {
         for node in nodes.indices {
             for (index, mounted) in nodes[node].routes.enumerated() {

@@ -2,8 +2,8 @@
 /// has arrived. Immutable.
 ///
 /// Guarantees: an unknown path is 404, a known path with another method 405 with `Allow`, in that
-/// order and before the body is read. GET routes answer HEAD, the table answers OPTIONS; a route
-/// with ``Method/any`` answers what no other route of its path does. Errors are
+/// order and before the body is read. GET routes answer HEAD, the table answers OPTIONS, and a
+/// route with ``Method/any`` answers the methods that no other route of its path has. Errors are
 /// rendered by the group with the longest prefix of the path.
 public struct Router: Sendable {
     /// The result of routing a head.
@@ -47,7 +47,8 @@ public struct Router: Sendable {
         }.sorted { $0.path.count > $1.path.count }
     }
 
-    /// The same table, with its routes counted in the rows of `templates`, which gets its own.
+    /// The same table, with its routes counted in the rows of `templates`, to which its own are
+    /// added.
     func counted(in templates: inout [String]) -> Router {
         var router = self
         router.tree.assignRows(in: &templates)
@@ -91,7 +92,7 @@ public struct Router: Sendable {
         return response
     }
 
-    /// The renderer whose prefix covers the path, as far as that was read; else the fallback.
+    /// The renderer whose prefix covers the part of the path that was read; otherwise the fallback.
     private func renderer(for head: RequestHead?) -> ErrorRenderer {
         guard let head else { return fallback }
         let path = PercentCoding.decode(head.bytes, in: head.target.path, plusIsSpace: false)
@@ -107,7 +108,7 @@ public struct Router: Sendable {
         Response(status: .noContent, headers: [("Allow", list(allowed))])
     }
 
-    /// To the same path and query, which have the characters of a URL only.
+    /// Redirects to the same path and query, which contain only characters of URLs.
     private static func redirect(_ head: RequestHead, to origin: String) -> Response {
         let end = head.target.query?.upperBound ?? head.target.path.upperBound
         let target = String(

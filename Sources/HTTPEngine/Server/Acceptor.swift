@@ -9,13 +9,13 @@ internal import Networking
 /// nowhere else.
 final class Acceptor {
     private let sockets: [ListeningSocket]
-    /// What the sockets serve now.
+    /// The present services of the sockets.
     private var services: [Listener.Service]
     private let loops: [Loop]
     private var nextLoop = 0
     private var spare: Int32
     private(set) var isPaused = false
-    /// No untrusted peer is reported before.
+    /// Before this time no untrusted peer is reported.
     private var nextReport: MonotonicTime?
 
     init(sockets: [ListeningSocket], loops: [Loop], on loop: isolated Loop) {
@@ -26,7 +26,7 @@ final class Acceptor {
         listen(on: loop)
     }
 
-    /// What is accepted from now on is for other services.
+    /// Connections that are accepted from now on get other services.
     func serve(_ services: [Listener.Service]) {
         self.services = zip(self.services, services).map { present, next in
             switch (present, next) {
@@ -37,7 +37,7 @@ final class Acceptor {
         }
     }
 
-    /// Accepts what waits on a descriptor, if it is one of the listening sockets.
+    /// Accepts waiting connections of a descriptor, if it is one of the listening sockets.
     func ready(_ descriptor: Int32, on loop: isolated Loop) {
         guard !isPaused, let index = sockets.firstIndex(where: { $0.descriptor == descriptor })
         else { return }
@@ -54,7 +54,7 @@ final class Acceptor {
 
     func close(on loop: isolated Loop) {
         for (index, socket) in sockets.enumerated() {
-            // What waits on an inherited socket is for the process that has it next.
+            // Connections that wait on an inherited socket are for the next process that gets it.
             if !isPaused, !socket.isInherited { accept(from: index, on: loop) }
             _ = csocket_watch(loop.epoll, EPOLL_CTL_DEL, socket.descriptor, 0)
             socket.close()
@@ -64,7 +64,7 @@ final class Acceptor {
 
     private func accept(from index: Int, on loop: isolated Loop) {
         let socket = sockets[index]
-        // A bound for each turn, so that a flood of connections does not stop those that are open.
+        // The limit for each turn, so that a flood of new connections does not stop the open ones.
         for _ in 0..<64 {
             var address = sockaddr_storage()
             let descriptor = csocket_accept(socket.descriptor, &address)
@@ -117,8 +117,8 @@ final class Acceptor {
         if target === loop { adopt(loop) } else { target.enter(adopt) }
     }
 
-    /// nil for a peer that is not a trusted proxy where a PROXY header is required. What it says
-    /// about its client is not used, and a response would be counted for no client.
+    /// nil if a PROXY header is required and the peer is not a trusted proxy. Its header is not
+    /// used, and a response could not be counted for any client.
     private func admission(
         of peer: SocketAddress, _ service: HTTPService, on loop: isolated Loop
     ) -> Connection.Admission? {
@@ -139,8 +139,8 @@ final class Acceptor {
         return loop.context.limiter.acquire(nil) ? .unassigned : .rejected
     }
 
-    /// At most once a second: enough to find a proxy that the configuration does not name, without
-    /// a log line for each connection.
+    /// At most once a second. This is enough to find a proxy that is missing in the configuration,
+    /// without a log line for each connection.
     private func reportUntrusted(_ peer: SocketAddress, on loop: isolated Loop) {
         let now = loop.refresh()
         guard nextReport.map({ $0 <= now }) ?? true else { return }

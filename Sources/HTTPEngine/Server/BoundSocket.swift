@@ -3,11 +3,11 @@ internal import Glibc
 internal import Networking
 internal import Synchronization
 
-/// A socket that has its address and does not listen yet, so that connecting to it is refused; or
-/// one that a service manager listens on already.
+/// A socket that has its address but does not listen yet, so that connecting to it is refused. Or a
+/// socket on which a service manager already listens.
 ///
-/// A program that binds before it does anything else knows its port, and changes nothing when the
-/// address is in use. Closed with this object at the latest.
+/// A program that binds first knows its port, and has changed nothing if the address is in use.
+/// Closed with this object at the latest.
 public final class BoundSocket: Sendable {
     /// With port 0 resolved, and `*` as the wildcard address that was bound.
     public let address: ListenAddress
@@ -82,8 +82,8 @@ public final class BoundSocket: Sendable {
     /// - Parameter backlog: connections that the kernel queues before they are accepted.
     func listen(_ backlog: Int32) throws(SocketError) {
         guard !isInherited else { return }
-        // Another process that starts at the same time takes the file of a socket that does not
-        // listen yet for abandoned.
+        // Another process that starts at the same time could consider the file of a socket that
+        // does not listen yet as abandoned.
         if let file, !file.isPresent {
             throw SocketError(call: "binding \(address)", code: EADDRINUSE)
         }

@@ -54,7 +54,7 @@ final class Connection: LoopConnection {
         if transport.isEstablished, phase.wantsBytes(output) {
             receive(on: loop)
         } else if events & (EPOLLERR.rawValue | EPOLLHUP.rawValue) != 0 {
-            // An event although nothing is read: the peer has closed both directions.
+            // An event while reading is off means that the peer has closed both directions.
             perform(phase.close(), on: loop)
         }
         run(on: loop)
@@ -70,7 +70,7 @@ final class Connection: LoopConnection {
         run(on: loop)
     }
 
-    /// Answers what has arrived already, and closes soon.
+    /// Answers the requests that have arrived, and closes soon.
     func drain(on loop: isolated Loop) {
         ready(0, on: loop)
         perform(phase.drain(output, at: loop.now), on: loop)
@@ -196,7 +196,7 @@ extension Connection {
         handle(input.receive(bytes, at: loop.now), on: loop)
     }
 
-    /// Reads the PROXY header that comes before the handshake of TLS, and nothing after it.
+    /// Reads the PROXY header before the TLS handshake, and nothing after it.
     /// - Returns: whether it is complete.
     private func readProxyHeader(on loop: isolated Loop) -> Bool {
         var received = ConnectionInput.Received.incompleteProxyHeader
@@ -237,7 +237,7 @@ extension Connection {
         perform(phase.peerEnded(output, at: loop.now), on: loop)
     }
 
-    /// The PROXY header has named the client: the connection counts as its own from here on.
+    /// The PROXY header has named the client. From here on the connection counts for that client.
     private func assignClient(on loop: isolated Loop) {
         if input.isOfProxy {
             admission = .exempt
@@ -285,7 +285,7 @@ extension Connection {
             perform(phase.close(), on: loop)
             return false
         }
-        // Requests that came complete in one read are answered; they are not much.
+        // Requests that arrived completely in one read are answered, because they are small.
         guard !isOverBudget, output.waiting > 0 || phase.isMidRequest else { return false }
         isOverBudget = true
         loop.context.rejections.count(.bufferLimit)
@@ -367,7 +367,7 @@ extension Connection {
         }
     }
 
-    /// Gives the transport what it takes. The rest waits until the transport is ready for it.
+    /// Sends as many bytes as the transport accepts. The rest waits until the transport is ready.
     private func send(on loop: isolated Loop) {
         guard phase.closing != .closed else { return }
         sending: while output.unsentBytes > 0 {

@@ -1,9 +1,9 @@
 internal import Networking
 internal import Synchronization
 
-/// Limits the open connections, in all, of each client and of each site, over all loops. Some count
-/// only in all: those of trusted proxies, which bring the requests of many clients, and those whose
-/// client is not known yet, because the PROXY header has not arrived.
+/// Limits the open connections, in all, of each client and of each site, over all loops. Some
+/// connections count only in the total: those of trusted proxies, which forward requests of many
+/// clients, and those whose client is not known yet, because the PROXY header has not arrived.
 ///
 /// Guarantees: a connection is counted from `acquire` to `release`. The table holds only clients
 /// and sites that have a connection, so the number of connections bounds it.
@@ -27,7 +27,7 @@ final class ConnectionLimiter: Sendable {
     }
 
     /// Counts a new connection.
-    /// - Parameter client: nil when it counts only in all.
+    /// - Parameter client: nil if it counts only in the total.
     /// - Returns: false when a limit is reached; then there is nothing to release.
     func acquire(_ client: IPAddress?) -> Bool {
         state.withLock { state in
@@ -43,8 +43,8 @@ final class ConnectionLimiter: Sendable {
     }
 
     /// Assigns a counted connection to its client.
-    /// - Returns: false when the client or its site has reached its limit; then the connection has
-    ///   no client still.
+    /// - Returns: false if the client or its site has reached its limit; then the connection still
+    ///   has no client.
     func assign(_ client: IPAddress) -> Bool {
         state.withLock { count(client, &$0) }
     }
@@ -83,13 +83,13 @@ extension Connection {
     enum Admission {
         /// For its client.
         case counted
-        /// For no client: it is that of a trusted proxy.
+        /// For no client, because it is from a trusted proxy.
         case exempt
         /// Not at all: its listener has no limits.
         case unlimited
         /// For no client yet: the PROXY header that names it has not arrived.
         case unassigned
-        /// Not at all: it is over a limit, and open only until it has been answered 503.
+        /// Not at all: it exceeds a limit, and is open only until it has been answered 503.
         case rejected
     }
 

@@ -4,8 +4,8 @@ internal import CSocket
 struct ConnectionTransport {
     private var transport: any Transport
     private(set) var isEstablished = false
-    /// What it waits for when it has nothing to read, and when it cannot write. During the
-    /// handshake only the first is used.
+    /// The events that it waits for when it has nothing to read, and when it cannot write. During
+    /// the handshake only the first is used.
     private var receiveWaits = Readiness.readable
     private var sendWaits = Readiness.writable
     /// Begins when the PROXY header was read, which is not encrypted.
@@ -29,11 +29,12 @@ struct ConnectionTransport {
     /// Whether what is sent now is encrypted.
     var isEncrypted: Bool { transport.isEncrypted }
 
-    /// Whether the PROXY header has to be read by ``receiveHeader(_:)`` and `beginTLS` be called.
+    /// Whether the PROXY header has to be read by ``receiveHeader(_:)``, and then `beginTLS` has to
+    /// be called.
     var isBeforeTLS: Bool { nextTLS != nil }
 
-    /// Reads from the start of the stream what belongs to the PROXY header.
-    /// - Parameter body: returns how many of the bytes it takes. The others are left in the socket.
+    /// Reads the bytes of the PROXY header from the start of the stream.
+    /// - Parameter body: returns how many of the bytes it takes. The others stay in the socket.
     func receiveHeader(_ body: (UnsafeRawBufferPointer) -> Int) -> TransferResult {
         guard let (plain, _) = nextTLS else { return .end }
         return withUnsafeTemporaryAllocation(

@@ -25,14 +25,14 @@ public enum ListenAddress: Hashable, Sendable, CustomStringConvertible {
     }
 }
 
-/// The file of a unix socket, and who may connect to it: whoever may write to the file.
+/// The file of a unix socket. Every user who may write to the file may connect.
 public struct SocketFile: Hashable, Sendable {
     /// What `sockaddr_un` has room for.
     public static let maxPathBytes = 107
 
     public let path: String
     public let mode: UInt32
-    /// The user and the group that the file is given to; nil for those of the process.
+    /// The owner and the group of the file; nil for those of the process.
     public let owner: UInt32?
     public let group: UInt32?
 
@@ -44,7 +44,7 @@ public struct SocketFile: Hashable, Sendable {
     }
 }
 
-/// One address that a server listens on, and what it serves there.
+/// One address that a server listens on, and its service.
 public struct Listener: Sendable {
     public enum Service: Sendable {
         case http(HTTPService)

@@ -28,7 +28,7 @@ final class ListeningSocket: Sendable {
 
     func close() { socket.close() }
 
-    /// The address of a client that has none: whoever connects to a unix socket is on this machine.
+    /// The address of a client that has none: clients of a unix socket are on this machine.
     var peerWithoutAddress: SocketAddress? {
         if case .unix = address { SocketAddress(.loopback, port: 0) } else { nil }
     }

@@ -3,8 +3,8 @@ internal import Glibc
 internal import Networking
 internal import Scheduling
 
-/// One serial queue with its connections. It waits for their events in epoll, and serves in one
-/// turn whatever is ready; the jobs of the queue run between turns.
+/// One serial queue with its connections. It waits for their events in epoll and serves all ready
+/// connections in one turn. The jobs of the queue run between turns.
 actor Loop {
     nonisolated let executor: LoopExecutor
     nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
@@ -18,7 +18,7 @@ actor Loop {
     private(set) var isDraining = false
     /// And idle connections are closed.
     private(set) var isStopping = false
-    /// Its connections count in it what they read and send.
+    /// Its connections count here the bytes that they read and send.
     var counts: RequestCounts
 
     private var isRunning = false
@@ -32,7 +32,7 @@ actor Loop {
     private var lastID: UInt64
     private var drainWaiters: [CheckedContinuation<Void, Never>] = []
 
-    /// Connections over a limit that are open until they have read their 503, at most.
+    /// The most connections beyond a limit that are open until they have read their 503.
     private static let maxRejectedConnections = 64
 
     /// - Parameters:
@@ -162,15 +162,15 @@ actor Loop {
         acceptor = Acceptor(sockets: sockets, loops: loops, on: self)
     }
 
-    /// What is accepted from now on is for other services, by the listener.
+    /// Connections that are accepted from now on get other services, by their listener.
     func acceptFor(_ services: [Listener.Service]) { acceptor?.serve(services) }
 
-    /// The next requests of open connections are for other services, by their listener.
+    /// The next requests of open connections get other services, by their listener.
     func serve(_ services: [Listener.Service]) {
         for connection in connections.values { connection.serve(services) }
     }
 
-    /// Does nothing, when everything before it is done.
+    /// An empty job: when it runs, everything before it is done.
     func takeTurn() {}
 
     /// Connections that the kernel has completed already are still served, unless another process
@@ -199,7 +199,7 @@ actor Loop {
 
     // MARK: Events
 
-    /// Waits for events and serves them until there are jobs, and goes on after those.
+    /// Waits for events and serves them until there are jobs, and continues after those.
     private func serve() {
         while isRunning {
             serveReady()

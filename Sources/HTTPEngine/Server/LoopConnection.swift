@@ -1,11 +1,11 @@
-/// A connection as its loop sees it, whatever it speaks. Confined to the loop: every method that
-/// does something takes the loop as its isolation.
+/// A connection for its loop, of any protocol. Confined to the loop: every method that does
+/// something takes the loop as its isolation.
 ///
 /// When it closes, it calls ``Loop/forget(_:)``, once, and then closes its descriptor.
 protocol LoopConnection: AnyObject {
     /// Identifies it on its loop, until it closes.
     var descriptor: Int32 { get }
-    /// What it serves is another one of these from now on, by its listener.
+    /// From now on it gets another one of these services, by its listener.
     func serve(_ services: [Listener.Service])
     /// Begins to serve.
     func open(on loop: isolated Loop)
@@ -13,10 +13,10 @@ protocol LoopConnection: AnyObject {
     func ready(_ events: UInt32, on loop: isolated Loop)
     /// Checks the deadlines, and gives back empty buffers.
     func tick(on loop: isolated Loop)
-    /// The server stops: closes as soon as what has arrived is answered.
+    /// The server stops: closes as soon as the requests that have arrived are answered.
     func drain(on loop: isolated Loop)
     /// Closes at once.
     func abort(on loop: isolated Loop)
-    /// Gives back its place among the connections that are counted. Called by ``Loop/forget(_:)``.
+    /// Releases its place among the counted connections. Called by ``Loop/forget(_:)``.
     func release(on loop: isolated Loop)
 }

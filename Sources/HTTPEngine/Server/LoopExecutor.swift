@@ -6,8 +6,8 @@ internal import Synchronization
 /// Runs the jobs of a loop on a serial queue, and lets the loop wait for events on that queue: a
 /// job that is enqueued meanwhile ends the wait.
 ///
-/// The loop's thread waits in epoll itself, so an event costs one switch of threads. Behind a
-/// Dispatch source it would cost two, and calls to have the source watched again.
+/// The loop's thread waits in epoll itself, so an event costs one switch of threads. With a
+/// Dispatch source it would cost two, and further calls to watch the source again.
 final class LoopExecutor: SerialExecutor {
     let epoll: Int32
     /// An eventfd whose events end a wait.

@@ -38,7 +38,7 @@ final class NetstringConnection: LoopConnection {
         if session.wantsBytes {
             receive(on: loop)
         } else if events & (EPOLLERR.rawValue | EPOLLHUP.rawValue) != 0 {
-            // An event although nothing is read: the peer has closed both directions.
+            // An event while reading is off means that the peer has closed both directions.
             close(on: loop)
         }
         run(on: loop)
@@ -49,7 +49,7 @@ final class NetstringConnection: LoopConnection {
         session.releaseBuffers()
     }
 
-    /// Answers what has arrived already, and closes.
+    /// Answers the requests that have arrived, and closes.
     func drain(on loop: isolated Loop) {
         if session.wantsBytes { receive(on: loop) }
         session.endInput()

@@ -1,4 +1,4 @@
-/// What answers the netstrings of a listener, one reply for each.
+/// The service that answers the netstrings of a listener, with one reply for each.
 public struct NetstringService: Sendable {
     /// Bytes of a request, 1 to 100,000. A longer one is answered with `oversized`; one beyond
     /// 100,000 bytes closes its connection.
@@ -9,7 +9,7 @@ public struct NetstringService: Sendable {
     public let failed: [UInt8]
     /// The reply to a request, without its frame.
     public private(set) var answer: @Sendable ([UInt8]) async throws -> [UInt8]
-    /// Of the connections of this service; they do not count among those of HTTP.
+    /// The limiter of this service's connections, which do not count for HTTP.
     let limiter: ConnectionLimiter
 
     /// - Parameters:
@@ -28,7 +28,7 @@ public struct NetstringService: Sendable {
         limiter = ConnectionLimiter(limit: maxConnections, clientLimit: maxConnections)
     }
 
-    /// The same service with the answers of another one. Its connections go on to count.
+    /// The same service with the answers of another one. Its connections keep their counts.
     func answering(as other: NetstringService) -> NetstringService {
         var service = self
         service.answer = other.answer

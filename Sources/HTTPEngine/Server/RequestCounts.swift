@@ -1,9 +1,9 @@
 public import Scheduling
 
-/// What a loop has answered, read and sent since the start. It belongs to its loop: counting takes
-/// no lock, and shares no cache line with other loops.
+/// The requests, received bytes and sent bytes of a loop since the start. It belongs to its loop:
+/// counting takes no lock, and shares no cache line with other loops.
 ///
-/// Memory is bounded: a route answers with few statuses, and unknown methods are one.
+/// Memory is bounded: a route answers with few statuses, and all unknown methods count as one.
 struct RequestCounts: Sendable {
     private struct Series: Sendable {
         let method: Method
@@ -40,7 +40,8 @@ struct RequestCounts: Sendable {
     mutating func count(_ row: Int, _ method: Method?, status: Int, nanoseconds: Int) {
         rows[row].durations.record(nanoseconds)
         let method = method ?? Self.otherMethod
-        // First without a look at which methods are known: nearly all requests are counted here.
+        // The first attempt does not check whether the method is known, because nearly all requests
+        // are counted here.
         if increment(row, method, status) { return }
         let known = Self.knownMethods.contains(method) ? method : Self.otherMethod
         if increment(row, known, status) { return }
@@ -86,7 +87,7 @@ struct RequestCounts: Sendable {
     }
 }
 
-/// What a server has answered, read and sent since the start, for metrics.
+/// The requests, received bytes and sent bytes of a server since the start, for metrics.
 public struct ServerTraffic: Sendable {
     /// The requests of one route with one method and one status.
     public struct Requests: Equatable, Sendable {

@@ -1,6 +1,6 @@
 extension Router {
-    /// The response of a handler. Where it threw, the cause is reported, and the response is that
-    /// of the error, or the 500 of its API.
+    /// The response of a handler. If the handler threw, the cause is reported, and the response is
+    /// that of the error, or the 500 of its API.
     func response(
         to exchange: Exchange, _ result: Result<Response, any Error>, on loop: isolated Loop
     ) -> Response {

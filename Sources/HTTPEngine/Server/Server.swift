@@ -1,7 +1,7 @@
 internal import Glibc
 internal import Synchronization
 
-/// A system call that a server cannot do without has failed.
+/// A system call that a server needs has failed.
 public struct SocketError: Error, Hashable, Sendable, CustomStringConvertible {
     public let call: String
     /// The errno.

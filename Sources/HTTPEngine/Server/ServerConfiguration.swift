@@ -55,11 +55,11 @@ public struct ServerConfiguration: Sendable {
     public var drainGrace: Duration = .seconds(1)
     /// How long ``Server/drain()`` waits for requests in flight.
     public var drainDeadline: Duration = .seconds(30)
-    /// Header fields of every response, errors of the engine included, unless the response has one
-    /// of the same name.
+    /// Header fields of every response, including errors of the engine, unless the response has a
+    /// field of the same name.
     public var headers: [(name: String, value: String)] = []
-    /// More of them for responses that the client gets over TLS: of a listener with TLS, or of one
-    /// that is behind a proxy with TLS (``HTTPService/isBehindTLS``).
+    /// Additional fields for responses that the client gets over TLS: from a listener with TLS, or
+    /// from one behind a proxy with TLS (``HTTPService/isBehindTLS``).
     public var secureHeaders: [(name: String, value: String)] = []
     /// The `Retry-After` of the 503 for too many connections, in seconds.
     public var retryAfter = 1

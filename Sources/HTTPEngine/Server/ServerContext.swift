@@ -1,4 +1,4 @@
-/// What all loops of a server share. Immutable but for the counters.
+/// The data that all loops of a server share. Immutable except for the counters.
 struct ServerContext: Sendable {
     let configuration: ServerConfiguration
     let hooks: ServerHooks

@@ -2,7 +2,7 @@ internal import Synchronization
 
 /// Gauges and counters of a server at one moment, for metrics.
 public struct ServerStatistics: Sendable {
-    /// Why a connection or a request was rejected without a look at what it asks for.
+    /// Why a connection or a request was rejected before it was read.
     public enum Rejection: String, CaseIterable, Sendable {
         /// ``ServerConfiguration/maxConnections``, or that of a ``NetstringService``.
         case connectionLimit = "connection_limit"
@@ -56,8 +56,8 @@ final class RejectionCounter: Sendable {
     var counts: RejectionCounts { state.withLock { $0 } }
 }
 
-/// A number that one loop changes and everybody reads. Without a locked instruction, because it
-/// changes twice for each request.
+/// A number that one loop changes and all threads may read. It uses no locked instruction, because
+/// it changes twice for each request.
 final class LoopGauge: Sendable {
     private let number = Atomic<Int>(0)
 

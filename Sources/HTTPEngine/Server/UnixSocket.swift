@@ -3,8 +3,8 @@ internal import Glibc
 
 /// A unix socket that is bound, and its file.
 ///
-/// The file has its mode and owner before anybody can connect. One that a server left behind which
-/// has ended is replaced; any other file stays, and is an error.
+/// The file has its mode and owner before anybody can connect. The file of a server that has ended
+/// is replaced; any other file stays, and is an error.
 struct UnixSocket: Sendable {
     let descriptor: Int32
     private let path: String
@@ -45,7 +45,7 @@ struct UnixSocket: Sendable {
     private static func prepare(_ file: SocketFile) throws(SocketError) -> (dev_t, ino_t) {
         var status = stat()
         let unchanged = UInt32.max
-        // A confined process may not be allowed to give files away, not even to itself.
+        // A confined process may not be allowed to change owners, not even to its own user.
         let isKept = file.owner == nil && file.group == nil
         guard chmod(file.path, file.mode) == 0,
             isKept || chown(file.path, file.owner ?? unchanged, file.group ?? unchanged) == 0,

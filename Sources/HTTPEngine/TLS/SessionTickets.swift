@@ -20,15 +20,16 @@ public final class SessionTickets: Sendable {
                     name, iv, cipher, mac, isNew: isNew != 0,
                     isUsedOnce: SSL_version(session) == TLS1_3_VERSION)
         }
-        // Seconds: a ticket is of no use to a client when its key was dropped.
+        // In seconds. A ticket is useless after its key was dropped.
         SSL_CTX_set_timeout(context, Int(TicketKeys.period.nanoseconds / 1_000_000_000))
         // One is enough: a client that resumes gets the next one.
         SSL_CTX_set_num_tickets(context, 1)
     }
 
-    /// - Parameter isUsedOnce: the client gets the next ticket when it uses one. So nobody can
+    /// - Parameter isUsedOnce: the client gets a new ticket when it uses one. So nobody can
     ///   recognise it by its ticket (RFC 8446 §C.4), and the end of its handshake is acknowledged
-    ///   at once: a client with Nagle's algorithm would otherwise wait 40 ms for its first request.
+    ///   at once. Otherwise a client with Nagle's algorithm would wait 40 ms before its first
+    ///   request.
     /// - Returns: what OpenSSL expects: 1, 2 for a ticket that should be replaced, 0 for an unknown
     ///   one, -1 on failure.
     private func prepare(

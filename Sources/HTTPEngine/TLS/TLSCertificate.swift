@@ -22,7 +22,7 @@ public final class TLSCertificate: Sendable {
     /// - Parameters:
     ///   - certificatePEM: the certificate, followed by those of its issuers.
     ///   - keyPEM: its private key; may be the same file.
-    ///   - ocspDER: what is stapled to handshakes (RFC 6066 §8).
+    ///   - ocspDER: the response that is stapled to handshakes (RFC 6066 §8).
     public init(
         certificatePEM: [UInt8], keyPEM: [UInt8], ocspDER: [UInt8]? = nil
     ) throws(TLSError) {

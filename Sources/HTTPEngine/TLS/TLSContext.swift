@@ -4,8 +4,8 @@ internal import Cryptography
 internal import Synchronization
 
 /// What the TLS connections of a listener share: certificates, and TLS 1.2 and 1.3 with the suites
-/// and groups of Mozilla's "intermediate" configuration. Immutable; a listener changes to another
-/// one (``ListenerTLS``), and a connection keeps the one that it began with.
+/// and groups of Mozilla's "intermediate" configuration. Immutable. A listener can change to
+/// another context (``ListenerTLS``); a connection keeps its context.
 ///
 /// The suites with finite-field DHE are left out: every client with TLS 1.2 knows elliptic curves,
 /// and a client could make the server compute the expensive ones.
@@ -98,8 +98,8 @@ public final class TLSContext: Sendable {
             setGroups(context), SSL_CTX_set_max_early_data(context, 0) == 1
         else { throw .last }
         SSL_CTX_ctrl(context, SSL_CTRL_SET_SESS_CACHE_MODE, Int(SSL_SESS_CACHE_OFF), nil)
-        // What waits to be sent may move, because responses are appended to it. Buffers are freed
-        // while nothing is on its way.
+        // Waiting output may move in memory, because responses are appended to it. Buffers are
+        // freed while there is no data.
         SSL_CTX_ctrl(
             context, SSL_CTRL_MODE,
             Int(
@@ -118,8 +118,8 @@ public final class TLSContext: Sendable {
         }
     }
 
-    /// ALPN (RFC 7301). A client that offers other protocols only is rejected, so that nobody can
-    /// send the requests of one to a server of another.
+    /// ALPN (RFC 7301). A client that offers only other protocols is rejected, so that requests of
+    /// one protocol cannot be sent to a server of another.
     private static func selectProtocol(_ context: OpaquePointer) {
         SSL_CTX_set_alpn_select_cb(
             context,

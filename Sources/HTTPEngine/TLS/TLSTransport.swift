@@ -3,17 +3,17 @@ internal import Glibc
 
 /// TLS over TCP, as a server.
 ///
-/// Nothing is left in OpenSSL's buffers when a call has returned: it does not read ahead, and takes
-/// from the socket one record at a time, all of which fits into what ``Connection`` reads at once.
-/// So epoll knows of everything that can be read.
+/// OpenSSL's buffers are empty when a call has returned: OpenSSL does not read ahead and reads one
+/// record at a time, which fits into the buffer of ``Connection``. So epoll reports all data that
+/// can be read.
 struct TLSTransport: Transport {
     private enum State {
         case handshake
         case open
-        /// Bytes go to and from the socket as they are: nothing more is sent, and what arrives is
-        /// dropped; or the client does not speak TLS.
+        /// Bytes are not encrypted. Either nothing more is sent and input is dropped, or the client
+        /// does not use TLS.
         case plain
-        /// OpenSSL must not be called again but to free the session.
+        /// OpenSSL must not be called again, except to free the session.
         case failed
     }
 
@@ -68,7 +68,7 @@ struct TLSTransport: Transport {
         return count > 0 ? .bytes(Int(count)) : stopped(count)
     }
 
-    /// Sends close_notify, so that the client knows that nothing was cut off.
+    /// Sends close_notify, so that the client knows that the stream is complete.
     mutating func endOutput() {
         shutDownSession()
         state = .plain
@@ -89,8 +89,8 @@ struct TLSTransport: Transport {
         ERR_clear_error()
     }
 
-    /// Why a call has transferred nothing. The end of the stream without close_notify is a failure:
-    /// anybody on the way can cause it.
+    /// Why a call has transferred nothing. The end of the stream without close_notify is a failure,
+    /// because an attacker on the network can cause it.
     private mutating func stopped(_ result: Int32) -> TransferResult {
         switch SSL_get_error(session, result) {
         case SSL_ERROR_WANT_READ: return .wouldBlock(until: .readable)

@@ -2,8 +2,8 @@ internal import Cryptography
 
 /// The keys of session tickets (RFC 5077, RFC 8446 §4.6.1). No clock: the time is an argument.
 ///
-/// Guarantees: a key encrypts tickets for one period, and decrypts them for one more. After that
-/// nobody can read a recorded handshake with it. Keys are in memory only, so every server has its
+/// Guarantees: a key encrypts tickets for one period, and decrypts them for one more. After that it
+/// cannot decrypt a recorded handshake any more. Keys are in memory only, so every server has its
 /// own.
 struct TicketKeys {
     struct Key {
@@ -36,7 +36,7 @@ struct TicketKeys {
         return current
     }
 
-    /// The key of a ticket; nil for one that was dropped, or was never ours.
+    /// The key of a ticket; nil if the key was dropped, or is from another server.
     mutating func find(
         _ name: UnsafeBufferPointer<UInt8>, at now: MonotonicTime
     ) -> (key: Key, isNewest: Bool)? {

@@ -1,4 +1,4 @@
-/// Reads the body of one request (RFC 9112 §6.3, §7.1) from a buffer that grows behind it.
+/// Reads the body of one request (RFC 9112 §6.3, §7.1) from a buffer to which bytes are appended.
 ///
 /// Guarantees: never keeps more than `limit` bytes. Chunk extensions and trailers are limited and
 /// dropped. The result does not depend on how the bytes were split.

@@ -1,7 +1,7 @@
-/// Reads the head of one request, line by line, from a buffer that grows behind it.
+/// Reads the head of one request, line by line, from a buffer to which bytes are appended.
 ///
-/// Guarantees: the result does not depend on how the bytes were split. No byte is searched twice
-/// for the end of a line, so that the cost of single bytes is not quadratic.
+/// Guarantees: The result does not depend on how the bytes were split. No byte is searched twice
+/// for the end of a line, so single bytes do not cause quadratic cost.
 struct HeadReader {
     enum Progress {
         case needMore

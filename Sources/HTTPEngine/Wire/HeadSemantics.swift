@@ -4,7 +4,7 @@
 struct HeadSemantics {
     private(set) var hosts = 0
     private(set) var expectsContinue = false
-    /// nil also where there is more than one.
+    /// nil also if there is more than one.
     private(set) var trace: TraceContext?
     private var hasTrace = false
     private var contentLength: Int?

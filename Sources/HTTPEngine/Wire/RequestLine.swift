@@ -31,8 +31,8 @@ struct RequestLine {
         self.target = target.relative(to: range.lowerBound)
     }
 
-    /// Reads what can be read of a line that is invalid or incomplete: the method, and the target
-    /// up to its end or to the end of the line. `nil` without a method and a space after it.
+    /// Reads parts of an invalid or incomplete line: the method, and the target up to its end or to
+    /// the end of the line. `nil` without a method and a space after it.
     init?(legibleIn bytes: [UInt8], _ range: Range<Int>) {
         let parts = bytes[range].split(
             separator: UInt8(ascii: " "), maxSplits: 2, omittingEmptySubsequences: false)

@@ -1,7 +1,7 @@
 /// A response has a header that is not valid, for example because it contains a line end.
 public struct InvalidHeader: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The name where the value is not valid, nil where the name is not. Never the value, which may
-    /// be a secret.
+    /// The name if the value is invalid; nil if the name is invalid. Never the value, which may be
+    /// a secret.
     public let name: String?
 
     public var description: String {
@@ -13,7 +13,7 @@ public struct InvalidHeader: Error, Hashable, Sendable, CustomStringConvertible 
 ///
 /// Guarantees: writes exactly one response, or nothing when it throws.
 struct ResponseEncoder {
-    /// What the engine decides about a response.
+    /// The parts of a response that the engine decides.
     struct Frame {
         let id: RequestID
         let date: [UInt8]

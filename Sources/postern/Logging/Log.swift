@@ -77,8 +77,8 @@ struct Log: Sendable {
         writer.append(line.finish(), isEvent: true)
     }
 
-    /// Logs one line for security events that were combined. - Parameter count: the number of
-    /// - Parameter events.
+    /// Logs one line for security events that were combined.
+    /// - Parameter count: the number of events.
     func security(_ event: SecurityEvent, count: Int) {
         var line = LogLine(
             format, time: SystemClock.now(), level: "notice", message: "security event")

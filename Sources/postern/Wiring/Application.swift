@@ -96,8 +96,8 @@ struct Application: Sendable {
     }
 
     /// The same application with other settings. Only reloadable settings may differ
-    /// (``Setting/isReloadable``). Requests in flight continue with the present application. -
-    /// Throws: why the new settings cannot be used; then nothing has changed.
+    /// (``Setting/isReloadable``). Requests in flight continue with the present application.
+    /// - Throws: why the new settings cannot be used; then nothing has changed.
     func applying(_ config: Config) async throws -> Application {
         let servicesSettings = try ServicesAPI.Settings(
             config.services, isServed: config.servesServices)

@@ -51,8 +51,8 @@ struct ListenPlace {
         proxyProtocol = listener.proxyProtocol
     }
 
-    /// The listeners, a public one first. - Parameter inherited: sockets that replace the addresses
-    /// - Parameter in the configuration.
+    /// The listeners, a public one first.
+    /// - Parameter inherited: sockets that replace the addresses in the configuration.
     /// - Throws: ``ServicesListenerError``, ``InheritedSocketCountError``.
     static func all(
         _ config: Config, _ inherited: InheritedSockets = InheritedSockets()

@@ -48,8 +48,8 @@ final class RunningService: Sendable {
     var fixtures: TestFixtures? { listeners.fixtures(of: application) }
 
     /// Continues with other settings and with the certificates that are in the files now. Only
-    /// reloadable settings may differ (``Setting/isReloadable``). Called by one task at a time. -
-    /// Throws: why something cannot be used; then nothing has changed.
+    /// reloadable settings may differ (``Setting/isReloadable``). Called by one task at a time.
+    /// - Throws: why something cannot be used; then nothing has changed.
     func apply(_ config: Config) async throws {
         // All files, such as secrets, are read before anything changes.
         let next = try await application.applying(config)
