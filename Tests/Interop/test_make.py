@@ -6,6 +6,8 @@ import re
 import shutil
 import subprocess
 
+import pytest
+
 ROOT = pathlib.Path(__file__).parents[2]
 
 
@@ -58,3 +60,91 @@ def test_packages_that_cannot_be_installed_are_listed(tmp_path):
     result = make("packages", PATH=path)
     assert result.returncode != 0
     assert "apt-get update && apt-get install libscrypt-dev\n" in result.stderr
+
+
+# What installs a package with a unit, its alias, an instance and an init script, and asks whether services may start.
+APT_GET = """
+[ "$1" = install ] || exit 0
+cd "$DPKG_ROOT"
+for unit in new.service new@.service; do echo >lib/systemd/system/$unit; done
+mkdir -p etc/systemd/system/timers.target.wants
+ln -sf /lib/systemd/system/new.service etc/systemd/system/multi-user.target.wants/new.service
+ln -sf /lib/systemd/system/new.service etc/systemd/system/alias.service
+ln -sf /lib/systemd/system/new@.service etc/systemd/system/timers.target.wants/new@1.service
+ln -sf /lib/systemd/system/old.service etc/systemd/system/timers.target.wants/old.service
+ln -sf /dev/null etc/systemd/system/masked.service
+echo >etc/init.d/new
+ln -sf ../init.d/new etc/rc2.d/S01new
+for service in old.service old old@1.service new.service new new@1.service; do
+    code=0
+    usr/sbin/policy-rc.d $service start || code=$?
+    echo $service $code >>asked
+done
+"""
+ENABLED = [
+    "etc/rc2.d/S01old", "etc/systemd/system/masked.service",
+    "etc/systemd/system/multi-user.target.wants/old.service", "etc/systemd/system/timers.target.wants/old.service"]
+
+
+@pytest.fixture
+def system(tmp_path):
+    """The root of a system with one service, which is enabled, and a policy that lets it start."""
+    root = tmp_path / "root"
+    for folder in ["var/lib/dpkg", "lib/systemd/system", "etc/systemd/system/multi-user.target.wants", "etc/init.d",
+                   "etc/rc2.d", "usr/sbin"]:
+        (root / folder).mkdir(parents=True)
+    for file in ["lib/systemd/system/old.service", "lib/systemd/system/old@.service", "etc/init.d/old"]:
+        (root / file).touch()
+    (root / "etc/rc2.d/S01old").symlink_to("../init.d/old")
+    (root / "etc/systemd/system/multi-user.target.wants/old.service").symlink_to("/lib/systemd/system/old.service")
+    (root / "usr/sbin/policy-rc.d").write_text("#!/bin/sh\nexit 104\n")
+    (root / "usr/sbin/policy-rc.d").chmod(0o755)
+    return root
+
+
+def links(root):
+    return sorted(str(path.relative_to(root)) for path in root.rglob("*") if path.is_symlink())
+
+
+def install(system, end):
+    """Runs the install step with a stub of apt-get, which ends as `end` says."""
+    stubs = system.parent / "stubs"
+    stubs.mkdir(exist_ok=True)
+    disable = 'for link in "$DPKG_ROOT"/etc/rc?.d/S??$1; do mv "$link" "${link%/*}/K01$1"; done; echo "$@" >>"$DPKG_ROOT/asked"'
+    path = tools(stubs, **{
+        "id": "echo 0", "dpkg-query": "exit 1", "apt-get": APT_GET + end, "update-rc.d": disable})
+    return subprocess.run(
+        [ROOT / ".ci/install-packages", "new"], text=True, capture_output=True, timeout=60, stdin=subprocess.DEVNULL,
+        env={**os.environ, "PATH": f"{path}:{os.environ['PATH']}", "DPKG_ROOT": str(system)})
+
+
+@pytest.mark.parametrize("end, code", [("", 0), ("exit 100", 100), ("kill -TERM $PPID", 143), ("kill -INT $PPID", 130)])
+def test_new_services_are_not_enabled_and_others_stay_as_they_are(system, end, code):
+    policy = system / "usr/sbin/policy-rc.d"
+    before = policy.read_text()
+    result = install(system, end)
+    assert result.returncode == code, result.stderr
+    assert links(system) == ["etc/rc2.d/K01new", *ENABLED]
+    assert (system / "asked").read_text().splitlines() == [
+        "old.service 104", "old 104", "old@1.service 104", "new.service 101", "new 101", "new@1.service 101",
+        "new disable"]
+    assert policy.read_text() == before
+    assert sorted(os.listdir(policy.parent)) == ["policy-rc.d"]
+    assert not (system / "etc/systemd/system/new.service").exists()
+
+
+def test_the_policy_of_a_run_that_was_killed_is_not_kept(system):
+    policy = system / "usr/sbin/policy-rc.d"
+    before = policy.read_text()
+    assert install(system, "kill -KILL $PPID").returncode == -9
+    assert policy.read_text() != before
+    assert install(system, "").returncode == 0
+    assert policy.read_text() == before
+
+
+def test_no_policy_is_left_where_there_was_none(system):
+    policy = system / "usr/sbin/policy-rc.d"
+    policy.unlink()
+    assert install(system, "").returncode == 0
+    assert "new.service 101" in (system / "asked").read_text()
+    assert os.listdir(policy.parent) == []

@@ -53,6 +53,7 @@ def mirrors():
 @pytest.fixture(scope="session")
 def base(tmp_path_factory):
     if not BASE.exists():
+        BASE.parent.mkdir(exist_ok=True)
         url = next(url for url, suite, _ in mirrors() if suite == CODENAME)
         folder = tmp_path_factory.mktemp("base") / "root"
         done("debootstrap", "--variant=minbase", CODENAME, folder, url)
