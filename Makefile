@@ -1,7 +1,7 @@
-# Everyday commands. Each one installs the packages that it needs, if they are missing.
+# Everyday commands. Each one installs the packages that it needs, if they are missing. Services among them are not enabled.
 
 .DEFAULT_GOAL := help
-.PHONY: help run test tsan asan coverage bench lint format build release fuzz soak clean
+.PHONY: help run test fresh tsan asan coverage bench lint format build release fuzz soak clean
 .PHONY: install uninstall deb sbom test-package test-dependent reproducible
 .PHONY: swift packages test-tools postgres browser proxies mailservers operations packaging
 
@@ -30,6 +30,10 @@ ifdef CI
 test: SWIFT_FLAGS += -debug-info-format none -Xswiftc -whole-module-optimization -Xswiftc -num-threads -Xswiftc 2 \
 	-Xswiftc -no-emit-module-separately-wmo
 endif
+
+fresh: swift ## `make run` and `make test` in a new Debian that has only git, make and Swift (as root; twenty minutes)
+	@.ci/install-packages debootstrap git
+	.ci/fresh $(ARGS)
 
 tsan: swift packages postgres ## Swift tests under the thread sanitizer
 	.ci/with-postgres .ci/tsan $(SWIFT_FLAGS)
