@@ -61,7 +61,7 @@ def test_a_backup_overwrites_nothing(start, tmp_path):
     start("--data", str(data))
     copy.write_text("mine")
     refused = run("backup", copy, *words(data), directory=tmp_path)
-    assert refused.returncode == 1 and "overwrites nothing" in refused.stderr
+    assert refused.returncode == 1 and "is not overwritten" in refused.stderr
     assert copy.read_text() == "mine"
     nowhere = run("backup", tmp_path / "none" / "copy.db", *words(data), directory=tmp_path)
     assert nowhere.returncode == 1

@@ -310,7 +310,8 @@ def test_fetches_are_counted_by_result(start, tmp_path, host, authority):
     assert scrape.value(fetches, purpose="login", result="fetched") == 1
     assert scrape.value(fetches) == 3
     assert scrape.value("postern_logins_total", kind="hash_login", result="succeeded") == 1
-    assert scrape.value("postern_pool_wait_seconds_count", pool="login_fetch") == 1
+    # One for each address of localhost that was tried. The host listens on 127.0.0.1 alone.
+    assert scrape.value("postern_pool_wait_seconds_count", pool="login_fetch") in (1, 2)
 
 
 def test_the_process_is_the_one_that_serves(listening):

@@ -35,7 +35,8 @@ def test_testssl_finds_nothing(tmp_path):
         server.stop()
     with report.open(newline="") as rows:
         rows = list(csv.DictReader(rows))
-    found = {row["id"]: row["finding"] for row in rows}
+    # A warning is about the machine, such as a missing library, or about a check that could not be made.
+    found = {row["id"]: row["finding"] for row in rows if row["severity"] != "WARN"}
     assert FINDINGS <= found.keys(), result.stdout + result.stderr
     assert found["TLS1_3"].startswith("offered") and found["TLS1_1"] == "not offered"
-    assert [row for row in rows if row["severity"] not in ("OK", "INFO") and row["id"] != "RC4"] == []
+    assert [row for row in rows if row["severity"] not in ("OK", "INFO", "WARN") and row["id"] != "RC4"] == []

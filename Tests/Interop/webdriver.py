@@ -20,15 +20,16 @@ class WebDriverError(Exception):
     """An error of the driver."""
 
 
+class PortTaken(Exception):
+    """The driver takes a free port of ::1, and then needs the same port of 127.0.0.1."""
+
+
 class Browser:
     """One window. Sizes are the page's, in CSS pixels."""
 
     def __init__(self, directory, *flags):
-        self.driver = subprocess.Popen(
-            ["chromedriver", "--port=0"], cwd=directory, stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        self.url = f"http://127.0.0.1:{self._start(directory)}/session"
         try:
-            self.url = f"http://127.0.0.1:{self._port()}/session"
             # Containers have no user namespaces to sandbox in, and a /dev/shm that is too small.
             arguments = ["--headless=new", "--no-sandbox", "--disable-dev-shm-usage",
                          "--disable-gpu", f"--user-data-dir={directory}/profile", *flags]
@@ -40,12 +41,26 @@ class Browser:
             self._end()
             raise
 
+    def _start(self, directory):
+        for attempts_left in reversed(range(10)):
+            self.driver = subprocess.Popen(
+                ["chromedriver", "--port=0"], cwd=directory, stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+            try:
+                return self._port()
+            except BaseException as fault:
+                self._end()
+                if not isinstance(fault, PortTaken) or not attempts_left:
+                    raise
+
     def _port(self):
         said, deadline = b"", time.monotonic() + 30
         pipe = self.driver.stdout.fileno()
         while not (match := STARTED.search(said)):
             readable, _, _ = select.select([pipe], [], [], max(0, deadline - time.monotonic()))
             piece = os.read(pipe, 4096) if readable else b""
+            if not piece and b"IPv4 port not available" in said:
+                raise PortTaken(said)
             assert piece, f"the driver did not start; it said {said!r}"
             said += piece
         return int(match[1])

@@ -1,8 +1,7 @@
 // postern: the program.
 //
-// Owns the commands, the configuration and the assembly of the modules into a server. It also gives
-// the modules what they need from the system: clock, random numbers, signals, files and the log. It
-// contains no rules about accounts, challenges or tokens.
+// Owns the commands, the doctor, the log, the metrics, and the assembly of the modules into a server.
+// It never decides about accounts, challenges or tokens: the modules have these rules.
 
 internal import AgentClient
 internal import ArgumentParser
