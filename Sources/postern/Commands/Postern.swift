@@ -1,7 +1,7 @@
 // postern: the program.
 //
-// Owns the commands, the doctor, the log, the metrics, and the assembly of the modules into a server.
-// It never decides about accounts, challenges or tokens: the modules have these rules.
+// Owns the commands, the doctor, the log, the metrics, and the assembly of the modules into a
+// server. It never decides about accounts, challenges or tokens: the modules have these rules.
 
 internal import AgentClient
 internal import ArgumentParser
