@@ -35,15 +35,18 @@ def mirrors():
 
 
 class Debian:
-    """A copy of the base. Each command sees /dev and /proc of this machine, in a mount namespace of its own."""
+    """A copy of the base. Each command sees /dev of this machine and /proc, in a mount namespace of its own."""
 
     def __init__(self, root, base):
+        # Whether commands see /proc. Where images are made, it may not be mounted.
+        self.has_proc = True
         root.mkdir()
         done("tar", "--extract", "--file", base, "--directory", root)
         self.root = root
 
     def command(self, *words, user="root"):
-        mounts = 'mount --bind /dev "$1/dev" && mount -t proc proc "$1/proc" && shift && exec chroot "$@"'
+        proc = 'mount -t proc proc "$1/proc" && ' if self.has_proc else ""
+        mounts = f'mount --bind /dev "$1/dev" && {proc}shift && exec chroot "$@"'
         return ["unshare", "--mount", "sh", "-c", mounts, "sh", str(self.root), f"--userspec={user}", str(self.root), *words]
 
     def run(self, *words, user="root"):

@@ -50,6 +50,17 @@ def test_it_is_installed_configured_upgraded_removed_and_purged(debian, packages
     assert "postern" in (debian.root / "etc/passwd").read_text()
 
 
+def test_it_is_installed_where_proc_is_not_mounted(debian, packages):
+    debian.has_proc = False
+    debian.install(packages[0])
+    state = (debian.root / "var/lib/postern").stat()
+    found = re.search("^postern:[^:]*:([0-9]+):([0-9]+):", (debian.root / "etc/passwd").read_text(), re.M)
+    assert (state.st_uid, state.st_gid, state.st_mode & 0o777) == (int(found[1]), int(found[2]), 0o700)
+    debian.has_proc = True
+    (debian.root / "etc/postern/postern.toml").write_text(SETTINGS)
+    assert debian.answers()
+
+
 def test_the_service_is_started_restarted_and_stopped(debian, packages):
     """With a systemctl that notes what it is asked, because no systemd runs here."""
     package, newer = packages
