@@ -94,8 +94,8 @@ deb: $(BINARY) packaging ## Build .build/postern_VERSION_ARCHITECTURE.deb for th
 sbom: $(BINARY) packaging ## Write .build/postern.cdx.json, the software bill of materials
 	@$(PACKAGING)sbom $(BINARY) >$(OUTPUT)/postern.cdx.json
 
-test-package: $(BINARY) packaging .venv/ready ## Test the Debian package in a small Debian that debootstrap makes (as root)
-	@.ci/install-packages debootstrap
+test-package: $(BINARY) packaging .venv/ready ## Test the Debian package in a small Debian, also booted with its systemd (as root)
+	@.ci/install-packages debootstrap systemd-container
 	BINARY='$(BINARY)' $(PYTHON) -m pytest Tests/Package
 
 test-dependent: swift packages ## Build and run a package that depends on this one by version

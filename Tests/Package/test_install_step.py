@@ -2,13 +2,13 @@
 
 import pytest
 
-from test_debian import ROOT, Debian, base  # noqa: F401
+from debian import ROOT, Debian
 
 ENABLED = "find /etc/systemd /etc/rc?.d -type l ! -name 'K*' | sort"
 
 
 @pytest.fixture
-def system(tmp_path, base):  # noqa: F811
+def system(tmp_path, base):
     system = Debian(tmp_path / "root", base)
     # Where services may start, and one is there that does at the next boot.
     (system.root / "usr/sbin/policy-rc.d").unlink()
