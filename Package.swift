@@ -231,8 +231,8 @@ if Context.environment["POSTERN_FUZZ"] != nil {
         .executableTarget(
             name: "Fuzz",
             dependencies: [
-                "postern", "AuthAPI", "Fetching", "AuthCore", "HTTPEngine", "Cryptography",
-                "Networking", "StrictJSON",
+                "Configuration", "AuthAPI", "Fetching", "AuthCore", "HTTPEngine", "Platform",
+                "Cryptography", "Networking", "StrictJSON",
             ],
             path: "Tests/Fuzz", exclude: ["run.sh", "http.dict", "seeds"],
             swiftSettings: settings))

@@ -1,4 +1,5 @@
-@testable import postern
+@testable import Configuration
+import Platform
 
 /// The text as a file of settings, and its lines `name=value` as variables of the environment: they
 /// are a configuration, or faults that say where they are. Not as a file with brackets: the TOML
@@ -25,8 +26,7 @@ func checkConfiguration(_ input: [UInt8]) {
 
 private func check(_ loader: ConfigLoader, lines: Int) {
     do throws(ConfigFaults) {
-        let loaded = try loader.load()
-        _ = loaded.startWarnings
+        _ = try loader.load()
     } catch {
         precondition(!error.faults.isEmpty)
         for fault in error.faults {

@@ -54,6 +54,18 @@ def test_a_node_starts_with_the_settings_of_an_example(environment, tmp_path):
     assert not (tmp_path / "data").exists()
 
 
+def test_a_server_starts_with_the_settings_of_the_compose_example(tmp_path):
+    one = yaml.safe_load((DEPLOY / "compose.yaml").read_text())["services"]["postern"]
+    settings = {
+        **IMAGE, **one["environment"], "POSTERN_STORAGE_DIRECTORY": str(tmp_path / "data"),
+        "POSTERN_SERVER_HOST": "127.0.0.1", "POSTERN_SERVER_DRAIN_DELAY": "0s"}
+    server = Postern(tmp_path, profile=None, **settings)
+    try:
+        assert requests.get(server.url + "/readyz", timeout=10).status_code == 200
+    finally:
+        server.stop()
+
+
 def probes():
     container = POD["containers"][0]
     return [container[name]["httpGet"]["path"] for name in ("livenessProbe", "readinessProbe")]
