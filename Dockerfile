@@ -23,6 +23,15 @@ RUN apt-get update --quiet=2 \
     && useradd --system --uid 8080 --home-dir /var/lib/postern --create-home postern
 COPY --from=build /installed/usr/local /usr/local
 
+# `make image` gives them; a build without them says so.
+ARG VERSION=unknown REVISION=unknown CREATED=1970-01-01T00:00:00Z
+LABEL org.opencontainers.image.title="Postern" \
+    org.opencontainers.image.description="Mail-auth server for agents, programs and people, and for mail stores" \
+    org.opencontainers.image.licenses="Apache-2.0" \
+    org.opencontainers.image.base.name="docker.io/library/debian:bookworm-slim" \
+    org.opencontainers.image.version="$VERSION" \
+    org.opencontainers.image.revision="$REVISION" \
+    org.opencontainers.image.created="$CREATED"
 # Environment, not flags: so `docker exec … postern account list` meets the same database.
 ENV POSTERN_PROFILE=production \
     POSTERN_SERVER_HOST=0.0.0.0 \

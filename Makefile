@@ -2,7 +2,7 @@
 
 .DEFAULT_GOAL := help
 .PHONY: help run test fresh tsan asan coverage bench lint format build release fuzz soak clean
-.PHONY: install uninstall deb sbom test-package test-dependent reproducible
+.PHONY: install uninstall deb sbom image test-image test-package test-dependent reproducible
 .PHONY: swift packages test-tools postgres browser proxies mailservers operations packaging
 
 # The same flags everywhere, because SwiftPM builds again when they change. SwiftPM needs the index to find tests; without
@@ -96,7 +96,18 @@ sbom: $(BINARY) packaging ## Write .build/postern.cdx.json, the software bill of
 
 test-package: $(BINARY) packaging .venv/ready ## Test the Debian package in a small Debian, also booted with its systemd (as root)
 	@.ci/install-packages debootstrap systemd-container
-	BINARY='$(BINARY)' $(PYTHON) -m pytest Tests/Package
+	BINARY='$(BINARY)' $(PYTHON) -m pytest --ignore Tests/Package/test_image.py Tests/Package
+
+# What builds the container image, with the arguments of `docker build`.
+IMAGE_BUILDER ?= docker build
+image: ## Build the container image `postern` (IMAGE_BUILDER="docker build")
+	$(IMAGE_BUILDER) --tag postern --build-arg REVISION=$(shell git rev-parse HEAD) \
+		--build-arg VERSION=$(shell sed -n 's/.* version = "\(.*\)"/\1/p' Sources/Platform/Process.swift) \
+		--build-arg CREATED=$(shell date --utc --date @$(SOURCE_DATE_EPOCH) +%Y-%m-%dT%H:%M:%SZ) .
+
+test-image: swift .venv/ready ## Build the container image with buildah, without a registry, and test it (as root; ten minutes)
+	@.ci/install-packages debootstrap buildah
+	$(PYTHON) -m pytest Tests/Package/test_image.py
 
 test-dependent: swift packages ## Build and run a package that depends on this one by version
 	Tests/Dependent/run.sh

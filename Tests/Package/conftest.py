@@ -8,7 +8,6 @@ import pytest
 
 from debian import CODENAME, ROOT, Debian, done, mirrors
 
-BINARY = pathlib.Path(os.environ["BINARY"]).resolve()
 BASE = ROOT / f".build/debian-{CODENAME}.tar"
 
 
@@ -39,10 +38,11 @@ def debian(base, tmp_path):
 @pytest.fixture(scope="session")
 def packages(tmp_path_factory):
     """The package, and the same as a later version whose defaults are others."""
+    binary = pathlib.Path(os.environ["BINARY"]).resolve()
     folder = tmp_path_factory.mktemp("packages")
     # How the packages are compressed is not tested.
     quick = {**os.environ, "DPKG_DEB_COMPRESSOR_TYPE": "gzip", "DPKG_DEB_COMPRESSOR_LEVEL": "1"}
-    done("make", "--no-print-directory", "deb", f"BINARY={BINARY}", f"OUTPUT={folder}", cwd=ROOT, env=quick)
+    done("make", "--no-print-directory", "deb", f"BINARY={binary}", f"OUTPUT={folder}", cwd=ROOT, env=quick)
     package = next(folder.glob("*.deb"))
     done("dpkg-deb", "--raw-extract", package, folder / "parts")
     control = folder / "parts/DEBIAN/control"
