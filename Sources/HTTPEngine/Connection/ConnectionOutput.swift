@@ -68,6 +68,14 @@ struct ConnectionOutput {
         try ResponseEncoder.encode(response, frame, into: &buffer)
     }
 
+    /// Appends a piece of the body of the current response.
+    /// - Returns: its length in bytes, with the frame of the piece.
+    mutating func write(piece: [UInt8], _ frame: ResponseEncoder.Frame) -> Int {
+        let before = buffer.count
+        ResponseEncoder.appendPiece(piece, frame, to: &buffer)
+        return buffer.count - before
+    }
+
     /// Appends bytes that are not a final response.
     mutating func write(_ bytes: [UInt8]) { buffer += bytes }
 

@@ -7,6 +7,10 @@ public struct Response: Sendable {
     public var status: Status
     public var headers: [(String, String)]
     public var body: [UInt8]
+    /// More of the body, which is sent piece by piece as it comes (RFC 9112 §7.1). It is cancelled
+    /// when the client goes away or the server stops. A client that reads more slowly than
+    /// ``ServerConfiguration/outboxBytes`` allows is disconnected, so pieces should be small.
+    public var stream: AsyncStream<[UInt8]>?
 
     public init(status: Status, headers: [(String, String)] = [], body: [UInt8] = []) {
         self.status = status

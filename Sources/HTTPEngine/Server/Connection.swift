@@ -15,7 +15,9 @@ final class Connection: LoopConnection {
     private var output: ConnectionOutput
     private var phase: ConnectionPhase
     private var charge: BufferCharge
+    /// Runs the handler of the current request, and then sends the stream of its response.
     private var handler: Task<Void, Never>?
+    private var isStreaming = false
     private var isRunning = false
     /// A request was answered 503 because the buffer budget was used up.
     private var isOverBudget = false
@@ -72,6 +74,7 @@ final class Connection: LoopConnection {
 
     /// Answers the requests that have arrived, and closes soon.
     func drain(on loop: isolated Loop) {
+        if isStreaming { handler?.cancel() }
         ready(0, on: loop)
         perform(phase.drain(output, at: loop.now), on: loop)
     }
@@ -234,7 +237,9 @@ extension Connection {
         if phase.isReadingRequest, !input.isBetweenRequests {
             reject(.malformed(.truncated), on: loop)
         }
-        perform(phase.peerEnded(output, at: loop.now), on: loop)
+        // Nobody may read the rest of a stream, which need not have an end.
+        perform(
+            isStreaming ? phase.close() : phase.peerEnded(output, at: loop.now), on: loop)
     }
 
     /// The PROXY header has named the client. From here on the connection counts for that client.
@@ -316,7 +321,8 @@ extension Connection {
                 let result = await route.run(request)
                 self.finish(exchange, result, on: loop)
             }
-            handler = output.isAnswering ? started : nil
+            // It may have come to an end, or to a stream with a task of its own.
+            if output.isAnswering, !isStreaming { handler = started }
         }
     }
 
@@ -325,36 +331,48 @@ extension Connection {
         _ exchange: Exchange, _ result: Result<Response, any Error>, on loop: isolated Loop
     ) {
         handler = nil
-        output.finish()
-        loop.requestsInFlight.decrement()
         let now = loop.refresh()
         guard phase.closing != .closed else {
             let status = input.router.unsentStatus(of: exchange, result, on: loop)
-            return loop.record(exchange, status, bytes: 0)
+            return complete(exchange, status, bytes: 0, on: loop)
         }
+        let response = input.router.response(to: exchange, result, on: loop)
         let clientKeeps = exchange.head?.keepsAlive ?? false
-        let keepsAlive = clientKeeps && !exchange.closesConnection && !loop.isDraining
-        let (status, bytes) = write(
-            input.router.response(to: exchange, result, on: loop), for: exchange,
-            keepsAlive: keepsAlive, on: loop)
-        if !keepsAlive {
+        let frame = ResponseEncoder.Frame(
+            id: exchange.id, date: loop.date.bytes, isHead: exchange.head?.method == .head,
+            minorVersion: exchange.head?.minorVersion ?? 1,
+            keepsAlive: clientKeeps && !exchange.closesConnection && !loop.isDraining
+                && !(response.stream != nil && exchange.head?.minorVersion == 0),
+            common: loop.context.commonFields(
+                isSecure: transport.isEncrypted || input.isBehindTLS))
+        let (status, bytes) = write(response, frame, for: exchange, on: loop)
+        if !frame.keepsAlive {
             output.dropQueue()
             phase.endInput(lingers: clientKeeps || exchange.closesConnection)
         }
         phase.answered(at: now)
-        loop.record(exchange, status, bytes: bytes)
+        if let stream = response.stream, status == response.status, !status.forbidsContent,
+            !frame.isHead
+        {
+            return send(stream, frame, of: exchange, (status, bytes), on: loop)
+        }
+        complete(exchange, status, bytes: bytes, on: loop)
         run(on: loop)
+    }
+
+    private func complete(
+        _ exchange: Exchange, _ status: Status, bytes: Int, on loop: isolated Loop
+    ) {
+        output.finish()
+        loop.requestsInFlight.decrement()
+        loop.record(exchange, status, bytes: bytes)
     }
 
     /// A response with an invalid header becomes the 500 of its API, or else an empty 500.
     private func write(
-        _ response: Response, for exchange: Exchange, keepsAlive: Bool, on loop: isolated Loop
+        _ response: Response, _ frame: ResponseEncoder.Frame, for exchange: Exchange,
+        on loop: isolated Loop
     ) -> (Status, Int) {
-        let frame = ResponseEncoder.Frame(
-            id: exchange.id, date: loop.date.bytes, isHead: exchange.head?.method == .head,
-            minorVersion: exchange.head?.minorVersion ?? 1, keepsAlive: keepsAlive,
-            common: loop.context.commonFields(
-                isSecure: transport.isEncrypted || input.isBehindTLS))
         do throws(InvalidHeader) {
             return (response.status, try output.write(response, frame))
         } catch {
@@ -365,6 +383,40 @@ extension Connection {
             let bytes = (try? output.write(rendered, frame)) ?? (try? output.write(empty, frame))
             return (.internalServerError, bytes ?? 0)
         }
+    }
+
+    /// Sends the pieces of a response as they come.
+    /// - Parameter begun: the status, and the bytes that are written already.
+    private func send(
+        _ stream: AsyncStream<[UInt8]>, _ frame: ResponseEncoder.Frame, of exchange: Exchange,
+        _ begun: (status: Status, bytes: Int), on loop: isolated Loop
+    ) {
+        isStreaming = true
+        run(on: loop)
+        let started = Task.immediate {
+            var bytes = begun.bytes
+            // Not begun where the connection has closed with the head, because then nothing would
+            // cancel this task.
+            var pieces = phase.closing == .closed ? nil : stream.makeAsyncIterator()
+            while let piece = await pieces?.next(isolation: loop), phase.closing != .closed {
+                bytes += output.write(piece: piece, frame)
+                _ = loop.refresh()
+                run(on: loop)
+                if output.isFull { perform(phase.close(), on: loop) }
+            }
+            isStreaming = false
+            handler = nil
+            if phase.closing != .closed {
+                let end = ResponseEncoder.endOfStream(frame)
+                output.write(end)
+                bytes += end.count
+                if loop.isDraining { phase.endInput(lingers: true) }
+            }
+            complete(exchange, begun.status, bytes: bytes, on: loop)
+            run(on: loop)
+        }
+        handler = isStreaming ? started : nil
+        if loop.isDraining { handler?.cancel() }
     }
 
     /// Sends as many bytes as the transport accepts. The rest waits until the transport is ready.

@@ -44,11 +44,7 @@ struct ResponseEncoder {
         for field in frame.common where !field.isSet(in: response) {
             buffer.append(contentsOf: field.line)
         }
-        if !response.status.forbidsContent {
-            append("Content-Length: ", to: &buffer)
-            append(String(response.body.count), to: &buffer)
-            append("\r\n", to: &buffer)
-        }
+        appendFraming(of: response, frame, to: &buffer)
         append("Date: ", to: &buffer)
         buffer.append(contentsOf: frame.date)
         append("\r\nX-Request-Id: ", to: &buffer)
@@ -60,9 +56,45 @@ struct ResponseEncoder {
         }
         append("\r\n\r\n", to: &buffer)
         if !frame.isHead, !response.status.forbidsContent {
-            buffer.append(contentsOf: response.body)
+            if response.stream != nil {
+                appendPiece(response.body, frame, to: &buffer)
+            } else {
+                buffer.append(contentsOf: response.body)
+            }
         }
         return buffer.count - before
+    }
+
+    /// The end of a body whose length was not known.
+    static func endOfStream(_ frame: Frame) -> [UInt8] {
+        frame.minorVersion == 0 ? [] : Array("0\r\n\r\n".utf8)
+    }
+
+    /// Appends a piece of such a body: a chunk (RFC 9112 §7.1), or the bare bytes for HTTP/1.0.
+    static func appendPiece(_ piece: [UInt8], _ frame: Frame, to buffer: inout [UInt8]) {
+        // A chunk of no bytes would end the body.
+        guard !piece.isEmpty else { return }
+        if frame.minorVersion > 0 {
+            append(String(piece.count, radix: 16), to: &buffer)
+            append("\r\n", to: &buffer)
+        }
+        buffer.append(contentsOf: piece)
+        if frame.minorVersion > 0 { append("\r\n", to: &buffer) }
+    }
+
+    /// The field that says where the body ends. Without one it ends with the connection, which is
+    /// all that HTTP/1.0 knows for a body of unknown length.
+    private static func appendFraming(
+        of response: Response, _ frame: Frame, to buffer: inout [UInt8]
+    ) {
+        guard !response.status.forbidsContent else { return }
+        if response.stream == nil {
+            append("Content-Length: ", to: &buffer)
+            append(String(response.body.count), to: &buffer)
+            append("\r\n", to: &buffer)
+        } else if frame.minorVersion > 0 {
+            append("Transfer-Encoding: chunked\r\n", to: &buffer)
+        }
     }
 
     /// Checks every header.

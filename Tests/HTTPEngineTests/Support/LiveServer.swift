@@ -12,6 +12,8 @@ struct LiveServer: Sendable {
     /// The handlers of `/gate` wait for it.
     let gate = Latch()
     let cancelled = Latch()
+    /// The pieces of the response to `/stream`, which opens `cancelled` when it is cancelled.
+    let pieces: AsyncStream<[UInt8]>.Continuation
     let records = Records()
     /// Every error record as it is reported, for a test to wait for.
     let errors: AsyncStream<ErrorRecord>
@@ -50,8 +52,18 @@ struct LiveServer: Sendable {
         let renderer: ErrorRenderer = { error, _ in
             .text("error \(error.status.code)\n", status: error.status)
         }
+        let (pieces, source) = AsyncStream.makeStream(of: [UInt8].self)
+        self.pieces = source
+        source.onTermination = { [cancelled] in if case .cancelled = $0 { cancelled.open() } }
         let routes = RouteGroup(
-            prefixes: ["/"], errors: renderer, routes: LiveServer.routes(arrivals, gate, cancelled))
+            prefixes: ["/"], errors: renderer,
+            routes: LiveServer.routes(arrivals, gate, cancelled) + [
+                Route(.get, "/stream") { _ in
+                    var response = Response.text("first\n")
+                    response.stream = pieces
+                    return response
+                }
+            ])
         let records = records
         let (stream, continuation) = AsyncStream.makeStream(of: ErrorRecord.self)
         self.errors = stream
