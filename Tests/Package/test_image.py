@@ -8,7 +8,6 @@ import json
 import pathlib
 import re
 import shutil
-import signal
 import socket
 import subprocess
 import time
@@ -139,8 +138,10 @@ class Container:
     def server(self):
         """The process of the server, below the one that was started."""
         pid = self.process.pid
-        while not pathlib.Path(f"/proc/{pid}/exe").readlink().name == "postern":
-            pid = int(pathlib.Path(f"/proc/{pid}/task/{pid}/children").read_text().split()[0])
+        while pathlib.Path(f"/proc/{pid}/exe").readlink().name != "postern":
+            # Any thread may have made the child.
+            pid = next(child for threads in pathlib.Path(f"/proc/{pid}/task").glob("*/children")
+                       for child in threads.read_text().split())
         return pathlib.Path(f"/proc/{pid}")
 
     def stop(self):
@@ -164,8 +165,7 @@ def container(image, tmp_path):
     yield make
     for one in made:
         if one.process and one.process.poll() is None:
-            one.server().joinpath("exe").exists() and subprocess.run(["kill", "-KILL", one.server().name])
-            one.process.communicate(timeout=60)
+            one.stop()
 
 
 def test_it_serves_as_its_own_user_and_ends_with_the_stop_signal(container):
@@ -209,7 +209,7 @@ def test_no_tool_and_no_source_is_inside(image):
     found = {path.name for path in root.glob("usr/**/bin/*")} & tools
     assert not found
     assert not (root / "postern").exists()
-    assert not [path for pattern in ["*.swift", "*.h", "*.o", "Makefile", ".git"] for path in root.glob(f"usr/**/{pattern}")]
+    assert not [path for pattern in ["*.swift", "*.swiftmodule", "*.h", "*.o", ".git"] for path in root.glob(f"usr/**/{pattern}")]
     image("rm", container)
 
 
