@@ -105,7 +105,7 @@ image: ## Build the container image `postern` (IMAGE_BUILDER="docker build")
 		--build-arg VERSION=$(shell sed -n 's/.* version = "\(.*\)"/\1/p' Sources/Platform/Process.swift) \
 		--build-arg CREATED=$(shell date --utc --date @$(SOURCE_DATE_EPOCH) +%Y-%m-%dT%H:%M:%SZ) .
 
-test-image: swift .venv/ready ## Build the container image with buildah, without a registry, and test it (as root; ten minutes)
+test-image: swift .venv/ready ## Build the container image with buildah, without a registry, and test it (as root; six minutes)
 	@.ci/install-packages debootstrap buildah
 	$(PYTHON) -m pytest Tests/Package/test_image.py
 
