@@ -107,7 +107,7 @@ image: ## Build the container image `postern` (IMAGE_BUILDER="docker build")
 
 test-image: swift .venv/ready ## Build the container image with buildah, without a registry, and test it (as root; six minutes)
 	@.ci/install-packages debootstrap buildah
-	$(PYTHON) -m pytest Tests/Package/test_image.py
+	$(PYTHON) -m pytest -rP Tests/Package/test_image.py
 
 test-dependent: swift packages ## Build and run a package that depends on this one by version
 	Tests/Dependent/run.sh

@@ -33,7 +33,8 @@ SETTINGS = {
 
 class Buildah:
     def __init__(self, folder):
-        self.folder = folder
+        # The commit of the image.
+        self.revision = done("git", "rev-parse", "HEAD", cwd=ROOT).strip()
         self.command = ["buildah", "--storage-driver", "vfs", "--root", str(folder / "storage"), "--runroot", str(folder / "run")]
 
     def __call__(self, *words, **options):
@@ -219,7 +220,7 @@ def test_labels_say_what_it_is(image):
     assert labels[prefix + "title"] == "Postern" and labels[prefix + "description"]
     assert labels[prefix + "licenses"] == "Apache-2.0"
     assert labels[prefix + "base.name"].endswith("/" + BASE)
-    assert labels[prefix + "revision"] == done("git", "rev-parse", "HEAD", cwd=ROOT).strip()
+    assert labels[prefix + "revision"] == image.revision
     assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", labels[prefix + "created"])
     container = image("from", "--pull-never", "postern")
     version = image("run", "--isolation", "chroot", container, "--", "postern", "--version").splitlines()[0]
