@@ -1,5 +1,6 @@
-@testable import Configuration
 import Platform
+
+@testable import Configuration
 
 /// The text as a file of settings, and its lines `name=value` as variables of the environment: they
 /// are a configuration, or faults that say where they are. Not as a file with brackets: the TOML
