@@ -99,6 +99,7 @@ let package = Package(
         .target(
             name: "Cryptography", dependencies: ["COpenSSL", "CArgon2", "CScrypt", "CScryptLanes"],
             swiftSettings: settings),
+        .target(name: "JMAP", dependencies: ["StrictJSON"], swiftSettings: settings),
         .target(name: "StrictJSON", swiftSettings: settings),
         .target(name: "Scheduling", dependencies: ["Networking"], swiftSettings: settings),
         .target(name: "Networking", swiftSettings: settings),
@@ -119,6 +120,8 @@ let package = Package(
         .testTarget(
             name: "NetworkingTests", dependencies: ["Networking", "TestPrimitives"],
             swiftSettings: settings),
+        .testTarget(
+            name: "JMAPTests", dependencies: ["JMAP", "StrictJSON"], swiftSettings: settings),
         .testTarget(
             name: "StrictJSONTests", dependencies: ["StrictJSON", "TestPrimitives"],
             swiftSettings: settings),

@@ -78,7 +78,7 @@ struct JSONReader {
             let start = index
             let name = try memberName()
             if isTaken(name, by: members, &names) { throw error(.duplicateName, at: start) }
-            members.append(JSONObject.Member(name: name, value: try value()))
+            members.append(JSONObject.Member(name, try value()))
         } while try hasAnother(before: UInt8(ascii: "}"))
         return JSONObject(members: members)
     }

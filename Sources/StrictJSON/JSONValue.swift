@@ -57,11 +57,17 @@ public struct JSONObject: Sendable, Equatable {
     public struct Member: Sendable, Equatable {
         public let name: String
         public let value: JSONValue
+
+        public init(_ name: String, _ value: JSONValue) {
+            self.name = name
+            self.value = value
+        }
     }
 
     public let members: [Member]
 
-    init(members: [Member]) {
+    /// - Parameter members: no name twice, which is not checked.
+    public init(members: [Member]) {
         self.members = members
     }
 
