@@ -8,11 +8,13 @@ public struct CallContext: Sendable {
     /// The id that an argument names, which may be the `#` and creation id of an earlier call.
     /// - Returns: `nil` if nothing was created with this creation id.
     public func id(_ text: String) -> String? {
-        guard text.utf8.first == UInt8(ascii: "#") else { return text }
-        return createdIDs[String(text.dropFirst())]
+        guard let creationID = text.afterNumberSign else { return text }
+        return createdIDs[creationID]
     }
 
-    public mutating func created(_ creationID: String, as id: String) { createdIDs[creationID] = id }
+    public mutating func created(_ creationID: String, as id: String) {
+        createdIDs[creationID] = id
+    }
 }
 
 /// A method: its arguments, with all references resolved, to the arguments of its responses.
@@ -102,8 +104,7 @@ public struct Dispatcher: Sendable {
         }
         var members: [JSONObject.Member] = []
         for member in arguments.members {
-            if member.name.utf8.first == UInt8(ascii: "#") {
-                let name = String(member.name.dropFirst())
+            if let name = member.name.afterNumberSign {
                 guard arguments[name] == nil else {
                     throw .invalidArguments("`\(name)` and `#\(name)` are both given.")
                 }
@@ -145,5 +146,14 @@ public struct Dispatcher: Sendable {
             return .object(JSONObject(members: members))
         default: return filter
         }
+    }
+}
+
+extension String {
+    /// The text after a `#` at the beginning; `nil` without one. By bytes, because a combining
+    /// character after it would be one `Character` with it.
+    fileprivate var afterNumberSign: String? {
+        guard utf8.first == UInt8(ascii: "#") else { return nil }
+        return String(Substring(utf8.dropFirst()))
     }
 }

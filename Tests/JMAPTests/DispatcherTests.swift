@@ -111,7 +111,8 @@ import Testing
     @Test func aFilterMayHaveTheReferenceThatTheDocumentedExampleSends() async throws {
         let answer = try await respond(
             ##"["echo",{"ids":["a"]},"q"],["echo",{"filter":{"operator":"AND","conditions":["##
-                + ##"{"inMailbox":{"resultOf":"q","name":"echo","path":"/ids/0"}},{"minSize":1}]}},"1"]"##)
+                + ##"{"inMailbox":{"resultOf":"q","name":"echo","path":"/ids/0"}},{"minSize":1}]}},"1"]"##
+        )
         #expect(
             answer.contains(
                 #"{"filter":{"operator":"AND","conditions":[{"inMailbox":"a"},{"minSize":1}]}}"#))
@@ -142,7 +143,8 @@ import Testing
         let members = (0..<65).map { #""a\#($0)":1"# }
         let answer = try await respond(#"["echo",{\#(members.joined(separator: ","))},"0"]"#)
         #expect(answer.contains(#"["error",{"type":"invalidArguments","#))
-        let fewer = try await respond(#"["echo",{\#(members.dropLast().joined(separator: ","))},"0"]"#)
+        let fewer = try await respond(
+            #"["echo",{\#(members.dropLast().joined(separator: ","))},"0"]"#)
         #expect(!fewer.contains("error"))
     }
 }
