@@ -99,6 +99,8 @@ let package = Package(
         .target(
             name: "Cryptography", dependencies: ["COpenSSL", "CArgon2", "CScrypt", "CScryptLanes"],
             swiftSettings: settings),
+        // Folders, messages and threads in memory, delivery, the SMTP session.
+        .target(name: "LocalMail", swiftSettings: settings),
         .target(name: "StrictJSON", swiftSettings: settings),
         .target(name: "Scheduling", dependencies: ["Networking"], swiftSettings: settings),
         .target(name: "Networking", swiftSettings: settings),
@@ -118,6 +120,9 @@ let package = Package(
             swiftSettings: settings),
         .testTarget(
             name: "NetworkingTests", dependencies: ["Networking", "TestPrimitives"],
+            swiftSettings: settings),
+        .testTarget(
+            name: "LocalMailTests", dependencies: ["LocalMail", "TestPrimitives"],
             swiftSettings: settings),
         .testTarget(
             name: "StrictJSONTests", dependencies: ["StrictJSON", "TestPrimitives"],

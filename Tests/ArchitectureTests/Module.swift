@@ -65,6 +65,7 @@ struct Module {
         Module(
             "Cryptography", ["COpenSSL", "CArgon2", "CScrypt", "CScryptLanes"],
             system: ["Glibc", "Synchronization"]),
+        Module("LocalMail", [], system: ["Synchronization"]),
         Module("StrictJSON", []),
         Module("Scheduling", ["Networking"], system: ["Dispatch", "Synchronization"]),
         Module("Networking", [], system: ["Glibc"]),
