@@ -87,7 +87,7 @@ public struct FolderQuery: Hashable, Sendable {
 
     public struct Sort: Hashable, Sendable {
         public enum Property: Hashable, Sendable {
-            case sortOrder, name, parentID
+            case sortOrder, name
         }
 
         public let property: Property

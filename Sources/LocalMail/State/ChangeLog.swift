@@ -66,7 +66,7 @@ struct ChangeLog {
         var net = NetChanges()
         var reached = state
         for entry in entries {
-            if let limit, net.order.count >= limit, net.kinds[entry.number] == nil {
+            if let limit, net.order.count >= max(1, limit), net.kinds[entry.number] == nil {
                 // The state before this entry may not be the one of the entry before: two updates
                 // were one.
                 reached = net.lastState
@@ -121,18 +121,5 @@ struct NetChanges {
 
     func ids(_ kind: ChangeLog.Kind, _ idKind: MailID.Kind) -> [String] {
         order.filter { kinds[$0] == kind }.map { MailID.text(idKind, $0) }
-    }
-}
-
-extension Array {
-    /// - Returns: the first index whose element, and all after it, are `isAfter`.
-    func partitionIndex(_ isAfter: (Element) -> Bool) -> Int {
-        var low = 0
-        var high = count
-        while low < high {
-            let middle = (low + high) / 2
-            if isAfter(self[middle]) { high = middle } else { low = middle + 1 }
-        }
-        return low
     }
 }

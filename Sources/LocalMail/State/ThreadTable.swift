@@ -10,6 +10,15 @@ struct ThreadTable {
         /// How many of its messages are in a folder.
         var folders: [(number: UInt64, count: Int)] = []
         var keys: [Int] = []
+
+        mutating func add(_ count: Int, to folder: UInt64) {
+            if let index = folders.firstIndex(where: { $0.number == folder }) {
+                folders[index].count += count
+                if folders[index].count == 0 { folders.remove(at: index) }
+            } else {
+                folders.append((folder, count))
+            }
+        }
     }
 
     /// By how much the counts of a folder change.
@@ -90,8 +99,7 @@ struct ThreadTable {
         for folder in after?.folders ?? [] { counted.add(1, to: folder) }
         let isUnread = counted.unread > 0
         var changes: [FolderChange] = []
-        for (folder, count) in old where !counted.folders.contains(where: { $0.number == folder }) {
-            assert(count > 0)
+        for (folder, _) in old where !counted.folders.contains(where: { $0.number == folder }) {
             changes.append(
                 FolderChange(folder: folder, threads: -1, unreadThreads: wasUnread ? -1 : 0))
         }
@@ -106,16 +114,5 @@ struct ThreadTable {
         threads[thread]?.folders = counted.folders
         threads[thread]?.unread = counted.unread
         return changes
-    }
-}
-
-extension ThreadTable.Thread {
-    fileprivate mutating func add(_ count: Int, to folder: UInt64) {
-        if let index = folders.firstIndex(where: { $0.number == folder }) {
-            folders[index].count += count
-            if folders[index].count == 0 { folders.remove(at: index) }
-        } else {
-            folders.append((folder, count))
-        }
     }
 }
