@@ -8,7 +8,9 @@ public struct SearchTerms: Hashable, Sendable {
     private let needles: [[UInt8]]
 
     public init(_ text: String) {
-        terms = Self.split(Array(text.lowercased().utf8)).map { String(decoding: $0, as: UTF8.self) }
+        terms = Self.split(Array(text.lowercased().utf8)).map {
+            String(decoding: $0, as: UTF8.self)
+        }
         needles = terms.map { Array($0.utf8) }
     }
 

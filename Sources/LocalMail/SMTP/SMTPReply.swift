@@ -1,5 +1,5 @@
 /// A reply of the server (RFC 5321 §4.2), with an enhanced status code (RFC 3463) where there is one.
-public struct SMTPReply: Hashable, Sendable {
+public struct SMTPReply: Error, Hashable, Sendable {
     public let code: Int
     public let status: String?
     /// At least one.
@@ -27,6 +27,15 @@ public struct SMTPReply: Hashable, Sendable {
     }
 
     static let delivered = SMTPReply(250, "2.0.0", "Delivered")
+
+    /// The reply to EHLO.
+    static func extensions(serverName: String, messageBytes: Int) -> SMTPReply {
+        let extensions = [
+            "PIPELINING", "SIZE \(messageBytes)", "8BITMIME", "SMTPUTF8", "CHUNKING",
+            "ENHANCEDSTATUSCODES", "AUTH PLAIN LOGIN", "HELP",
+        ]
+        return SMTPReply(250, nil, lines: [serverName] + extensions)
+    }
 
     /// The last line, without its end.
     public var text: String {

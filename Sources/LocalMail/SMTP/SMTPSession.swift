@@ -5,41 +5,12 @@
 /// ahead (RFC 2920). For the driver: bytes are read only while ``wantsInput`` is true, and
 /// ``timer`` says when to call ``timeOut()``.
 public struct SMTPSession: Sendable {
-    public enum Action: Hashable, Sendable {
-        case send([UInt8])
-        /// Wants ``Answer/signedIn(_:)``, ``Answer/wrongPassword`` or ``Answer/failed(_:)``.
-        case verify(name: String, password: String)
-        /// Whether the address is the account's own, or a sub-address of it. Wants
-        /// ``Answer/accepted`` or ``Answer/failed(_:)``.
-        case checkSender(String, MailAccount)
-        /// Wants ``Answer/accepted`` or ``Answer/failed(_:)``.
-        case checkRecipient(String)
-        /// Wants ``Answer/delivered(_:)`` or ``Answer/failed(_:)``.
-        case deliver(SMTPMessage)
-        case close
-    }
-
-    public enum Answer: Sendable {
-        case signedIn(MailAccount)
-        case wrongPassword
-        case accepted
-        case delivered([DeliveryResult])
-        case failed(DeliveryFailure)
-    }
-
-    /// A time limit: a new one begins whenever the number is another one.
-    public struct Timer: Hashable, Sendable {
-        public let number: Int
-        /// `nil` while the session waits for an answer of its driver.
-        public let limit: Duration?
-    }
-
     private enum Phase {
         case command
         case authentication(SMTPAuthentication)
         case data(SMTPDataReader)
         case chunk(left: Int, isLast: Bool, failure: SMTPReply?)
-        case asking(Action, isTold: Bool)
+        case asking(SMTPAction, isTold: Bool)
         case closed(isTold: Bool)
     }
 
@@ -72,11 +43,11 @@ public struct SMTPSession: Sendable {
         return input.count < SMTPLimits.bufferedBytes
     }
 
-    public var timer: Timer {
+    public var timer: SMTPTimer {
         switch phase {
-        case .command, .authentication: Timer(number: periods, limit: limits.commandTime)
-        case .data, .chunk: Timer(number: periods, limit: limits.dataTime)
-        case .asking, .closed: Timer(number: periods, limit: nil)
+        case .command, .authentication: SMTPTimer(number: periods, limit: limits.commandTime)
+        case .data, .chunk: SMTPTimer(number: periods, limit: limits.dataTime)
+        case .asking, .closed: SMTPTimer(number: periods, limit: nil)
         }
     }
 
@@ -86,7 +57,7 @@ public struct SMTPSession: Sendable {
     }
 
     /// - Returns: what to do now; `nil` when the session waits for bytes or an answer.
-    public mutating func next() -> Action? {
+    public mutating func next() -> SMTPAction? {
         while output.count < Self.outputBytes, step() {}
         if !output.isEmpty {
             defer { output = [] }
@@ -104,7 +75,7 @@ public struct SMTPSession: Sendable {
     }
 
     /// Answers the question that ``next()`` returned last.
-    public mutating func answer(_ answer: Answer) {
+    public mutating func answer(_ answer: SMTPAnswer) {
         guard case .asking(let question, isTold: true) = phase else {
             preconditionFailure("there is no question")
         }
@@ -148,8 +119,7 @@ public struct SMTPSession: Sendable {
     /// - Returns: `false` when it can do nothing before more bytes or an answer come.
     private mutating func step() -> Bool {
         switch phase {
-        case .command: return stepInCommand()
-        case .authentication(let exchange): return stepInAuthentication(exchange)
+        case .command, .authentication: return stepInLines()
         case .data(var reader):
             // Not copied while the reader appends to its message.
             phase = .command
@@ -164,11 +134,33 @@ public struct SMTPSession: Sendable {
         }
     }
 
-    private mutating func stepInCommand() -> Bool {
-        guard let line = nextLine() else { return false }
+    private mutating func stepInLines() -> Bool {
+        guard let line = lines.next(&input, limit: SMTPLimits.authenticationBytes) else {
+            return false
+        }
+        switch line {
+        case .complete(let bytes):
+            periods += 1
+            if case .authentication(var exchange) = phase {
+                let step = exchange.take(bytes[...])
+                perform(step, exchange)
+            } else {
+                perform(bytes)
+            }
+        case .bareLineEnd:
+            enter(.command)
+            reply(500, "5.5.2", "Lines must end with CRLF")
+        case .tooLong:
+            enter(.command)
+            reply(500, "5.5.6", "Line too long")
+        case .endless: end(421, "4.7.0", "Line too long")
+        }
+        return true
+    }
+
+    private mutating func perform(_ line: [UInt8]) {
         guard let command = SMTPCommand(parsing: line) else {
-            reply(500, "5.5.2", "Command not recognized")
-            return true
+            return reply(500, "5.5.2", "Command not recognized")
         }
         commands += 1
         if commands > limits.commands {
@@ -177,35 +169,6 @@ public struct SMTPSession: Sendable {
             reply(500, "5.5.6", "Line too long")
         } else {
             perform(command)
-        }
-        return true
-    }
-
-    private mutating func stepInAuthentication(_ exchange: SMTPAuthentication) -> Bool {
-        guard let line = nextLine() else { return false }
-        var exchange = exchange
-        let step = exchange.take(line[...])
-        perform(step, exchange)
-        return true
-    }
-
-    /// - Returns: `nil` until a valid line is complete. Replies to invalid ones.
-    private mutating func nextLine() -> [UInt8]? {
-        while true {
-            switch lines.next(&input, limit: SMTPLimits.authenticationBytes) {
-            case nil: return nil
-            case .complete(let line)?:
-                periods += 1
-                return line
-            case .bareLineEnd?:
-                enter(.command)
-                reply(500, "5.5.2", "Lines must end with CRLF")
-            case .tooLong?:
-                enter(.command)
-                reply(500, "5.5.6", "Line too long")
-            case .endless?: end(421, "4.7.0", "Line too long")
-            }
-            if case .closed = phase { return nil }
         }
     }
 
@@ -240,42 +203,25 @@ public struct SMTPSession: Sendable {
         transaction = nil
         isExtended = command.verb == .ehlo
         guard isExtended else { return reply(SMTPReply(250, nil, serverName)) }
-        let extensions = [
-            "PIPELINING", "SIZE \(limits.messageBytes)", "8BITMIME", "SMTPUTF8", "CHUNKING",
-            "ENHANCEDSTATUSCODES", "AUTH PLAIN LOGIN", "HELP",
-        ]
-        reply(SMTPReply(250, nil, lines: [serverName] + extensions))
+        reply(.extensions(serverName: serverName, messageBytes: limits.messageBytes))
     }
 
     private mutating func beginMail(_ command: SMTPCommand) {
         guard clientName != nil else { return reply(503, "5.5.1", "EHLO comes first") }
         guard transaction == nil else { return reply(503, "5.5.1", "MAIL came already") }
-        guard let path = command.path(after: "from:") else {
-            return reply(501, "5.1.7", "Syntax: MAIL FROM:<address>")
-        }
-        // Only EHLO offers parameters.
-        guard isExtended || path.rest.isEmpty else {
-            return reply(555, "5.5.4", "Parameters need EHLO")
-        }
-        let parameters: SMTPParameters
-        do throws(SMTPParameters.Failure) {
-            parameters = try SMTPParameters(parsing: path.rest, messageBytes: limits.messageBytes)
+        let new: SMTPTransaction
+        do throws(SMTPReply) {
+            new = try SMTPTransaction(
+                parsing: command, isExtended: isExtended, messageBytes: limits.messageBytes)
         } catch {
-            switch error {
-            case .syntax: return reply(501, "5.5.4", "Invalid parameter")
-            case .unknown: return reply(555, "5.5.4", "Unknown parameter")
-            case .tooLarge: return reply(SMTPReply(.messageTooLarge))
-            }
+            return reply(error)
         }
-        guard path.isASCII || parameters.isUTF8 else {
-            return reply(550, "5.6.7", "The address needs SMTPUTF8")
-        }
-        if let account, path.address.isEmpty {
+        if let account, new.mailFrom.isEmpty {
             return reply(553, "5.7.1", "The sender must be \(account.address)")
         }
-        transaction = SMTPTransaction(mailFrom: path.address, parameters: parameters)
+        transaction = new
         if let account {
-            enter(.asking(.checkSender(path.address, account), isTold: false))
+            enter(.asking(.checkSender(new.mailFrom, account), isTold: false))
         } else {
             reply(250, "2.1.0", "Sender accepted")
         }
@@ -285,17 +231,16 @@ public struct SMTPSession: Sendable {
         guard let transaction, transaction.chunks == nil else {
             return reply(503, "5.5.1", "MAIL comes first")
         }
-        guard let path = command.path(after: "to:"), !path.address.isEmpty else {
-            return reply(501, "5.1.3", "Syntax: RCPT TO:<address>")
-        }
-        guard path.rest.isEmpty else { return reply(555, "5.5.4", "Unknown parameter") }
-        guard path.isASCII || transaction.parameters.isUTF8 else {
-            return reply(553, "5.6.7", "The address needs SMTPUTF8")
+        let recipient: String
+        do throws(SMTPReply) {
+            recipient = try transaction.recipient(parsing: command)
+        } catch {
+            return reply(error)
         }
         guard transaction.recipients.count < limits.recipients else {
             return reply(452, "4.5.3", "Too many recipients")
         }
-        enter(.asking(.checkRecipient(path.address), isTold: false))
+        enter(.asking(.checkRecipient(recipient), isTold: false))
     }
 
     private mutating func beginData(_ command: SMTPCommand) {

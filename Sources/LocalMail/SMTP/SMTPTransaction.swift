@@ -8,9 +8,42 @@ struct SMTPTransaction {
     /// A chunk failed: the message cannot be completed any more (RFC 3030 §2).
     private(set) var isBroken = false
 
-    init(mailFrom: String, parameters: SMTPParameters) {
-        self.mailFrom = mailFrom
-        self.parameters = parameters
+    /// - Throws: the reply to a MAIL command that begins nothing.
+    init(
+        parsing command: SMTPCommand, isExtended: Bool, messageBytes: Int
+    ) throws(SMTPReply) {
+        guard let path = command.path(after: "from:") else {
+            throw SMTPReply(501, "5.1.7", "Syntax: MAIL FROM:<address>")
+        }
+        // Only EHLO offers parameters.
+        guard isExtended || path.rest.isEmpty else {
+            throw SMTPReply(555, "5.5.4", "Parameters need EHLO")
+        }
+        do throws(SMTPParameters.Failure) {
+            parameters = try SMTPParameters(parsing: path.rest, messageBytes: messageBytes)
+        } catch {
+            switch error {
+            case .syntax: throw SMTPReply(501, "5.5.4", "Invalid parameter")
+            case .unknown: throw SMTPReply(555, "5.5.4", "Unknown parameter")
+            case .tooLarge: throw SMTPReply(.messageTooLarge)
+            }
+        }
+        guard path.isASCII || parameters.isUTF8 else {
+            throw SMTPReply(550, "5.6.7", "The address needs SMTPUTF8")
+        }
+        mailFrom = path.address
+    }
+
+    /// - Returns: the address of a RCPT command.
+    func recipient(parsing command: SMTPCommand) throws(SMTPReply) -> String {
+        guard let path = command.path(after: "to:"), !path.address.isEmpty else {
+            throw SMTPReply(501, "5.1.3", "Syntax: RCPT TO:<address>")
+        }
+        guard path.rest.isEmpty else { throw SMTPReply(555, "5.5.4", "Unknown parameter") }
+        guard path.isASCII || parameters.isUTF8 else {
+            throw SMTPReply(553, "5.6.7", "The address needs SMTPUTF8")
+        }
+        return path.address
     }
 
     mutating func beginChunk() {

@@ -49,7 +49,8 @@ struct ThreadTable {
     }
 
     static func keys(of summary: MessageSummary) -> [Int] {
-        let ids = summary.messageIDs.prefix(1) + summary.inReplyTo.prefix(10)
+        let ids =
+            summary.messageIDs.prefix(1) + summary.inReplyTo.prefix(10)
             + summary.references.suffix(maximumIDs)
         guard !ids.isEmpty else { return [] }
         let subject = BaseSubject.withoutSpaces(summary.subject ?? "")
