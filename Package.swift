@@ -99,7 +99,9 @@ let package = Package(
         .target(
             name: "Cryptography", dependencies: ["COpenSSL", "CArgon2", "CScrypt", "CScryptLanes"],
             swiftSettings: settings),
-        .target(name: "JMAP", dependencies: ["StrictJSON"], swiftSettings: settings),
+        .target(name: "JMAP", dependencies: ["LocalMail", "StrictJSON"], swiftSettings: settings),
+        // Folders, messages and threads in memory, delivery, the SMTP session.
+        .target(name: "LocalMail", swiftSettings: settings),
         .target(name: "StrictJSON", swiftSettings: settings),
         .target(name: "Scheduling", dependencies: ["Networking"], swiftSettings: settings),
         .target(name: "Networking", swiftSettings: settings),
@@ -121,7 +123,11 @@ let package = Package(
             name: "NetworkingTests", dependencies: ["Networking", "TestPrimitives"],
             swiftSettings: settings),
         .testTarget(
-            name: "JMAPTests", dependencies: ["JMAP", "StrictJSON"], swiftSettings: settings),
+            name: "JMAPTests", dependencies: ["JMAP", "LocalMail", "StrictJSON"],
+            swiftSettings: settings),
+        .testTarget(
+            name: "LocalMailTests", dependencies: ["LocalMail", "TestPrimitives"],
+            swiftSettings: settings),
         .testTarget(
             name: "StrictJSONTests", dependencies: ["StrictJSON", "TestPrimitives"],
             swiftSettings: settings),

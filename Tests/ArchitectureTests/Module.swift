@@ -65,7 +65,8 @@ struct Module {
         Module(
             "Cryptography", ["COpenSSL", "CArgon2", "CScrypt", "CScryptLanes"],
             system: ["Glibc", "Synchronization"]),
-        Module("JMAP", ["StrictJSON"]),
+        Module("JMAP", ["LocalMail", "StrictJSON"]),
+        Module("LocalMail", [], system: ["Synchronization"]),
         Module("StrictJSON", []),
         Module("Scheduling", ["Networking"], system: ["Dispatch", "Synchronization"]),
         Module("Networking", [], system: ["Glibc"]),

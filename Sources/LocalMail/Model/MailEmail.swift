@@ -1,0 +1,67 @@
+/// A message in an account: what an Email of RFC 8621 §4.1.1 has besides its content.
+public struct MailEmail: Sendable {
+    public let id: String
+    public let blobID: String
+    public let threadID: String
+    public let folderIDs: [String]
+    /// In lower case, sorted.
+    public let keywords: [String]
+    public let receivedAt: MailInstant
+    /// Shared with everybody who has the same message.
+    public let content: MailContent
+
+    public var size: Int { content.bytes.count }
+}
+
+/// A Thread of RFC 8621 §3.
+public struct MailThread: Hashable, Sendable {
+    public let id: String
+    /// Oldest first.
+    public let emailIDs: [String]
+}
+
+/// An Identity of RFC 8621 §6. An account has one, which nobody changes.
+public struct MailIdentity: Hashable, Sendable {
+    public let id: String
+    public let email: String
+}
+
+/// Bytes that an account may read: those that it uploaded, or a message.
+public struct MailBlob: Sendable {
+    public let id: String
+    /// As the client named it.
+    public let type: String
+    public let bytes: [UInt8]
+}
+
+/// An EmailSubmission of RFC 8621 §7. All are final: nothing waits to be sent.
+public struct MailSubmission: Hashable, Sendable {
+    public let id: String
+    public let identityID: String
+    public let emailID: String
+    public let threadID: String
+    public let envelope: MailEnvelope
+    public let sentAt: MailInstant
+    public let deliveryStatus: [RecipientStatus]
+}
+
+public struct MailEnvelope: Hashable, Sendable {
+    public var mailFrom: String
+    public var recipients: [String]
+
+    public init(mailFrom: String, recipients: [String]) {
+        self.mailFrom = mailFrom
+        self.recipients = recipients
+    }
+}
+
+/// A DeliveryStatus of RFC 8621 §7.
+public struct RecipientStatus: Hashable, Sendable {
+    public enum Delivered: String, Sendable {
+        case queued, yes, no, unknown
+    }
+
+    public let address: String
+    public let smtpReply: String
+    public let delivered: Delivered
+}

@@ -1,0 +1,182 @@
+/// A filter whose ids, keywords and words were read once.
+struct CompiledFilter {
+    indirect enum Node {
+        /// Cheap ones first.
+        case all([Node])
+        case any([Node])
+        case not(Node)
+        case folder(UInt64?)
+        case otherFolder(Set<UInt64>)
+        case summary(@Sendable (StoredMessage) -> Bool)
+        case thread(ThreadRule)
+        /// The index of one of ``CompiledFilter/contents``.
+        case content(Int)
+
+        var isCheap: Bool {
+            switch self {
+            case .all(let nodes), .any(let nodes): nodes.allSatisfy(\.isCheap)
+            case .not(let node): node.isCheap
+            case .content: false
+            default: true
+            }
+        }
+    }
+
+    /// Whether all or some messages of a thread have a keyword.
+    struct ThreadRule: Hashable {
+        let keyword: String
+        let isAll: Bool
+    }
+
+    /// A condition that needs the bytes of the message.
+    enum Content: Hashable, Sendable {
+        case text(SearchTerms)
+        case body(SearchTerms)
+        case header(name: String, value: SearchTerms?)
+    }
+
+    private(set) var root: Node = .all([])
+    private(set) var contents: [Content] = []
+    /// Whether nothing that it looks at ever changes in a message.
+    private(set) var isImmutable = true
+    private(set) var looksAtThreads = false
+    private var conditions = 0
+    private let limits: MailLimits
+
+    init(_ filter: MailFilter?, limits: MailLimits) throws(MailQueryError) {
+        self.limits = limits
+        if let filter { root = try compile(filter, depth: 1) }
+    }
+
+    /// The folder that every match is in, if the filter says so.
+    var folder: UInt64? {
+        switch root {
+        case .folder(let number): number
+        case .all(let nodes):
+            nodes.lazy.compactMap { if case .folder(let number) = $0 { number } else { nil } }.first
+        default: nil
+        }
+    }
+
+    /// Whether it asks for ``folder`` and nothing else.
+    var isFolderOnly: Bool {
+        switch root {
+        case .folder: true
+        case .all(let nodes): nodes.count == 1 && folder != nil
+        default: false
+        }
+    }
+
+    var matchesAll: Bool {
+        if case .all(let nodes) = root { nodes.isEmpty } else { false }
+    }
+
+    private mutating func compile(
+        _ filter: MailFilter, depth: Int
+    ) throws(MailQueryError) -> Node {
+        guard depth <= limits.filterDepth else { throw .unsupportedFilter }
+        switch filter {
+        case .all(let filters): return .all(try compile(filters, depth))
+        case .any(let filters): return .any(try compile(filters, depth))
+        case .none(let filters): return .not(.any(try compile(filters, depth)))
+        case .condition(let condition):
+            conditions += 1
+            guard conditions <= limits.filterConditions else { throw .unsupportedFilter }
+            return compile(condition)
+        }
+    }
+
+    private mutating func compile(
+        _ filters: [MailFilter], _ depth: Int
+    ) throws(MailQueryError) -> [Node] {
+        var nodes: [Node] = []
+        for filter in filters { nodes.append(try compile(filter, depth: depth + 1)) }
+        return nodes.filter(\.isCheap) + nodes.filter { !$0.isCheap }
+    }
+
+    private mutating func compile(_ condition: MailCondition) -> Node {
+        switch condition {
+        case .inMailbox, .inMailboxOtherThan, .hasKeyword, .notKeyword,
+            .allInThreadHaveKeyword, .someInThreadHaveKeyword, .noneInThreadHaveKeyword:
+            isImmutable = false
+            return compileMutable(condition)
+        case .text(let text): return content(.text(SearchTerms(text)))
+        case .body(let text): return content(.body(SearchTerms(text)))
+        case .header(let name, let value):
+            return content(.header(name: name, value: value.map(SearchTerms.init)))
+        default: return .summary(Self.rule(condition))
+        }
+    }
+
+    private mutating func compileMutable(_ condition: MailCondition) -> Node {
+        switch condition {
+        case .inMailbox(let id): return .folder(MailID.number(.folder, id))
+        case .inMailboxOtherThan(let ids):
+            return .otherFolder(Set(ids.compactMap { MailID.number(.folder, $0) }))
+        case .allInThreadHaveKeyword(let keyword): return thread(keyword, isAll: true)
+        case .someInThreadHaveKeyword(let keyword): return thread(keyword, isAll: false)
+        case .noneInThreadHaveKeyword(let keyword): return .not(thread(keyword, isAll: false))
+        default: return .summary(Self.rule(condition))
+        }
+    }
+
+    private mutating func thread(_ keyword: String, isAll: Bool) -> Node {
+        looksAtThreads = true
+        return .thread(ThreadRule(keyword: Keyword.lowered(keyword), isAll: isAll))
+    }
+
+    private mutating func content(_ content: Content) -> Node {
+        contents.append(content)
+        return .content(contents.count - 1)
+    }
+
+    /// The conditions that the stored message itself answers.
+    private static func rule(_ condition: MailCondition) -> @Sendable (StoredMessage) -> Bool {
+        switch condition {
+        case .before(let time): { $0.receivedAt < time }
+        case .after(let time): { $0.receivedAt >= time }
+        case .minSize(let size): { $0.size >= size }
+        case .maxSize(let size): { $0.size < size }
+        case .hasAttachment(let has): { $0.content.summary.hasAttachment == has }
+        case .hasKeyword(let keyword): Self.has(keyword, true)
+        case .notKeyword(let keyword): Self.has(keyword, false)
+        case .from(let text): Self.addresses(text) { $0.from }
+        case .to(let text): Self.addresses(text) { $0.to }
+        case .cc(let text): Self.addresses(text) { $0.cc }
+        case .bcc(let text): Self.addresses(text) { $0.bcc }
+        case .subject(let text): Self.subject(text)
+        default: { _ in false }
+        }
+    }
+
+    private static func has(
+        _ keyword: String, _ has: Bool
+    ) -> @Sendable (StoredMessage) -> Bool {
+        let keyword = Keyword.lowered(keyword)
+        return { $0.has(keyword) == has }
+    }
+
+    private static func subject(_ text: String) -> @Sendable (StoredMessage) -> Bool {
+        let terms = SearchTerms(text)
+        return { terms.match($0.content.summary.subject ?? "") }
+    }
+
+    private static func addresses(
+        _ text: String, _ field: @escaping @Sendable (MessageSummary) -> [MailAddress]
+    ) -> @Sendable (StoredMessage) -> Bool {
+        let terms = SearchTerms(text)
+        return { terms.match(SearchTexts.of(field($0.content.summary))) }
+    }
+}
+
+enum SearchTexts {
+    static func of(_ addresses: [MailAddress]) -> [String] {
+        addresses.flatMap { [$0.name ?? "", $0.email] }
+    }
+
+    /// What a search for any text looks into besides the body.
+    static func of(_ summary: MessageSummary) -> [String] {
+        of(summary.from) + of(summary.to) + of(summary.cc) + of(summary.bcc)
+            + [summary.subject ?? ""]
+    }
+}

@@ -1,0 +1,31 @@
+/// What a session's driver must do.
+public enum SMTPAction: Hashable, Sendable {
+    case send([UInt8])
+    /// Wants ``SMTPAnswer/signedIn(_:)``, ``SMTPAnswer/wrongPassword`` or
+    /// ``SMTPAnswer/failed(_:)``.
+    case verify(name: String, password: String)
+    /// Whether the address is the account's own, or a sub-address of it. Wants
+    /// ``SMTPAnswer/accepted`` or ``SMTPAnswer/failed(_:)``.
+    case checkSender(String, MailAccount)
+    /// Wants ``SMTPAnswer/accepted`` or ``SMTPAnswer/failed(_:)``.
+    case checkRecipient(String)
+    /// Wants ``SMTPAnswer/delivered(_:)`` or ``SMTPAnswer/failed(_:)``.
+    case deliver(SMTPMessage)
+    case close
+}
+
+/// The answer to an action that asks something.
+public enum SMTPAnswer: Sendable {
+    case signedIn(MailAccount)
+    case wrongPassword
+    case accepted
+    case delivered([DeliveryResult])
+    case failed(DeliveryFailure)
+}
+
+/// A time limit of a session: a new one begins whenever the number is another one.
+public struct SMTPTimer: Hashable, Sendable {
+    public let number: Int
+    /// `nil` while the session waits for an answer of its driver.
+    public let limit: Duration?
+}
