@@ -1,52 +1,9 @@
-public import StrictJSON
-
-/// What the calls of one request share: the responses so far, and the ids of what they created.
-public struct CallContext: Sendable {
-    /// Creation ids without `#`, and the ids that the server gave (RFC 8620 §3.3).
-    public internal(set) var createdIDs: [String: String]
-
-    /// The id that an argument names, which may be the `#` and creation id of an earlier call.
-    /// - Returns: `nil` if nothing was created with this creation id.
-    public func id(_ text: String) -> String? {
-        guard let creationID = text.afterNumberSign else { return text }
-        return createdIDs[creationID]
-    }
-
-    public mutating func created(_ creationID: String, as id: String) {
-        createdIDs[creationID] = id
-    }
-}
-
-/// A method: its arguments, with all references resolved, to the arguments of its responses.
-public struct Method: Sendable {
-    public typealias Call =
-        @Sendable (JSONObject, inout CallContext) async throws(MethodError) -> [Response]
-
-    /// One response. Most methods have one, under their own name.
-    public struct Response: Sendable {
-        let name: String?
-        let arguments: JSONObject
-
-        /// - Parameter name: the name of the method that it is a response of, if not this one.
-        public init(_ arguments: JSONObject, of name: String? = nil) {
-            self.name = name
-            self.arguments = arguments
-        }
-    }
-
-    /// The capability that a request must name in `using`.
-    let capability: String
-    let call: Call
-
-    public init(capability: String, _ call: @escaping Call) {
-        self.capability = capability
-        self.call = call
-    }
-}
+public import LocalMail
+internal import StrictJSON
 
 /// Makes the calls of a request, one after the other.
 public struct Dispatcher: Sendable {
-    private let methods: [String: Method]
+    private let methods: [String: JMAPMethod]
     /// Arguments in which a nested reference object is resolved as well, though RFC 8620 has none:
     /// clients send them.
     private let nested: Set<String>
@@ -59,14 +16,23 @@ public struct Dispatcher: Sendable {
     /// - Parameters:
     ///   - methods: by name.
     ///   - nested: names of members below `filter` that may be references.
-    public init(methods: [String: Method], resolvingInFilters nested: Set<String> = []) {
+    /// Every method of this server.
+    public init() {
+        self.init(
+            methods: SmallMethods.all.merging(MailboxMethods.all) { first, _ in first },
+            resolvingInFilters: ["inMailbox"])
+    }
+
+    init(methods: [String: JMAPMethod], resolvingInFilters nested: Set<String> = []) {
         self.methods = methods
         self.nested = nested
     }
 
     /// The response object (RFC 8620 §3.4).
-    public func respond(to request: JMAPRequest, sessionState: String) async -> [UInt8] {
-        var context = CallContext(createdIDs: request.createdIDs ?? [:])
+    public func respond(
+        to request: JMAPRequest, for mail: AccountMail, sessionState: String
+    ) async -> [UInt8] {
+        var context = CallContext(mail: mail, createdIDs: request.createdIDs ?? [:])
         var responses: [Invocation] = []
         var budget = Self.referencedBytes
         for call in request.calls {
@@ -74,7 +40,7 @@ public struct Dispatcher: Sendable {
                 guard let method = methods[call.name], request.using.contains(method.capability)
                 else { throw .unknownMethod }
                 let arguments = try resolve(call.arguments, with: responses, &budget)
-                for response in try await method.call(arguments, &context) {
+                for response in try await method.call(Arguments(object: arguments), &context) {
                     responses.append(
                         Invocation(
                             response.name ?? call.name, response.arguments, callID: call.callID))
@@ -146,14 +112,5 @@ public struct Dispatcher: Sendable {
             return .object(JSONObject(members: members))
         default: return filter
         }
-    }
-}
-
-extension String {
-    /// The text after a `#` at the beginning; `nil` without one. By bytes, because a combining
-    /// character after it would be one `Character` with it.
-    fileprivate var afterNumberSign: String? {
-        guard utf8.first == UInt8(ascii: "#") else { return nil }
-        return String(Substring(utf8.dropFirst()))
     }
 }

@@ -1,0 +1,74 @@
+internal import StrictJSON
+
+/// Reads a FilterOperator or FilterCondition (RFC 8620 §5.5). JSON's own limit bounds the depth.
+struct FilterReader<Filter> {
+    enum Operator: String {
+        case and = "AND"
+        case or = "OR"
+        case not = "NOT"
+    }
+
+    let combine: (Operator, [Filter]) -> Filter
+    /// One member of a condition; all members must match.
+    let condition: (String, JSONValue) throws(MethodError) -> Filter
+
+    /// - Returns: `nil` without a filter.
+    func filter(_ arguments: Arguments) throws(MethodError) -> Filter? {
+        guard let value = arguments.object.present("filter") else { return nil }
+        return try filter(value)
+    }
+
+    private func filter(_ value: JSONValue) throws(MethodError) -> Filter {
+        guard let object = value.object else {
+            throw .invalidArguments("A filter must be an object.")
+        }
+        guard let name = object["operator"] else {
+            var conditions: [Filter] = []
+            for member in object.members {
+                conditions.append(try condition(member.name, member.value))
+            }
+            return conditions.count == 1 ? conditions[0] : combine(.and, conditions)
+        }
+        guard let `operator` = name.string.flatMap(Operator.init),
+            let values = object["conditions"]?.array, object.members.count == 2
+        else {
+            throw .invalidArguments(
+                "A filter with `operator` has AND, OR or NOT there, and an array `conditions`.")
+        }
+        var conditions: [Filter] = []
+        for value in values { conditions.append(try filter(value)) }
+        return combine(`operator`, conditions)
+    }
+}
+
+/// A Comparator (RFC 8620 §5.5).
+struct Comparator {
+    let property: String
+    let isAscending: Bool
+    let keyword: String?
+
+    /// All comparators of the call.
+    static func all(_ arguments: Arguments) throws(MethodError) -> [Comparator] {
+        guard let value = arguments.object.present("sort") else { return [] }
+        guard let values = value.array, values.count <= 16 else {
+            throw .invalidArguments("`sort` must be an array of at most 16 comparators.")
+        }
+        var comparators: [Comparator] = []
+        for value in values {
+            guard let object = value.object, let property = object["property"]?.string else {
+                throw .invalidArguments("A comparator must be an object with `property`.")
+            }
+            let comparator = Arguments(object: object)
+            let isAscending =
+                object["isAscending"] == nil ? true : try comparator.bool("isAscending")
+            let collation = try comparator.string("collation") ?? "i;ascii-casemap"
+            guard collation == "i;ascii-casemap" else { throw .unsupportedSort }
+            comparators.append(
+                Comparator(
+                    property: property,
+                    isAscending: isAscending,
+                    keyword: try comparator.string("keyword")))
+        }
+        return comparators
+    }
+}
