@@ -10,27 +10,24 @@ import Testing
     /// responses.
     private let dispatcher = Dispatcher(
         methods: [
-            "echo": Method(capability: core) { arguments, _ throws(MethodError) in
-                [.init(arguments)]
+            "echo": JMAPMethod(core) { arguments, _ throws(MethodError) in
+                [.init(arguments.object.members)]
             },
-            "make": Method(capability: core) { _, context throws(MethodError) in
+            "make": JMAPMethod(core) { _, context throws(MethodError) in
                 context.created("new", as: "M1")
-                return [.init(JSONObject(members: []))]
+                return [.init([])]
             },
-            "use": Method(capability: core) { arguments, context throws(MethodError) in
-                guard let id = arguments["id"]?.string.flatMap(context.id) else {
-                    throw .invalidArguments("no id")
-                }
-                return [.init(JSONObject(members: [.init("id", .string(id))]))]
+            "use": JMAPMethod(core) { arguments, context throws(MethodError) in
+                [.init([.init("id", .string(context.id(try arguments.requiredString("id"))))])]
             },
-            "two": Method(capability: core) { arguments, _ throws(MethodError) in
-                [.init(arguments), .init(arguments, of: "other")]
+            "two": JMAPMethod(core) { arguments, _ throws(MethodError) in
+                [.init(arguments.object.members), .init(arguments.object.members, of: "other")]
             },
             // One array of all arguments.
-            "join": Method(capability: core) { arguments, _ throws(MethodError) in
-                [.init(JSONObject(members: [.init("a", .array(arguments.members.map(\.value)))]))]
+            "join": JMAPMethod(core) { arguments, _ throws(MethodError) in
+                [.init([.init("a", .array(arguments.object.members.map(\.value)))])]
             },
-            "mail": Method(capability: "urn:ietf:params:jmap:mail") { _, _ throws(MethodError) in
+            "mail": JMAPMethod(Capability.mail) { _, _ throws(MethodError) in
                 []
             },
         ], resolvingInFilters: ["inMailbox"])
@@ -39,7 +36,8 @@ import Testing
         let body = #"{"using":["\#(Self.core)"],"methodCalls":[\#(calls)]\#(more)}"#
         let request = try JMAPRequest(
             Array(body.utf8), capabilities: [Self.core, "urn:ietf:params:jmap:mail"], maxCalls: 9)
-        let bytes = await dispatcher.respond(to: request, sessionState: "s")
+        let bytes = await dispatcher.respond(
+            to: request, for: MailSamples.mail(), sessionState: "s")
         return String(decoding: bytes, as: UTF8.self)
     }
 
@@ -61,7 +59,7 @@ import Testing
             more: #","createdIds":{"old":"M0"}"#)
         #expect(
             answer == """
-                {"methodResponses":[["error",{"type":"invalidArguments","description":"no id"},"0"],\
+                {"methodResponses":[["use",{"id":"#new"},"0"],\
                 ["make",{},"1"],["use",{"id":"M1"},"2"],["use",{"id":"M0"},"3"]],\
                 "createdIds":{"new":"M1","old":"M0"},"sessionState":"s"}
                 """)

@@ -1,0 +1,50 @@
+import LocalMail
+import StrictJSON
+
+@testable import JMAP
+
+/// An account with mail, and requests for it.
+enum MailSamples {
+    /// Messages are not read.
+    private struct Reader: MessageReader {
+        func summary(of message: [UInt8]) -> MessageSummary { MessageSummary() }
+        func bodyText(of message: [UInt8]) -> String { "" }
+        func headerValues(named name: String, in message: [UInt8]) -> [String] { [] }
+    }
+
+    static func mail() -> AccountMail {
+        let mail = LocalMail(
+            MailEnvironment(
+                reader: Reader(), now: { MailInstant(milliseconds: 1_700_000_000_000) },
+                random: { 1 << 63 }, owner: { _ in .elsewhere }, quota: { _ in 1_000_000 }))
+        return mail.mail(of: MailAccount(id: "a", address: "ada@example.org"))
+    }
+}
+
+/// Makes one call after the other for one account.
+struct Client {
+    let mail: AccountMail
+    private let dispatcher = Dispatcher()
+
+    init(_ mail: AccountMail = MailSamples.mail()) { self.mail = mail }
+
+    /// The response to one call, without its call id.
+    func call(_ name: String, _ arguments: String) async throws -> (name: String, JSONObject) {
+        let using = [Capability.core, Capability.mail, Capability.submission]
+        let list = using.map { #""\#($0)""# }.joined(separator: ",")
+        let body = #"{"using":[\#(list)],"methodCalls":[["\#(name)",\#(arguments),"0"]]}"#
+        let request = try JMAPRequest(
+            Array(body.utf8), capabilities: Set(using), maxCalls: 16)
+        let bytes = await dispatcher.respond(to: request, for: mail, sessionState: "s")
+        let response = try JSONValue.parse(bytes).object?["methodResponses"]?.array?.first
+        return (
+            response?.array?[0].string ?? "", response?.array?[1].object ?? JSONObject(members: [])
+        )
+    }
+
+    /// The type of the error that the call has.
+    func error(_ name: String, _ arguments: String) async throws -> String? {
+        let (name, response) = try await call(name, arguments)
+        return name == "error" ? response["type"]?.string : nil
+    }
+}
