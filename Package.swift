@@ -100,6 +100,7 @@ let package = Package(
             name: "Cryptography", dependencies: ["COpenSSL", "CArgon2", "CScrypt", "CScryptLanes"],
             swiftSettings: settings),
         .target(name: "StrictJSON", swiftSettings: settings),
+        .target(name: "MIME", dependencies: ["CGMime"], swiftSettings: settings),
         .target(name: "Scheduling", dependencies: ["Networking"], swiftSettings: settings),
         .target(name: "Networking", swiftSettings: settings),
 
@@ -121,6 +122,9 @@ let package = Package(
             swiftSettings: settings),
         .testTarget(
             name: "StrictJSONTests", dependencies: ["StrictJSON", "TestPrimitives"],
+            swiftSettings: settings),
+        .testTarget(
+            name: "MIMETests", dependencies: ["MIME", "TestPrimitives"], exclude: ["Messages"],
             swiftSettings: settings),
         .testTarget(
             name: "CryptographyTests",
@@ -211,6 +215,8 @@ let package = Package(
         .target(name: "CCurl", publicHeadersPath: "include"),
         // Not linked with libpq: it loads it. Needs the headers of libpq-dev.
         .target(name: "CPostgres", publicHeadersPath: "include"),
+        // Not linked with GMime: it loads it. Needs no headers of libgmime-3.0-dev.
+        .target(name: "CGMime", publicHeadersPath: "include"),
         .target(name: "CScryptLanes", publicHeadersPath: "include"),
         .systemLibrary(name: "CSocket"),
         .systemLibrary(name: "COpenSSL", providers: [.apt(["libssl-dev"])]),

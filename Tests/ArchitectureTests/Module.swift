@@ -66,6 +66,7 @@ struct Module {
             "Cryptography", ["COpenSSL", "CArgon2", "CScrypt", "CScryptLanes"],
             system: ["Glibc", "Synchronization"]),
         Module("StrictJSON", []),
+        Module("MIME", ["CGMime"]),
         Module("Scheduling", ["Networking"], system: ["Dispatch", "Synchronization"]),
         Module("Networking", [], system: ["Glibc"]),
     ]

@@ -60,7 +60,8 @@ enum Rules {
     }
 
     private static let readNetwork: Set = [
-        "Networking", "StrictJSON", "Cryptography", "HTTPEngine", "AuthCore", "Fetching", "AuthAPI",
+        "Networking", "StrictJSON", "MIME", "Cryptography", "HTTPEngine", "AuthCore", "Fetching",
+        "AuthAPI",
     ]
 
     /// The templates of routes, the URLs of this program's own requests, and URLs that have been
