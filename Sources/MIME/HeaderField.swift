@@ -33,13 +33,21 @@ public struct HeaderField: Equatable, Sendable {
 
     /// The MessageIds form: without angle brackets; `nil` if there is none.
     public var messageIds: [String]? {
-        let ids = withCString(unfolded[...]) { value -> [String] in
+        // Some programs put commas between them, at which GMime would stop.
+        var isInId = false
+        let value = unfolded.map { byte in
+            if byte == UInt8(ascii: "<") { isInId = true }
+            if byte == UInt8(ascii: ">") { isInId = false }
+            return byte == UInt8(ascii: ",") && !isInId ? ASCII.space : byte
+        }
+        let ids = withCString(value[...]) { value -> [String] in
             guard let list = postern_gmime_parse_ids(value) else { return [] }
             defer { postern_gmime_free_ids(list) }
             let count = min(
                 Int(postern_gmime_count_ids(list)), MIMELimits.standard.listItems)
             return (0..<Int32(count)).compactMap { postern_gmime_id(list, $0) }
                 .map { ASCII.withoutControls(String(cString: $0)) }
+                .filter { !$0.isEmpty }
         }
         return ids.isEmpty ? nil : ids
     }
@@ -69,7 +77,7 @@ public struct HeaderField: Equatable, Sendable {
 
     /// The GroupedAddresses form: mailboxes in a row outside of groups are a group without name.
     public var groupedAddresses: [AddressGroup] {
-        withCString(unfolded[...]) { AddressGroup.parse($0) }
+        AddressGroup.parse(unfolded)
     }
 
     /// The Addresses form: all mailboxes, in groups or not.
