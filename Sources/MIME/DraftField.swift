@@ -65,11 +65,8 @@ struct HeaderWriter {
         try Self.check(text, of: field.name, allowsTab: true)
         let isASCII = text.utf8.allSatisfy { $0 < 0x80 }
         if isASCII, case .raw = field.value { return text }
-        // Text that looks like an encoded word would be decoded by its reader.
-        let looksEncoded = zip(text.utf8, text.utf8.dropFirst()).contains {
-            $0 == UInt8(ascii: "=") && $1 == UInt8(ascii: "?")
-        }
-        let encoded = isASCII && !looksEncoded ? text : taken(postern_gmime_encode_text(text))
+        if EncodedWords.isImitated(by: text) { return EncodedWords.encode(text) }
+        let encoded = isASCII ? text : taken(postern_gmime_encode_text(text))
         guard let encoded else { throw .invalidValue(field.name) }
         return encoded
     }
@@ -101,7 +98,11 @@ struct HeaderWriter {
         for group in groups {
             let members = group.name.map { postern_gmime_add_group(list, $0) } ?? list
             for address in group.addresses {
-                postern_gmime_add_mailbox(members, address.name, address.email)
+                // A name of encoded words is written as it is.
+                let name = address.name.map {
+                    EncodedWords.isImitated(by: $0) ? EncodedWords.encode($0) : $0
+                }
+                postern_gmime_add_mailbox(members, name, address.email)
             }
         }
         return taken(postern_gmime_encode_addresses(list)) ?? ""

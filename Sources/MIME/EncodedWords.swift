@@ -1,10 +1,33 @@
-/// Encoded words of RFC 2047 as GMime can read them.
-///
-/// GMime 3.2.13 joins the base64 of adjacent words of one charset before it decodes it, so that a
-/// character may be divided, but ends at the first padding: of `=?utf-8?B?YQ==?= =?utf-8?B?Yg==?=`
-/// only the first word is left. It has no such fault with the Q encoding.
+/// Encoded words of RFC 2047 where GMime's do not suffice.
 enum EncodedWords {
-    /// Brings base64 words to the Q encoding, if one of them is padded.
+    /// Text that its reader would take for an encoded word. GMime leaves it as it is, because it is
+    /// ASCII.
+    static func isImitated(by text: String) -> Bool {
+        zip(text.utf8, text.utf8.dropFirst()).contains {
+            $0 == UInt8(ascii: "=") && $1 == UInt8(ascii: "?")
+        }
+    }
+
+    /// The text in base64, in words of at most 75 characters.
+    static func encode(_ text: String) -> String {
+        var words: [[UInt8]] = [[]]
+        for scalar in text.unicodeScalars {
+            let bytes = Array(String(scalar).utf8)
+            // 45 bytes are 60 characters.
+            if words[words.count - 1].count + bytes.count > 45 { words.append([]) }
+            words[words.count - 1] += bytes
+        }
+        return words.map { word in
+            let base64 = TransferCoding.base64.encode(word).filter { !ASCII.isBlank($0) }
+            return "=?utf-8?B?\(String(decoding: base64, as: UTF8.self))?="
+        }.joined(separator: " ")
+    }
+
+    /// Brings base64 words to the Q encoding, if one of several is padded.
+    ///
+    /// GMime 3.2.13 joins the base64 of adjacent words of one charset before it decodes it, so that
+    /// a character may be divided, but ends at the first padding: of
+    /// `=?utf-8?B?YQ==?= =?utf-8?B?Yg==?=` only the first word is left.
     static func withoutPadding(_ value: [UInt8]) -> [UInt8] {
         let words = base64Words(in: value)
         let isPadded = words.contains { value[$0.payload].last == UInt8(ascii: "=") }

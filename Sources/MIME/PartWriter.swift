@@ -23,7 +23,8 @@ struct PartWriter {
         guard type.major == "multipart", !children.isEmpty else { throw .invalidValue("type") }
         guard depth < limits.depth else { throw .tooManyParts }
         boundaries += 1
-        // No line of a quoted-printable or base64 content has `=_`; others do not know the id.
+        // No line of a quoted-printable or base64 content has `=_`; no line of a 7bit text begins with it.
+        // A message within this one does not know the id.
         let boundary = "=_\(uniqueId)_\(boundaries)"
         var header = HeaderWriter()
         try header.write(
@@ -142,7 +143,11 @@ struct CodedContent {
     /// 7bit where that is possible, otherwise what is shorter.
     init(text: String) {
         let text = Lines.withLF(Array(text.utf8))
-        let isVerbatim = text.allSatisfy { $0 < 0x80 && $0 != 0 } && Self.hasShortLines(text)
+        let isVerbatim =
+            text.allSatisfy { $0 < 0x80 && $0 != 0 }
+            && text.split(separator: ASCII.lineFeed).allSatisfy {
+                $0.count <= 998 && !$0.starts(with: "--=_".utf8)
+            }
         if isVerbatim {
             self.init(name: "7bit", bytes: Lines.withCRLF(text))
         } else if text.count(where: { $0 >= 0x80 || $0 == UInt8(ascii: "=") }) <= text.count / 6 {
