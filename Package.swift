@@ -237,7 +237,7 @@ if Context.environment["POSTERN_FUZZ"] != nil {
         .executableTarget(
             name: "Fuzz",
             dependencies: [
-                "postern", "AuthAPI", "Fetching", "AuthCore", "HTTPEngine", "Cryptography",
+                "postern", "AuthAPI", "Fetching", "AuthCore", "HTTPEngine", "Cryptography", "MIME",
                 "Networking", "StrictJSON",
             ],
             path: "Tests/Fuzz", exclude: ["run.sh", "http.dict", "seeds"],

@@ -22,4 +22,3 @@ public struct AddressGroup: Equatable, Sendable {
         self.addresses = addresses
     }
 }
-

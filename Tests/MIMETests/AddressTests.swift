@@ -13,19 +13,31 @@ import Testing
     /// RFC 5322 appendix A.
     @Test(arguments: [
         ("John Doe <jdoe@machine.example>", "[John Doe <jdoe@machine.example>]"),
-        ("Mary Smith <mary@x.test>, jdoe@example.org, Who? <one@y.test>",
-            "[Mary Smith <mary@x.test>, - <jdoe@example.org>, Who? <one@y.test>]"),
-        ("<boss@nil.test>, \"Giant; \\\"Big\\\" Box\" <sysservices@example.net>",
-            "[- <boss@nil.test>, Giant; \"Big\" Box <sysservices@example.net>]"),
-        ("A Group:Ed Jones <c@a.test>,joe@where.test,John <jdoe@one.test>;",
-            "A Group: [Ed Jones <c@a.test>, - <joe@where.test>, John <jdoe@one.test>]"),
+        (
+            "Mary Smith <mary@x.test>, jdoe@example.org, Who? <one@y.test>",
+            "[Mary Smith <mary@x.test>, - <jdoe@example.org>, Who? <one@y.test>]"
+        ),
+        (
+            "<boss@nil.test>, \"Giant; \\\"Big\\\" Box\" <sysservices@example.net>",
+            "[- <boss@nil.test>, Giant; \"Big\" Box <sysservices@example.net>]"
+        ),
+        (
+            "A Group:Ed Jones <c@a.test>,joe@where.test,John <jdoe@one.test>;",
+            "A Group: [Ed Jones <c@a.test>, - <joe@where.test>, John <jdoe@one.test>]"
+        ),
         ("Undisclosed recipients:;", "Undisclosed recipients: []"),
-        ("Pete(A nice \\) chap) <pete(his account)@silly.test(his host)>",
-            "[Pete <pete@silly.test>]"),
-        ("(Empty list)(start)Hidden recipients  :(nobody(that I know))  ;",
-            "Hidden recipients: [(nobody(that I know)) <>]"),
-        ("<@node.test,@b.test:mary@example.net>, , jdoe@test  . example",
-            "[- <mary@example.net>, - <jdoe@test.example>]"),
+        (
+            "Pete(A nice \\) chap) <pete(his account)@silly.test(his host)>",
+            "[Pete <pete@silly.test>]"
+        ),
+        (
+            "(Empty list)(start)Hidden recipients  :(nobody(that I know))  ;",
+            "Hidden recipients: [(nobody(that I know)) <>]"
+        ),
+        (
+            "<@node.test,@b.test:mary@example.net>, , jdoe@test  . example",
+            "[- <mary@example.net>, - <jdoe@test.example>]"
+        ),
     ])
     func addressesOfTheStandardAreRead(value: String, shown: String) throws {
         #expect(try show(value) == shown)
@@ -63,8 +75,10 @@ import Testing
 
     /// With a recursion for each group GMime exceeds the stack.
     @Test(arguments: [
-        "a:", "a:b,", "a:(", "(", "(a ", "\"", "\\", "<", "<a:", "<@a,", "[", "[a:", "a.", "@", ",", ";",
-        "=?", "=?utf-8?q?a?= ", "=?utf-8?b?YQ==?=", "a:\"b:", "(a:\\", "a@b:c@d,", "\"a:\" ", ":", " :a",
+        "a:", "a:b,", "a:(", "(", "(a ", "\"", "\\", "<", "<a:", "<@a,", "[", "[a:", "a.", "@", ",",
+        ";",
+        "=?", "=?utf-8?q?a?= ", "=?utf-8?b?YQ==?=", "a:\"b:", "(a:\\", "a@b:c@d,", "\"a:\" ", ":",
+        " :a",
     ])
     func repeatedDelimitersNeitherOverflowTheStackNorTakeLong(text: String) throws {
         _ = try field(String(repeating: text, count: 100_000 / text.utf8.count)).groupedAddresses

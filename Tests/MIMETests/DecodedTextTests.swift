@@ -58,8 +58,11 @@ private let undecodable: [(String?, [UInt8], String)] = [
         ("base64", "w6k=", "é", false), ("BASE64", "w6\r\nk=", "é", false),
         ("quoted-printable", "=C3=A9 =\r\nx=20\r\n", "é x \n", false),
         ("quoted-printable", "=C3=a9=", "é", false), ("quoted-printable", "a=ZZb", "a=ZZb", false),
-        ("7bit", "a", "a", false), ("(none) binary", "a", "a", false), ("x-uuencode",
-            "begin 644 a.txt\r\n#86)C\r\n`\r\nend\r\n", "abc", false), ("x-strange", "w6k=", "w6k=", true),
+        ("7bit", "a", "a", false), ("(none) binary", "a", "a", false),
+        (
+            "x-uuencode",
+            "begin 644 a.txt\r\n#86)C\r\n`\r\nend\r\n", "abc", false
+        ), ("x-strange", "w6k=", "w6k=", true),
         ("base64", "", "", false), ("base64", "!!!", "", false),
     ])
     func transferEncodingsAreRemoved(

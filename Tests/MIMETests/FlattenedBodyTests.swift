@@ -14,7 +14,9 @@ import Testing
                 let suffix = name.map { "; name=\($0)" } ?? ""
                 return "Content-Type: \(type)\(suffix)\n\(field)\n\(content)"
             case .multi(let subtype, let nodes):
-                let parts = nodes.enumerated().map { "--\(number)\n\($1.text("\(number).\($0)"))\n" }
+                let parts = nodes.enumerated().map {
+                    "--\(number)\n\($1.text("\(number).\($0)"))\n"
+                }
                 return "Content-Type: multipart/\(subtype); boundary=\"\(number)\"\n\n"
                     + parts.joined() + "--\(number)--"
             }

@@ -12,8 +12,10 @@ import Testing
         ("=?US-ASCII?Q?Keith_Moore?=", "Keith Moore"),
         ("=?ISO-8859-1?Q?Keld_J=F8rn_Simonsen?=", "Keld Jørn Simonsen"),
         ("=?ISO-8859-1?Q?Andr=E9?= Pirard", "André Pirard"),
-        ("=?ISO-8859-1?B?SWYgeW91IGNhbiByZWFkIHRoaXMgeW8=?=\r\n =?ISO-8859-2?B?dSB1bmRlcnN0YW5kIHRoZSBleGFtcGxlLg==?=",
-            "If you can read this you understand the example."),
+        (
+            "=?ISO-8859-1?B?SWYgeW91IGNhbiByZWFkIHRoaXMgeW8=?=\r\n =?ISO-8859-2?B?dSB1bmRlcnN0YW5kIHRoZSBleGFtcGxlLg==?=",
+            "If you can read this you understand the example."
+        ),
         ("=?iso-8859-8?b?7eXs+SDv4SDs6Oj08A==?=", "םולש ןב לטטפנ"),
         ("=?UTF-8?B?4pyT?=", "✓"), ("=?utf-8*en?Q?x?=", "x"), ("=?utf-8?q?a", "=?utf-8?q?a"),
         ("  leading and trailing ", "leading and trailing "), ("a\r\n b\r\n\tc", "a b\tc"),
@@ -47,8 +49,10 @@ import Testing
     @Test(arguments: [
         ("Fri, 21 Nov 1997 09:55:06 -0600", "1997-11-21T09:55:06-06:00"),
         ("Tue, 1 Jul 2003 10:52:37 +0200", "2003-07-01T10:52:37+02:00"),
-        ("Thu,\r\n 13\r\n Feb\r\n  1969\r\n 23:32\r\n -0330 (Newfoundland Time)",
-            "1969-02-13T23:32:00-03:30"),
+        (
+            "Thu,\r\n 13\r\n Feb\r\n  1969\r\n 23:32\r\n -0330 (Newfoundland Time)",
+            "1969-02-13T23:32:00-03:30"
+        ),
         ("21 Nov 97 09:55:06 GMT", "1997-11-21T09:55:06+00:00"),
         ("21 Nov 97 09:55 EST", "1997-11-21T09:55:00-05:00"),
         ("Fri, 21 Nov 1997 09:55:06 -0000", "1997-11-21T09:55:06+00:00"),
@@ -86,11 +90,16 @@ import Testing
 
     /// RFC 2369 §3, and RFC 8621 §4.1.2.7.
     @Test(arguments: [
-        ("<ftp://ftp.host.com/list.txt> (FTP),\r\n <mailto:list@host.com?subject=help>",
-            ["ftp://ftp.host.com/list.txt", "mailto:list@host.com?subject=help"]),
-        ("<mailto:list@host.com?subject=help> (List (<no:1>) Instructions)",
-            ["mailto:list@host.com?subject=help"]),
-        ("NO (posting not allowed)", nil), ("<>", nil), ("", nil), ("<http://a/\r\n b>", ["http://a/b"]),
+        (
+            "<ftp://ftp.host.com/list.txt> (FTP),\r\n <mailto:list@host.com?subject=help>",
+            ["ftp://ftp.host.com/list.txt", "mailto:list@host.com?subject=help"]
+        ),
+        (
+            "<mailto:list@host.com?subject=help> (List (<no:1>) Instructions)",
+            ["mailto:list@host.com?subject=help"]
+        ),
+        ("NO (posting not allowed)", nil), ("<>", nil), ("", nil),
+        ("<http://a/\r\n b>", ["http://a/b"]),
         ("<http://a/(b)>", ["http://a/(b)"]), ("<unclosed", nil),
     ])
     func urlsAreWithoutCommentsAndBrackets(value: String, urls: [String]?) throws {

@@ -18,7 +18,8 @@ import Testing
     @Test func theConvenientPropertiesAreThoseOfTheLastField() throws {
         let header = try Samples.message("attachment").header
         #expect(header.from == [EmailAddress(name: "Smith, Bob", email: "bob@example.org")])
-        #expect(header.to?.map(\.email) == ["ann@example.com", "carl@example.com", "dana@example.com"])
+        #expect(
+            header.to?.map(\.email) == ["ann@example.com", "carl@example.com", "dana@example.com"])
         #expect(header.to?.last?.name == "Dana Müller")
         #expect(header.cc == [])
         #expect(header.bcc == nil && header.sender == nil)

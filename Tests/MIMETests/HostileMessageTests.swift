@@ -1,54 +1,64 @@
 import MIME
-import Testing
 import TestPrimitives
+import Testing
 
 @Suite struct HostileMessageTests {
-    /// Reads all that can be read of a message, and checks what always holds.
-    private func exercise(_ bytes: [UInt8]) throws {
+    /// Reads what can be read of a message, and checks what always holds.
+    /// - Parameter every: of so many fields, one is read in all its forms.
+    private func exercise(_ bytes: [UInt8], every: Int = 1) throws {
         let message = try ParsedMessage(bytes)
         let parts = message.root.all
         let leaves = parts.filter { !$0.isMultipart }
-        #expect(Set(leaves.map(\.partId)).count == leaves.count && !leaves.contains { $0.partId == nil })
+        let ids = Set(leaves.compactMap(\.partId))
+        #expect(ids.count == leaves.count)
         var end = 0
         for part in leaves {
-            #expect(part.contentRange.lowerBound >= end && part.contentRange.upperBound <= bytes.count)
+            let isAfter = part.contentRange.lowerBound >= end
             end = part.contentRange.upperBound
-            #expect(message.content(of: part).count == part.size)
-            #expect(!message.text(of: part).text.utf8.contains(13))
+            let hasSize = message.content(of: part).count == part.size
+            let hasOnlyLF = !message.text(of: part).text.utf8.contains(13)
+            #expect(isAfter && hasSize && hasOnlyLF)
         }
-        let shown = message.textBody + message.htmlBody + message.attachments
-        #expect(Set(shown.map(\.partId)).isSubset(of: leaves.map(\.partId)))
+        #expect(end <= bytes.count)
         // Each part is shown somewhere.
-        #expect(Set(shown.map(\.partId)).count == leaves.count)
+        let shown = message.textBody + message.htmlBody + message.attachments
+        #expect(Set(shown.compactMap(\.partId)) == ids)
         #expect(message.preview.unicodeScalars.count <= 256)
-        for part in parts { exercise(part.header) }
+        for part in parts {
+            for index in stride(from: bytes.count % every, to: part.header.fields.count, by: every)
+            {
+                exercise(part.header.fields[index])
+            }
+        }
         _ = BaseSubject.of(message.header.subject ?? "")
     }
 
-    private func exercise(_ header: HeaderFields) {
-        for field in header.fields {
-            let text = field.text
-            #expect(text.unicodeScalars.allSatisfy { $0.value >= 0x20 || $0 == "\t" })
-            let addresses = field.addresses.map { $0.email + ($0.name ?? "") }.joined()
-            #expect(addresses.utf8.allSatisfy { $0 >= 0x20 || $0 == 9 })
-            _ = field.messageIds
-            _ = field.urls
-            if let date = field.date { #expect((try? date.rfc3339())?.utf8.count == 25) }
-        }
+    private func exercise(_ field: HeaderField) {
+        let addresses = field.addresses.map { $0.email + ($0.name ?? "") }.joined()
+        let hasControls = (field.text + addresses).utf8.contains { $0 < 0x20 && $0 != 9 }
+        #expect(!hasControls)
+        _ = field.messageIds
+        _ = field.urls
+        if let date = field.date { #expect((try? date.rfc3339())?.utf8.count == 25) }
     }
 
     @Test(arguments: Samples.names)
     func everyPrefixOfAMessageIsRead(name: String) throws {
         let bytes = try Samples.bytes(name)
-        for count in 0...bytes.count { try exercise(Array(bytes[..<count])) }
+        for count in 0...bytes.count { try exercise(Array(bytes[..<count]), every: 4) }
     }
 
     private static let fragments = [
-        "--", "--outer", "\r\n--b--\r\n", "\r\n\r\n", "\n", "\r", "=?utf-8?B?", "?=", "=?x?q?", "boundary=",
-        "Content-Type: multipart/mixed; boundary=b\r\n\r\n--b\r\n", "\u{0}", "\"", "\\", "(", "<", ":", ";", ",",
-        "Content-Transfer-Encoding: base64\r\n\r\n", "filename*0*=utf-8''%", "*1*=%ff", "=", "=3D=\r\n",
-        "Content-Type: text/html; charset=utf-7\r\n\r\n", "charset=iso-2022-jp", "\u{1B}$B", "<script", "&#x", "-->",
-        "From: a:b:c <", "Date: Mon, 1 Jan 2024 24:00:60 -2400\r\n", "begin 644 x\r\n", "x-uuencode",
+        "--", "--outer", "\r\n--b--\r\n", "\r\n\r\n", "\n", "\r", "=?utf-8?B?", "?=", "=?x?q?",
+        "boundary=",
+        "Content-Type: multipart/mixed; boundary=b\r\n\r\n--b\r\n", "\u{0}", "\"", "\\", "(", "<",
+        ":", ";", ",",
+        "Content-Transfer-Encoding: base64\r\n\r\n", "filename*0*=utf-8''%", "*1*=%ff", "=",
+        "=3D=\r\n",
+        "Content-Type: text/html; charset=utf-7\r\n\r\n", "charset=iso-2022-jp", "\u{1B}$B",
+        "<script", "&#x", "-->",
+        "From: a:b:c <", "Date: Mon, 1 Jan 2024 24:00:60 -2400\r\n", "begin 644 x\r\n",
+        "x-uuencode",
     ].map { Array($0.utf8) }
 
     /// Cuts, copies, mixes and changes parts of the messages.
@@ -67,8 +77,10 @@ import TestPrimitives
         case 2:
             let other = others[Int.random(in: 0..<others.count, using: &generator)]
             bytes.insert(contentsOf: other[range(other, most: 500)], at: place)
-        case 3 where place < bytes.count: bytes[place] = UInt8.random(in: 0...255, using: &generator)
-        case 4 where place < bytes.count: bytes[place] ^= 1 << UInt8.random(in: 0..<8, using: &generator)
+        case 3 where place < bytes.count:
+            bytes[place] = UInt8.random(in: 0...255, using: &generator)
+        case 4 where place < bytes.count:
+            bytes[place] ^= 1 << UInt8.random(in: 0..<8, using: &generator)
         default:
             let index = Int.random(in: 0..<Self.fragments.count, using: &generator)
             bytes.insert(contentsOf: Self.fragments[index], at: place)
@@ -78,12 +90,12 @@ import TestPrimitives
     @Test func mixedAndChangedMessagesAreRead() throws {
         let samples = try Samples.names.map(Samples.bytes)
         var generator = SeededGenerator(seed: 5322)
-        for _ in 0..<20_000 {
+        for _ in 0..<10_000 {
             var bytes = samples[Int.random(in: 0..<samples.count, using: &generator)]
             for _ in 0..<Int.random(in: 1...12, using: &generator) {
                 mutate(&bytes, samples, &generator)
             }
-            try exercise(bytes)
+            try exercise(bytes, every: 8)
         }
     }
 

@@ -3,7 +3,8 @@ import Testing
 
 @Suite struct LimitTests {
     private func nested(_ depth: Int, inner: String) -> String {
-        (0..<depth).map { "Content-Type: multipart/mixed; boundary=b\($0).\n\n--b\($0).\n" }.joined()
+        (0..<depth).map { "Content-Type: multipart/mixed; boundary=b\($0).\n\n--b\($0).\n" }
+            .joined()
             + inner
     }
 

@@ -71,7 +71,8 @@ import Testing
 
     @Test func groupsAreReadAsWritten() throws {
         let groups = [
-            AddressGroup(name: "Überall, \"x\"", addresses: [EmailAddress(name: "ä", email: "a@b")]),
+            AddressGroup(
+                name: "Überall, \"x\"", addresses: [EmailAddress(name: "ä", email: "a@b")]),
             AddressGroup(addresses: [EmailAddress(email: "c@d"), EmailAddress(email: "e@f")]),
             AddressGroup(name: "Empty", addresses: []),
         ]
@@ -92,7 +93,8 @@ import Testing
     }
 
     @Test(arguments: [
-        "", "Hello", "a\nb\n", "a\nb", "\n\n", "tränen\nlügen", " trailing \nspace\t\n", "=3D = =\n",
+        "", "Hello", "a\nb\n", "a\nb", "\n\n", "tränen\nlügen", " trailing \nspace\t\n",
+        "=3D = =\n",
         "From me\n.\n..\n", String(repeating: "x", count: 998), String(repeating: "x", count: 999),
         String(repeating: "日本語", count: 5_000), "\u{0}\u{1B}", "--=_id1_1\n--\n", "🙂\n",
         String(repeating: "long line ", count: 1_000) + "é",
@@ -166,7 +168,8 @@ import Testing
         #expect(message.part("2")?.name == pdf.name)
         #expect(message.hasAttachment)
         #expect(outline(try ParsedMessage(write(.message(text: nil))).root) == "text/plain")
-        #expect(outline(try ParsedMessage(write(.message(text: nil, html: "x"))).root) == "text/html")
+        #expect(
+            outline(try ParsedMessage(write(.message(text: nil, html: "x"))).root) == "text/html")
     }
 
     /// RFC 2046 §5.2.1.

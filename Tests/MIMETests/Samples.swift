@@ -34,7 +34,9 @@ func message(_ text: String) throws -> ParsedMessage {
 }
 
 func crlf(_ text: String) -> [UInt8] {
-    Array(text.utf8.split(separator: 10, omittingEmptySubsequences: false).joined(separator: [13, 10]))
+    Array(
+        text.utf8.split(separator: 10, omittingEmptySubsequences: false).joined(separator: [13, 10])
+    )
 }
 
 /// A field of the value.

@@ -57,7 +57,8 @@ import Testing
 
     @Test func theLineBreakBeforeABoundaryIsNotContent() throws {
         for lineBreak in ["\r\n", "\n"] {
-            let text = "Content-Type: multipart/mixed; boundary=b\n\n--b\n\none\n\n--b \n\ntwo\n--b--\nrest"
+            let text =
+                "Content-Type: multipart/mixed; boundary=b\n\n--b\n\none\n\n--b \n\ntwo\n--b--\nrest"
             let bytes = text.utf8.split(separator: 10, omittingEmptySubsequences: false)
                 .joined(separator: Array(lineBreak.utf8))
             let message = try ParsedMessage(Array(bytes))
@@ -80,7 +81,9 @@ import Testing
     }
 
     @Test func aMultipartThatCannotBeDividedIsShownAsText() throws {
-        for type in ["multipart/mixed", "multipart/mixed; boundary=\"\"", "multipart/mixed; boundary=x"] {
+        for type in [
+            "multipart/mixed", "multipart/mixed; boundary=\"\"", "multipart/mixed; boundary=x",
+        ] {
             let message = try message("Content-Type: \(type)\n\nhello")
             #expect(message.root.type == "text/plain" && message.preview == "hello")
         }
@@ -119,14 +122,21 @@ import Testing
 
     /// RFC 2231 §3 and §4, RFC 2047 in parameters, and what senders write.
     @Test(arguments: [
-        ("attachment; filename=a.txt", "a.txt"), ("attachment; filename=\"a \\\"b\\\".txt\"", "a \"b\".txt"),
-        ("attachment; filename*=us-ascii'en-us'This%20is%20%2A%2A%2Afun%2A%2A%2A", "This is ***fun***"),
-        ("attachment; filename*0*=us-ascii'en'This%20is%20even%20more%20;\n filename*1*=%2A%2A%2Afun%2A%2A%2A%20;\n filename*2=\"isn't it!\"",
-            "This is even more ***fun*** isn't it!"),
+        ("attachment; filename=a.txt", "a.txt"),
+        ("attachment; filename=\"a \\\"b\\\".txt\"", "a \"b\".txt"),
+        (
+            "attachment; filename*=us-ascii'en-us'This%20is%20%2A%2A%2Afun%2A%2A%2A",
+            "This is ***fun***"
+        ),
+        (
+            "attachment; filename*0*=us-ascii'en'This%20is%20even%20more%20;\n filename*1*=%2A%2A%2Afun%2A%2A%2A%20;\n filename*2=\"isn't it!\"",
+            "This is even more ***fun*** isn't it!"
+        ),
         ("attachment; filename*1=b; filename*0=a", "ab"),
         ("attachment; filename*=utf-8''%e2%82%ac%20rates", "€ rates"),
         ("attachment; filename=\"=?utf-8?Q?=E2=82=AC?=\"", "€"), ("attachment; filename=€", "€"),
-        ("attachment; filename=a b.txt", "a b.txt"), ("attachment", nil), ("attachment; filename=\"\"", nil),
+        ("attachment; filename=a b.txt", "a b.txt"), ("attachment", nil),
+        ("attachment; filename=\"\"", nil),
         ("attachment; filename*=utf-8''a%0D%0Ab", "ab"),
     ])
     func namesOfFilesAreDecoded(value: String, name: String?) throws {
@@ -154,13 +164,16 @@ import Testing
     }
 
     /// Linear in the number of continuations.
-    @Test(arguments: ["a*#=b;", "a*#*=b;", "a#=b;", "a*99999=b;", "filename*#*=%ff;", "filename*0=b;"])
+    @Test(arguments: [
+        "a*#=b;", "a*#*=b;", "a#=b;", "a*99999=b;", "filename*#*=%ff;", "filename*0=b;",
+    ])
     func thousandsOfContinuationsAreRead(parameter: String) throws {
         for field in ["Content-Type: text/plain", "Content-Disposition: attachment"] {
             let text = (0..<16_000 / parameter.utf8.count).map {
                 parameter.replacing("#", with: "\($0)")
             }.joined()
-            _ = try message("\(field); \(text.utf8.count < 16_000 ? text : String(text.prefix(16_000)))\n\n")
+            _ = try message(
+                "\(field); \(text.utf8.count < 16_000 ? text : String(text.prefix(16_000)))\n\n")
         }
     }
 }
