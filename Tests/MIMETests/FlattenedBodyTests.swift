@@ -83,6 +83,11 @@ import Testing
         #expect(try lists(.multi("related", parts)) == ["A", "A", "B C D"])
     }
 
+    @Test func aTextAfterHTMLWithinAnAlternativeIsInNoList() throws {
+        let inner = Node.multi("mixed", [.leaf("A", "text/html"), .leaf("B", "text/plain")])
+        #expect(try lists(.multi("alternative", [inner])) == ["", "A", ""])
+    }
+
     @Test func anInlinePartAloneIsNoAttachment() throws {
         func has(_ disposition: String) throws -> Bool {
             let parts: [Node] = [
