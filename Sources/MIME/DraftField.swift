@@ -24,6 +24,18 @@ public enum DraftValue: Sendable {
     case messageIds([String])
     case date(MessageDate)
     case urls([String])
+
+    /// A field without addresses, ids or URLs is not written: most fields may not be empty (RFC 5322
+    /// §3.6.3).
+    fileprivate var isEmptyList: Bool {
+        switch self {
+        case .addresses(let list): list.isEmpty
+        case .groupedAddresses(let groups):
+            groups.allSatisfy { $0.name == nil && $0.addresses.isEmpty }
+        case .messageIds(let items), .urls(let items): items.isEmpty
+        case .raw, .text, .date: false
+        }
+    }
 }
 
 /// Writes header fields.
@@ -38,6 +50,7 @@ struct HeaderWriter {
         let name = Array(field.name.utf8)
         let isName = name.allSatisfy { (0x21...0x7E).contains($0) && $0 != UInt8(ascii: ":") }
         guard isName, !name.isEmpty, name.count <= 76 else { throw .invalidFieldName(field.name) }
+        if field.value.isEmptyList { return }
         let value = try encode(field)
         try append(field.name, Array(value.utf8))
     }

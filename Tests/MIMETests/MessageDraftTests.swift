@@ -79,6 +79,16 @@ import Testing
         #expect(try header(DraftField("Cc", .groupedAddresses(groups))).groupedAddresses == groups)
     }
 
+    @Test func aFieldWithoutAddressesIsNotWritten() throws {
+        let values: [DraftValue] = [
+            .addresses([]), .groupedAddresses([]), .messageIds([]), .urls([]),
+            .groupedAddresses([AddressGroup(addresses: [])]),
+        ]
+        let fields = values.map { DraftField("X", $0) }
+        #expect(try HeaderFields(of: write(fields: fields)).all("X").isEmpty)
+        #expect(try header(DraftField("Subject", .text(""))).raw == " ")
+    }
+
     @Test func idsUrlsAndDatesAreReadAsWritten() throws {
         let ids = (0..<100).map { "\($0)@example.com" }
         #expect(try header(DraftField("References", .messageIds(ids))).messageIds == ids)
