@@ -3,7 +3,7 @@
 .DEFAULT_GOAL := help
 .PHONY: help run test fresh tsan asan coverage bench lint format build release fuzz soak clean
 .PHONY: install uninstall deb sbom image test-image test-package test-dependent reproducible
-.PHONY: swift packages test-tools postgres browser proxies mailservers operations packaging
+.PHONY: swift packages headers test-tools postgres browser proxies mailservers operations packaging
 
 # The same flags everywhere, because SwiftPM builds again when they change. SwiftPM needs the index to find tests; without
 # system modules in it a clean build takes a third less time. C is optimised in debug builds, too: the tests compute many
@@ -23,7 +23,7 @@ run: build ## Serve on http://127.0.0.1:8080, development profile, SQLite in ./d
 test: swift packages postgres ## Unit and end-to-end tests, then clients from outside (Tests/Interop)
 	.ci/with-postgres .ci/test $(SWIFT_FLAGS)
 # What .ci/test installs beside the build.
-test-tools: packaging browser proxies mailservers operations .venv/ready
+test-tools: packaging headers browser proxies mailservers operations .venv/ready
 # Whole modules, each read once, and no debugging information: a clean build takes a third less time, but a build after a
 # change takes longer.
 ifdef CI
@@ -141,6 +141,10 @@ packaging:
 # The C libraries that the system-library targets link.
 packages:
 	@.ci/install-packages libssl-dev libargon2-dev libscrypt-dev libsqlite3-dev libpq-dev libcurl4-openssl-dev
+
+# GMime, which the tests load, and its headers: the declarations of Sources/CGMime are compared with them.
+headers:
+	@.ci/install-packages libgmime-3.0-dev gcc pkg-config
 
 # The server for tests and measurements of the PostgreSQL engine (.ci/with-postgres).
 postgres:

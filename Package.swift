@@ -103,6 +103,7 @@ let package = Package(
         // Folders, messages and threads in memory, delivery, the SMTP session.
         .target(name: "LocalMail", swiftSettings: settings),
         .target(name: "StrictJSON", swiftSettings: settings),
+        .target(name: "MIME", dependencies: ["CGMime"], swiftSettings: settings),
         .target(name: "Scheduling", dependencies: ["Networking"], swiftSettings: settings),
         .target(name: "Networking", swiftSettings: settings),
 
@@ -130,6 +131,9 @@ let package = Package(
             swiftSettings: settings),
         .testTarget(
             name: "StrictJSONTests", dependencies: ["StrictJSON", "TestPrimitives"],
+            swiftSettings: settings),
+        .testTarget(
+            name: "MIMETests", dependencies: ["MIME", "TestPrimitives"], exclude: ["Messages"],
             swiftSettings: settings),
         .testTarget(
             name: "CryptographyTests",
@@ -220,6 +224,8 @@ let package = Package(
         .target(name: "CCurl", publicHeadersPath: "include"),
         // Not linked with libpq: it loads it. Needs the headers of libpq-dev.
         .target(name: "CPostgres", publicHeadersPath: "include"),
+        // Not linked with GMime: it loads it. Needs no headers of libgmime-3.0-dev.
+        .target(name: "CGMime", publicHeadersPath: "include"),
         .target(name: "CScryptLanes", publicHeadersPath: "include"),
         .systemLibrary(name: "CSocket"),
         .systemLibrary(name: "COpenSSL", providers: [.apt(["libssl-dev"])]),
@@ -241,7 +247,7 @@ if Context.environment["POSTERN_FUZZ"] != nil {
             name: "Fuzz",
             dependencies: [
                 "Configuration", "AuthAPI", "Fetching", "AuthCore", "HTTPEngine", "Platform",
-                "Cryptography", "Networking", "StrictJSON",
+                "Cryptography", "MIME", "Networking", "StrictJSON",
             ],
             path: "Tests/Fuzz", exclude: ["run.sh", "http.dict", "seeds"],
             swiftSettings: settings))

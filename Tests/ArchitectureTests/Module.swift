@@ -68,6 +68,7 @@ struct Module {
         Module("JMAP", ["LocalMail", "StrictJSON"]),
         Module("LocalMail", [], system: ["Synchronization"]),
         Module("StrictJSON", []),
+        Module("MIME", ["CGMime"]),
         Module("Scheduling", ["Networking"], system: ["Dispatch", "Synchronization"]),
         Module("Networking", [], system: ["Glibc"]),
     ]

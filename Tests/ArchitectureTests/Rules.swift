@@ -60,8 +60,8 @@ enum Rules {
     }
 
     private static let readNetwork: Set = [
-        "Networking", "StrictJSON", "LocalMail", "Cryptography", "HTTPEngine", "AuthCore",
-        "Fetching", "AuthAPI",
+        "Networking", "StrictJSON", "JMAP", "LocalMail", "MIME", "Cryptography", "HTTPEngine",
+        "AuthCore", "Fetching", "AuthAPI",
     ]
 
     /// The templates of routes, the URLs of this program's own requests, and URLs that have been

@@ -17,6 +17,8 @@ private let targets: [(name: String, check: @Sendable ([UInt8]) -> Void)] = [
     ("argon2", checkHash),
     ("dns", checkDNSAnswer),
     ("names", checkNames),
+    ("message", checkMessage),
+    ("draft", checkDraft),
     ("configuration", checkConfiguration),
 ]
 

@@ -1,0 +1,46 @@
+/// RFC 8621 §4.1.4: the beginning of a message's text.
+enum Preview {
+    static let characters = 256
+    /// The part of a text that is looked at.
+    static let textBytes = 65_536
+
+    static func longestText(_ text: String) -> String {
+        text.utf8.count <= textBytes
+            ? text : String(decoding: text.utf8.prefix(textBytes), as: UTF8.self)
+    }
+
+    /// White space becomes single spaces, and control characters are left out. Characters are
+    /// Unicode scalars: a grapheme cluster has no greatest length.
+    static func of(_ text: String) -> String {
+        var result = String.UnicodeScalarView()
+        var count = 0
+        var isSeparated = false
+        for scalar in text.unicodeScalars {
+            if scalar.properties.isWhitespace {
+                isSeparated = count > 0
+                continue
+            }
+            if isInvisible(scalar) { continue }
+            if isSeparated {
+                guard count + 1 < characters else { break }
+                result.append(" ")
+                count += 1
+                isSeparated = false
+            }
+            guard count < characters else { break }
+            result.append(scalar)
+            count += 1
+        }
+        return String(result)
+    }
+
+    /// Senders fill previews with these; U+034F and U+200C to U+200F among them.
+    private static func isInvisible(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar.value {
+        case 0x034F, 0x00AD, 0x200B, 0x200E, 0x200F, 0x2060, 0xFEFF, 0x202A...0x202E,
+            0x2066...0x2069:
+            true
+        default: scalar.properties.generalCategory == .control
+        }
+    }
+}
