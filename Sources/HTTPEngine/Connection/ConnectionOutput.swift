@@ -76,6 +76,14 @@ struct ConnectionOutput {
         return buffer.count - before
     }
 
+    /// Appends the end of such a body.
+    /// - Returns: its length in bytes.
+    mutating func writeEnd(_ frame: ResponseEncoder.Frame) -> Int {
+        let end = ResponseEncoder.endOfStream(frame)
+        buffer += end
+        return end.count
+    }
+
     /// Appends bytes that are not a final response.
     mutating func write(_ bytes: [UInt8]) { buffer += bytes }
 

@@ -40,6 +40,23 @@ final class Exchange: Sendable {
         }
     }
 
+    /// Whether the client can send another request on the connection.
+    var clientKeepsAlive: Bool { head?.keepsAlive ?? false }
+
+    /// What the engine decides about the response.
+    /// - Parameter isLast: the connection closes after it.
+    func frame(
+        of response: Response, date: [UInt8], isLast: Bool, common: [CommonField]
+    ) -> ResponseEncoder.Frame {
+        let minorVersion = head?.minorVersion ?? 1
+        // HTTP/1.0 knows no end of a stream but that of the connection.
+        let endsWithConnection = response.stream != nil && minorVersion == 0
+        return ResponseEncoder.Frame(
+            id: id, date: date, isHead: head?.method == .head, minorVersion: minorVersion,
+            keepsAlive: clientKeepsAlive && !closesConnection && !isLast && !endsWithConnection,
+            common: common)
+    }
+
     /// The bytes of the request that it keeps in memory.
     var heldBytes: Int {
         let head = head?.bytes.count ?? 0

@@ -21,8 +21,7 @@ final class Connection: LoopConnection {
     private var isRunning = false
     /// A request was answered 503 because the buffer budget was used up.
     private var isOverBudget = false
-    /// The events that epoll reports; nil before the first registration.
-    private var watchedEvents: UInt32?
+    private var registration = EpollRegistration()
 
     init(
         _ transport: ConnectionTransport, service: HTTPService, of listener: Int = 0,
@@ -151,7 +150,9 @@ final class Connection: LoopConnection {
         case .answerTimeout: reject(.timeout, on: loop)
         case .linger: transport.endOutput()
         case .close:
-            if input.hasPartialProxyHeader { report(.truncated, on: loop) }
+            if input.hasPartialProxyHeader {
+                loop.report(ProxyHeaderError(peer: peer, reason: .truncated), for: nil)
+            }
             loop.forget(self)
             transport.close()
             input.discard()
@@ -167,12 +168,7 @@ final class Connection: LoopConnection {
         guard phase.closing != .closed else { return }
         let events = transport.events(
             reads: phase.wantsBytes(output), writes: output.unsentBytes > 0)
-        guard events != watchedEvents else { return }
-        let operation = watchedEvents == nil ? EPOLL_CTL_ADD : EPOLL_CTL_MOD
-        guard csocket_watch(loop.epoll, operation, descriptor, events) == 0 else {
-            return perform(phase.close(), on: loop)
-        }
-        watchedEvents = events
+        if !registration.update(descriptor, events, on: loop) { perform(phase.close(), on: loop) }
     }
 }
 
@@ -185,18 +181,14 @@ extension Connection {
             switch transport.receive(into: buffer) {
             case .bytes(let count):
                 loop.counts.receivedBytes &+= count
-                take(UnsafeRawBufferPointer(rebasing: buffer[..<count]), on: loop)
+                let bytes = UnsafeRawBufferPointer(rebasing: buffer[..<count])
+                if phase.reading != .ended { handle(input.receive(bytes, at: loop.now), on: loop) }
                 wipe(UnsafeMutableRawBufferPointer(rebasing: buffer[..<count]))
             case .wouldBlock: break
             case .end: end(on: loop)
             case .failed: perform(phase.close(), on: loop)
             }
         }
-    }
-
-    private func take(_ bytes: UnsafeRawBufferPointer, on loop: isolated Loop) {
-        guard phase.reading != .ended else { return }
-        handle(input.receive(bytes, at: loop.now), on: loop)
     }
 
     /// Reads the PROXY header before the TLS handshake, and nothing after it.
@@ -226,7 +218,7 @@ extension Connection {
             assignClient(on: loop)
             if input.hasUnreadBytes, phase.reading != .ended { phase.bytesArrived(at: loop.now) }
         case .invalidProxyHeader(let reason):
-            report(reason, on: loop)
+            loop.report(ProxyHeaderError(peer: peer, reason: reason), for: nil)
             loop.context.rejections.count(.invalidProxyHeader)
             perform(phase.close(), on: loop)
         }
@@ -255,10 +247,6 @@ extension Connection {
         } else {
             perform(phase.close(), on: loop)
         }
-    }
-
-    private func report(_ reason: ProxyHeaderError.Reason, on loop: isolated Loop) {
-        loop.report(ProxyHeaderError(peer: input.peer, reason: reason), for: nil)
     }
 }
 
@@ -337,23 +325,18 @@ extension Connection {
             return complete(exchange, status, bytes: 0, on: loop)
         }
         let response = input.router.response(to: exchange, result, on: loop)
-        let clientKeeps = exchange.head?.keepsAlive ?? false
-        let frame = ResponseEncoder.Frame(
-            id: exchange.id, date: loop.date.bytes, isHead: exchange.head?.method == .head,
-            minorVersion: exchange.head?.minorVersion ?? 1,
-            keepsAlive: clientKeeps && !exchange.closesConnection && !loop.isDraining
-                && !(response.stream != nil && exchange.head?.minorVersion == 0),
+        let frame = exchange.frame(
+            of: response, date: loop.date.bytes, isLast: loop.isDraining,
             common: loop.context.commonFields(
                 isSecure: transport.isEncrypted || input.isBehindTLS))
-        let (status, bytes) = write(response, frame, for: exchange, on: loop)
+        let (status, bytes) = input.router.write(
+            response, frame, of: exchange, to: &output, on: loop)
         if !frame.keepsAlive {
             output.dropQueue()
-            phase.endInput(lingers: clientKeeps || exchange.closesConnection)
+            phase.endInput(lingers: exchange.clientKeepsAlive || exchange.closesConnection)
         }
         phase.answered(at: now)
-        if let stream = response.stream, status == response.status, !status.forbidsContent,
-            !frame.isHead
-        {
+        if status == response.status, let stream = frame.stream(of: response) {
             return send(stream, frame, of: exchange, (status, bytes), on: loop)
         }
         complete(exchange, status, bytes: bytes, on: loop)
@@ -366,23 +349,6 @@ extension Connection {
         output.finish()
         loop.requestsInFlight.decrement()
         loop.record(exchange, status, bytes: bytes)
-    }
-
-    /// A response with an invalid header becomes the 500 of its API, or else an empty 500.
-    private func write(
-        _ response: Response, _ frame: ResponseEncoder.Frame, for exchange: Exchange,
-        on loop: isolated Loop
-    ) -> (Status, Int) {
-        do throws(InvalidHeader) {
-            return (response.status, try output.write(response, frame))
-        } catch {
-            loop.report(error, of: exchange)
-            let rendered = input.router.render(.internalError, of: exchange.route, exchange.context)
-            let empty = Response(status: .internalServerError)
-            // Without headers there is nothing that could be invalid.
-            let bytes = (try? output.write(rendered, frame)) ?? (try? output.write(empty, frame))
-            return (.internalServerError, bytes ?? 0)
-        }
     }
 
     /// Sends the pieces of a response as they come.
@@ -407,9 +373,7 @@ extension Connection {
             isStreaming = false
             handler = nil
             if phase.closing != .closed {
-                let end = ResponseEncoder.endOfStream(frame)
-                output.write(end)
-                bytes += end.count
+                bytes += output.writeEnd(frame)
                 if loop.isDraining { phase.endInput(lingers: true) }
             }
             complete(exchange, begun.status, bytes: bytes, on: loop)

@@ -12,8 +12,7 @@ final class NetstringConnection: LoopConnection {
     private var session: NetstringSession
     private var answer: Task<Void, Never>?
     private var isRunning = false
-    /// The events that epoll reports; nil before the first registration.
-    private var watchedEvents: UInt32?
+    private var registration = EpollRegistration()
 
     init(
         _ transport: PlainTransport, of listener: Int = 0, to address: ListenAddress,
@@ -143,12 +142,7 @@ final class NetstringConnection: LoopConnection {
         let events =
             (session.wantsBytes ? EPOLLIN.rawValue : 0)
             | (session.unsentBytes > 0 ? EPOLLOUT.rawValue : 0)
-        guard events != watchedEvents else { return }
-        let operation = watchedEvents == nil ? EPOLL_CTL_ADD : EPOLL_CTL_MOD
-        guard csocket_watch(loop.epoll, operation, descriptor, events) == 0 else {
-            return close(on: loop)
-        }
-        watchedEvents = events
+        if !registration.update(descriptor, events, on: loop) { close(on: loop) }
     }
 
     private func close(on loop: isolated Loop) {

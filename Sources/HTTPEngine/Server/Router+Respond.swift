@@ -13,6 +13,25 @@ extension Router {
         }
     }
 
+    /// Writes the response. One with an invalid header becomes the 500 of its API, or else an empty
+    /// 500.
+    /// - Returns: the status and the bytes that are written.
+    func write(
+        _ response: Response, _ frame: ResponseEncoder.Frame, of exchange: Exchange,
+        to output: inout ConnectionOutput, on loop: isolated Loop
+    ) -> (Status, Int) {
+        do throws(InvalidHeader) {
+            return (response.status, try output.write(response, frame))
+        } catch {
+            loop.report(error, of: exchange)
+            let rendered = render(.internalError, of: exchange.route, exchange.context)
+            let empty = Response(status: .internalServerError)
+            // Without headers there is nothing that could be invalid.
+            let bytes = (try? output.write(rendered, frame)) ?? (try? output.write(empty, frame))
+            return (.internalServerError, bytes ?? 0)
+        }
+    }
+
     /// The status for the log where the client has closed the connection. Its handler was
     /// cancelled, which is not an error.
     func unsentStatus(

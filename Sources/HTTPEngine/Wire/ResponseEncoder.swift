@@ -23,6 +23,11 @@ struct ResponseEncoder {
         let keepsAlive: Bool
         /// The header fields that every response has.
         var common: [CommonField] = []
+
+        /// The stream that follows the response; nil where the response can have no body.
+        func stream(of response: Response) -> AsyncStream<[UInt8]>? {
+            isHead || response.status.forbidsContent ? nil : response.stream
+        }
     }
 
     static let continueResponse = Array("HTTP/1.1 100 Continue\r\n\r\n".utf8)
