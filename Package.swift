@@ -99,7 +99,9 @@ let package = Package(
         .target(
             name: "Cryptography", dependencies: ["COpenSSL", "CArgon2", "CScrypt", "CScryptLanes"],
             swiftSettings: settings),
-        .target(name: "JMAP", dependencies: ["LocalMail", "StrictJSON"], swiftSettings: settings),
+        .target(
+            name: "JMAP", dependencies: ["LocalMail", "Scheduling", "StrictJSON"],
+            swiftSettings: settings),
         // Folders, messages and threads in memory, delivery, the SMTP session.
         .target(name: "LocalMail", swiftSettings: settings),
         .target(name: "StrictJSON", swiftSettings: settings),

@@ -18,8 +18,11 @@ public struct Dispatcher: Sendable {
     ///   - nested: names of members below `filter` that may be references.
     /// Every method of this server.
     public init() {
+        let groups = [SmallMethods.all, MailboxMethods.all, EmailQueryMethods.all]
         self.init(
-            methods: SmallMethods.all.merging(MailboxMethods.all) { first, _ in first },
+            methods: groups.reduce(into: [:]) { all, group in
+                all.merge(group) { _, _ in preconditionFailure("two methods have one name") }
+            },
             resolvingInFilters: ["inMailbox"])
     }
 

@@ -65,7 +65,7 @@ struct Module {
         Module(
             "Cryptography", ["COpenSSL", "CArgon2", "CScrypt", "CScryptLanes"],
             system: ["Glibc", "Synchronization"]),
-        Module("JMAP", ["LocalMail", "StrictJSON"]),
+        Module("JMAP", ["LocalMail", "Scheduling", "StrictJSON"]),
         Module("LocalMail", [], system: ["Synchronization"]),
         Module("StrictJSON", []),
         Module("MIME", ["CGMime"]),
