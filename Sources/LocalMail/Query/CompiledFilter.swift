@@ -5,7 +5,8 @@ struct CompiledFilter {
         case all([Node])
         case any([Node])
         case not(Node)
-        case folder(UInt64?)
+        /// No folder has the number 0.
+        case folder(UInt64)
         case otherFolder(Set<UInt64>)
         case summary(@Sendable (StoredMessage) -> Bool)
         case thread(ThreadRule)
@@ -110,7 +111,7 @@ struct CompiledFilter {
 
     private mutating func compileMutable(_ condition: MailCondition) -> Node {
         switch condition {
-        case .inMailbox(let id): return .folder(MailID.number(.folder, id))
+        case .inMailbox(let id): return .folder(MailID.number(.folder, id) ?? 0)
         case .inMailboxOtherThan(let ids):
             return .otherFolder(Set(ids.compactMap { MailID.number(.folder, $0) }))
         case .allInThreadHaveKeyword(let keyword): return thread(keyword, isAll: true)

@@ -33,9 +33,7 @@ struct FilterRun {
         case .all(let nodes): return firstDecision(false, nodes, message, state)
         case .any(let nodes): return firstDecision(true, nodes, message, state)
         case .not(let node): return matches(node, message, state).map { !$0 }
-        case .folder(let number):
-            guard let number else { return false }
-            return message.folders.contains(number)
+        case .folder(let number): return message.folders.contains(number)
         case .otherFolder(let numbers): return message.folders.contains { !numbers.contains($0) }
         case .summary(let rule): return rule(message)
         case .thread(let rule): return holds(rule, thread: message.thread, in: state)

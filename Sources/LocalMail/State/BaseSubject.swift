@@ -15,9 +15,9 @@ enum BaseSubject {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// For comparing threads, which ignores white space (RFC 8621 §3).
-    static func withoutSpaces(_ subject: String) -> String {
-        String(decoding: text(subject).utf8.filter { $0 != 0x20 }, as: UTF8.self)
+    /// For comparing threads: without white space (RFC 8621 §3), and in lower case.
+    static func compared(_ subject: String) -> String {
+        String(decoding: text(subject).lowercased().utf8.filter { $0 != 0x20 }, as: UTF8.self)
     }
 
     /// `subj-leader`: blobs in brackets followed by `re:`, `fw:` or `fwd:`; and blobs, as long as

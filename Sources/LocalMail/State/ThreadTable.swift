@@ -53,7 +53,7 @@ struct ThreadTable {
             summary.messageIDs.prefix(1) + summary.inReplyTo.prefix(10)
             + summary.references.suffix(maximumIDs)
         guard !ids.isEmpty else { return [] }
-        let subject = BaseSubject.withoutSpaces(summary.subject ?? "")
+        let subject = BaseSubject.compared(summary.subject ?? "")
         var keys: [Int] = []
         for id in ids {
             var hasher = Hasher()
