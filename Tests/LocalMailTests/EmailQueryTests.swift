@@ -1,6 +1,7 @@
-@testable import LocalMail
 import Synchronization
 import Testing
+
+@testable import LocalMail
 
 @Suite final class EmailQueryTests {
     let world = MailWorld()
@@ -45,12 +46,14 @@ import Testing
             (.before(received[2]), [0, 1]), (.after(received[2]), [2, 3]),
             (.minSize(sizes[1]), [1]), (.maxSize(sizes[3] + 1), [3]), (.maxSize(sizes[3]), []),
             (.hasKeyword("$Seen"), [0, 3]), (.notKeyword("$seen"), [1, 2]),
-            (.allInThreadHaveKeyword("$seen"), [3]), (.someInThreadHaveKeyword("$seen"), [0, 1, 3]),
+            (.allInThreadHaveKeyword("$seen"), [3]),
+            (.someInThreadHaveKeyword("$seen"), [0, 1, 3]),
             (.noneInThreadHaveKeyword("$seen"), [2]),
             (.hasAttachment(true), [1]), (.hasAttachment(false), [0, 2, 3]),
             (.from("adams ZOE"), [0]), (.from("émile"), [2]), (.to("carl"), [1]),
             (.cc("dora@"), [1]), (.bcc("fay"), [2]), (.subject("plans"), [0, 1]),
-            (.subject("\"re: plans\""), [1]), (.body("number 2"), [2]), (.body("äö"), [0, 1, 2, 3]),
+            (.subject("\"re: plans\""), [1]), (.body("number 2"), [2]),
+            (.body("äö"), [0, 1, 2, 3]),
             (.body("plans"), []), (.text("apples body"), [3]), (.text("fay"), [2]),
             (.header(name: "x-tag", value: nil), [2]), (.header(name: "X-Tag", value: "red"), [2]),
             (.header(name: "X-Tag", value: "blue"), []),

@@ -1,6 +1,7 @@
-@testable import LocalMail
 import Synchronization
 import Testing
+
+@testable import LocalMail
 
 @Suite final class EmailSetTests {
     let world = MailWorld()
@@ -29,7 +30,8 @@ import Testing
     @Test func aMessageIsCreatedWithItsFoldersAndKeywords() throws {
         let bytes = world.message("Subject: a")
         let created = try create(
-            EmailDraft(.bytes(bytes), folderIDs: [drafts, inbox, inbox], keywords: ["$Draft", "b"])
+            EmailDraft(
+                .bytes(bytes), folderIDs: [drafts, inbox, inbox], keywords: ["$Draft", "b"])
         ).get()
         let email = try #require(box.emails([created.id]).list.first)
         #expect(email.folderIDs == [inbox, drafts].sorted())

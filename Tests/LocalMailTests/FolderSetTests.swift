@@ -1,5 +1,6 @@
-@testable import LocalMail
 import Testing
+
+@testable import LocalMail
 
 @Suite final class FolderSetTests {
     let world = MailWorld()

@@ -107,7 +107,8 @@ private struct MailModel {
                     .bytes(world.message(fields, body: body)),
                     folderIDs: [folders[0], folders[number(below: folders.count)]],
                     keywords: ["a"],
-                    receivedAt: MailInstant(milliseconds: Int64(number(below: 2000)))))
+                    receivedAt: MailInstant(milliseconds: Int64(number(below: 2000))))
+            )
         ]
         _ = try? box.setEmails(set)
     }

@@ -1,5 +1,6 @@
-@testable import LocalMail
 import Testing
+
+@testable import LocalMail
 
 @Suite struct SMTPAuthenticationTests {
     // NUL ann NUL secret, ann NUL ann NUL secret, bob NUL ann NUL secret, NUL ann NUL wrong,

@@ -1,5 +1,6 @@
-@testable import LocalMail
 import Testing
+
+@testable import LocalMail
 
 /// What ends a message, and what does not.
 @Suite struct SMTPDataTests {
@@ -17,7 +18,9 @@ import Testing
         #expect(driver.messages.map(\.bytes) == [Array(message.utf8)])
     }
 
-    static let lineEnds = ["\r\n", "\n", "\r", "\r\r", "\n\n", "\n\r", "\r\r\n", "\r\n\n", "\n\r\n"]
+    static let lineEnds = [
+        "\r\n", "\n", "\r", "\r\r", "\n\n", "\n\r", "\r\r\n", "\r\n\n", "\n\r\n",
+    ]
 
     /// SMTP smuggling: every mix of bare CR and LF around a dot, with a second transaction behind.
     @Test(arguments: lineEnds.flatMap { before in lineEnds.map { (before, $0) } })

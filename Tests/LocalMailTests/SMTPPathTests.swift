@@ -1,11 +1,13 @@
-@testable import LocalMail
 import Testing
+
+@testable import LocalMail
 
 @Suite struct SMTPPathTests {
     @Test(
         arguments: [
             ("<a@b>", "a@b"), ("<>", ""), ("<A.b+c@D.example>", "A.b+c@D.example"),
-            ("<@one.test,@two.test:a@b>", "a@b"), ("<\"a\"@b>", "a@b"), ("<\"a b\"@c>", "\"a b\"@c"),
+            ("<@one.test,@two.test:a@b>", "a@b"), ("<\"a\"@b>", "a@b"),
+            ("<\"a b\"@c>", "\"a b\"@c"),
             ("<\"a\\\"\\\\\"@c>", "\"a\\\"\\\\\"@c"), ("<\"a>b@c\"@d>", "\"a>b@c\"@d"),
             ("<\"\\a\"@c>", "a@c"), ("<\"\"@c>", "\"\"@c"), ("<a@[127.0.0.1]>", "a@[127.0.0.1]"),
             ("<a@[IPv6:::1]>", "a@[IPv6:::1]"), ("<Postmaster>", "Postmaster"),

@@ -1,6 +1,7 @@
-@testable import LocalMail
 import TestPrimitives
 import Testing
+
+@testable import LocalMail
 
 @Suite struct SMTPSessionTests {
     @Test func aSessionDeliversAMessage() {

@@ -1,5 +1,6 @@
-@testable import LocalMail
 import Testing
+
+@testable import LocalMail
 
 @Suite struct ThreadTests {
     /// The fields of a first and a second message, and whether they are one thread.

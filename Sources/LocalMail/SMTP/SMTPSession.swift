@@ -2,8 +2,7 @@
 ///
 /// Its driver gives it the bytes that arrive with ``receive(_:)``, then does what ``next()`` returns
 /// until that is `nil`. While an answer is outstanding, the session keeps what the client sends
-/// ahead (RFC 2920). For the driver: bytes are read only while ``wantsInput`` is true, and
-/// ``timer`` says when to call ``timeOut()``.
+/// ahead (RFC 2920). Bytes are read only while ``wantsInput`` is true. ``timer`` is for ``timeOut()``.
 public struct SMTPSession: Sendable {
     private enum Phase {
         case command
