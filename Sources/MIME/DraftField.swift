@@ -25,8 +25,8 @@ public enum DraftValue: Sendable {
     case date(MessageDate)
     case urls([String])
 
-    /// A field without addresses, ids or URLs is not written: most fields may not be empty (RFC 5322
-    /// §3.6.3).
+    /// A field without addresses, ids or URLs is not written: most fields may not be empty
+    /// (RFC 5322 §3.6.3).
     fileprivate var isEmptyList: Bool {
         switch self {
         case .addresses(let list): list.isEmpty
@@ -68,8 +68,8 @@ struct HeaderWriter {
         case .addresses(let list):
             try encode([AddressGroup(addresses: list)], of: field.name)
         case .groupedAddresses(let groups): try encode(groups, of: field.name)
-        case .messageIds(let ids): try encode(ids, of: field.name, separator: " ")
-        case .urls(let urls): try encode(urls, of: field.name, separator: ", ")
+        case .messageIds(let ids): try encode(ids, of: field.name, between: " ")
+        case .urls(let urls): try encode(urls, of: field.name, between: ", ")
         case .date(let date): try date.rfc5322()
         }
     }
@@ -86,7 +86,7 @@ struct HeaderWriter {
 
     /// Items in angle brackets.
     private func encode(
-        _ items: [String], of name: String, separator: String
+        _ items: [String], of name: String, between separator: String
     ) throws(MIMEError) -> String {
         for item in items {
             let isValid = item.utf8.allSatisfy {

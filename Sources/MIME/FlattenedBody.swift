@@ -1,5 +1,5 @@
-/// The parts of a message as lists: the algorithm of RFC 8621 §4.1.4, exactly. It has no place for a
-/// plain text after HTML in a multipart within an alternative; such a part is in the tree alone.
+/// The parts of a message as lists: the algorithm of RFC 8621 §4.1.4, exactly. It has no place for
+/// a plain text after HTML in a multipart within an alternative; such a part is in the tree alone.
 struct FlattenedBody {
     private(set) var text: [BodyPart] = []
     private(set) var html: [BodyPart] = []

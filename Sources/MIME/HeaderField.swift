@@ -83,8 +83,8 @@ public struct HeaderField: Equatable, Sendable {
     /// The Addresses form: all mailboxes, in groups or not.
     public var addresses: [EmailAddress] { groupedAddresses.flatMap(\.addresses) }
 
-    /// The value on one line, as GMime can read it. A NUL, which would end the text for GMime, and a
-    /// line break that is not one of folding become spaces.
+    /// The value on one line, as GMime can read it. A NUL, which would end the text for GMime, and
+    /// a line break that is not one of folding become spaces.
     var unfolded: [UInt8] {
         var result: [UInt8] = []
         result.reserveCapacity(rawBytes.count)

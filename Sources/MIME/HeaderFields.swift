@@ -96,7 +96,8 @@ struct HeaderScan {
         return (collector.finish(in: lines.bytes), nil)
     }
 
-    /// - Returns: where the colon is, if the line begins with the name of a field (RFC 5322 §3.6.8).
+    /// - Returns: where the colon is, if the line begins with the name of a field
+    ///   (RFC 5322 §3.6.8).
     private func nameEnd(_ line: Range<Int>, in bytes: [UInt8]) -> Int? {
         guard
             let end = line.first(where: { !(0x21...0x7E).contains(bytes[$0]) || bytes[$0] == 0x3A }

@@ -6,8 +6,8 @@ public struct MessageDate: Hashable, Sendable {
     public let seconds: Int64
     public let offsetMinutes: Int
 
-    /// - Returns: `nil` outside the years 1900 to 9999 (RFC 5322 §3.3), and for an offset of a day or more: such a
-    ///   date cannot be written as RFC 3339 requires.
+    /// - Returns: `nil` outside the years 1900 to 9999 (RFC 5322 §3.3), and for an offset of a day
+    ///   or more: such a date cannot be written as RFC 3339 requires.
     public init?(seconds: Int64, offsetMinutes: Int = 0) {
         // From 1900-01-02 to 9999-12-30, so that it is within the years in every zone.
         guard (-2_208_902_400...253_402_214_399).contains(seconds),

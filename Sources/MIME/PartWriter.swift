@@ -23,8 +23,8 @@ struct PartWriter {
         guard type.major == "multipart", !children.isEmpty else { throw .invalidValue("type") }
         guard depth < limits.depth else { throw .tooManyParts }
         boundaries += 1
-        // No line of a quoted-printable or base64 content has `=_`; no line of a 7bit text begins with it.
-        // A message within this one does not know the id.
+        // No line of a quoted-printable or base64 content has `=_`, and no line of a 7bit text
+        // begins with it. A message within this one does not know the id.
         let boundary = "=_\(uniqueId)_\(boundaries)"
         var header = HeaderWriter()
         try header.write(

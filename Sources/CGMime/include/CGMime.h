@@ -86,8 +86,8 @@ typedef enum {
 uint8_t *postern_gmime_recode(
     postern_coding coding, bool encode, const uint8_t *bytes, size_t count, size_t *result_count);
 
-// Converts text of the named charset to UTF-8, with U+FFFD for what is not valid in it. Returns NULL
-// if the C library does not know the charset.
+// Converts text of the named charset to UTF-8, with U+FFFD for what is not valid in it. Returns
+// NULL if the C library does not know the charset.
 uint8_t *postern_gmime_to_utf8(
     const char *charset, const uint8_t *bytes, size_t count, size_t *result_count,
     bool *has_problem);
