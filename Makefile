@@ -35,13 +35,13 @@ fresh: swift ## `make run` and `make test` in a new Debian that has only git, ma
 	@.ci/install-packages debootstrap git
 	.ci/fresh $(ARGS)
 
-tsan: swift packages postgres ## Swift tests under the thread sanitizer
+tsan: swift packages headers postgres ## Swift tests under the thread sanitizer
 	.ci/with-postgres .ci/tsan $(SWIFT_FLAGS)
 
 asan: swift packages ## The scrypt kernels against libscrypt under the address sanitizer
 	Tests/ScryptLanes/run.sh
 
-coverage: swift packages postgres ## Covered lines of each module
+coverage: swift packages headers postgres ## Covered lines of each module
 	.ci/with-postgres .ci/coverage $(SWIFT_FLAGS)
 
 lint: swift ## Check the format of every Swift file
