@@ -1,6 +1,6 @@
 extension AccountMail {
-    /// Email/set and Email/import: creations, then updates, then destructions. Each is done or fails
-    /// on its own, and nothing else happens in between.
+    /// Email/set and Email/import: creations, then updates, then destructions. Each is done or
+    /// fails on its own, and nothing else happens in between.
     public func setEmails(
         _ set: EmailSet
     ) throws(MailStateMismatch) -> MailSetResult<CreatedEmail, EmailSetError> {

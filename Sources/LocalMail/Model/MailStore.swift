@@ -23,8 +23,8 @@ public protocol MailStore: Sendable {
         _ messages: MessageSelection, of account: MailAccount
     ) async throws(MailStoreError) -> Int
 
-    /// Returns the messages of ``messages(of:page:)`` that arrived after `id`, newest first, as soon
-    /// as there is one, and none at the deadline. Of more than a page's length the oldest are
+    /// Returns the messages of ``messages(of:page:)`` that arrived after `id`, newest first, as
+    /// soon as there is one, and none at the deadline. Of more than a page's length the oldest are
     /// returned, so that the caller can go on from the first of the list.
     ///
     /// - Parameter id: `nil` for all messages. The message may have been deleted.

@@ -1,4 +1,5 @@
-/// A reply of the server (RFC 5321 §4.2), with an enhanced status code (RFC 3463) where there is one.
+/// A reply of the server (RFC 5321 §4.2), with an enhanced status code (RFC 3463) where there is
+/// one.
 public struct SMTPReply: Error, Hashable, Sendable {
     public let code: Int
     public let status: String?

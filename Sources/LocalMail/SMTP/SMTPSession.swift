@@ -1,8 +1,8 @@
 /// One SMTP session of RFC 5321, without a socket or a clock.
 ///
-/// Its driver gives it the bytes that arrive with ``receive(_:)``, then does what ``next()`` returns
+/// Its driver gives it what arrives with ``receive(_:)``, then does what ``next()`` returns
 /// until that is `nil`. While an answer is outstanding, the session keeps what the client sends
-/// ahead (RFC 2920). Bytes are read only while ``wantsInput`` is true. ``timer`` is for ``timeOut()``.
+/// ahead (RFC 2920). Bytes are read only while ``wantsInput``. ``timer`` is for ``timeOut()``.
 public struct SMTPSession: Sendable {
     private enum Phase {
         case command

@@ -32,8 +32,8 @@ struct ThreadTable {
     private static let maximumIDs = 100
 
     private var threads: [UInt64: Thread] = [:]
-    /// A hash of message id and subject, to the oldest thread that has it. The hash has a random key
-    /// in each process, so that nobody can make two that are equal.
+    /// A hash of message id and subject, to the oldest thread that has it. The hash has a random
+    /// key in each process, so that nobody can make two that are equal.
     private var owners: [Int: UInt64] = [:]
 
     var count: Int { threads.count }
