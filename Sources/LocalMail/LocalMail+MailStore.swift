@@ -2,8 +2,9 @@ extension LocalMail: MailStore {
     public func messages(
         of account: MailAccount, page: Int
     ) async throws(MailStoreError) -> [MessageListing] {
+        guard page >= 1 else { return [] }
         let skipped = (page - 1).multipliedReportingOverflow(by: MessagePage.length)
-        guard page >= 1, !skipped.overflow else { return [] }
+        guard !skipped.overflow else { return [] }
         return mail(of: account).read { state in
             let folders = state.listedFolders
             return state.messages.dates.entries.lazy.reversed()

@@ -91,6 +91,12 @@ public final class LocalMail: Sendable {
         }
     }
 
+    /// Whether the address is the account's own, or a sub-address of it: the answer to MAIL.
+    public func isAddress(_ address: String, of account: MailAccount) async -> Bool {
+        guard case .account(let owner) = await environment.owner(address) else { return false }
+        return owner.id == account.id
+    }
+
     /// Puts a message into the inbox of each recipient on this server, and keeps it for those on
     /// others. Nothing leaves the machine.
     ///
@@ -138,11 +144,9 @@ public final class LocalMail: Sendable {
         _ given: MailEnvelope?, email: MailEmail, from account: MailAccount
     ) async throws(SubmissionSetError) -> MailEnvelope {
         var envelope = given ?? MailEnvelope(email.content.summary)
-        if case .account(account) = await environment.owner(envelope.mailFrom) {
-        } else if given == nil {
+        if await !isAddress(envelope.mailFrom, of: account) {
+            guard given == nil else { throw .forbiddenMailFrom }
             envelope.mailFrom = account.address
-        } else {
-            throw .forbiddenMailFrom
         }
         if envelope.recipients.isEmpty { throw .noRecipients }
         if envelope.recipients.count > limits.recipients {

@@ -1,7 +1,6 @@
 /// A filter whose ids, keywords and words were read once.
 struct CompiledFilter {
     indirect enum Node {
-        /// Cheap ones first.
         case all([Node])
         case any([Node])
         case not(Node)
@@ -12,15 +11,6 @@ struct CompiledFilter {
         case thread(ThreadRule)
         /// The index of one of ``CompiledFilter/contents``.
         case content(Int)
-
-        var isCheap: Bool {
-            switch self {
-            case .all(let nodes), .any(let nodes): nodes.allSatisfy(\.isCheap)
-            case .not(let node): node.isCheap
-            case .content: false
-            default: true
-            }
-        }
     }
 
     /// Whether all or some messages of a thread have a keyword.
@@ -92,7 +82,7 @@ struct CompiledFilter {
     ) throws(MailQueryError) -> [Node] {
         var nodes: [Node] = []
         for filter in filters { nodes.append(try compile(filter, depth: depth + 1)) }
-        return nodes.filter(\.isCheap) + nodes.filter { !$0.isCheap }
+        return nodes
     }
 
     private mutating func compile(_ condition: MailCondition) -> Node {

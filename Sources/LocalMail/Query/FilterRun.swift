@@ -41,7 +41,8 @@ struct FilterRun {
         }
     }
 
-    /// - Returns: `decision` if a node gives it, and its opposite if none does.
+    /// - Returns: `decision` if a node gives it, and its opposite if none does. What is not known
+    ///   yet does not matter where another node decides: bytes are read for the rest only.
     private mutating func firstDecision(
         _ decision: Bool, _ nodes: [CompiledFilter.Node], _ message: StoredMessage,
         _ state: AccountState

@@ -141,8 +141,7 @@ public struct SMTPSession: Sendable {
         case .complete(let bytes):
             periods += 1
             if case .authentication(var exchange) = phase {
-                let step = exchange.take(bytes[...])
-                perform(step, exchange)
+                perform(exchange.take(bytes[...]), exchange)
             } else {
                 perform(bytes)
             }
@@ -350,8 +349,7 @@ public struct SMTPSession: Sendable {
         guard var exchange = SMTPAuthentication(mechanism: mechanism) else {
             return reply(504, "5.5.4", "Mechanisms: PLAIN LOGIN")
         }
-        let step = exchange.begin(initial: words.count == 2 ? words[1] : nil)
-        perform(step, exchange)
+        perform(exchange.begin(initial: words.count == 2 ? words[1] : nil), exchange)
     }
 
     private mutating func perform(
