@@ -69,8 +69,8 @@ let package = Package(
         .target(
             name: "AuthAPI",
             dependencies: [
-                "AuthCore", "Cryptography", "HTTPEngine", "Networking", "Scheduling", "StrictJSON",
-                "CEmbeddedFiles",
+                "AuthCore", "Cryptography", "HTTPEngine", "LocalMail", "Networking", "Scheduling",
+                "StrictJSON", "CEmbeddedFiles",
             ],
             swiftSettings: settings),
         .target(
@@ -170,8 +170,8 @@ let package = Package(
         .testTarget(
             name: "AuthAPITests",
             dependencies: [
-                "AuthAPI", "AuthCore", "AuthStorage", "Cryptography", "HTTPEngine", "Networking",
-                "Scheduling", "StrictJSON", "TestPrimitives", "TestSupport",
+                "AuthAPI", "AuthCore", "AuthStorage", "Cryptography", "HTTPEngine", "LocalMail",
+                "Networking", "Scheduling", "StrictJSON", "TestPrimitives", "TestSupport",
             ],
             swiftSettings: settings),
         .testTarget(

@@ -13,5 +13,6 @@
 //   Routing/     Route, RouteGroup, Router, and the errors that a group renders
 //   Connection/  the parts of a connection: input, output, phase, buffer charge, transport
 //   TLS/         what the TLS connections of a listener share, and TLS as a transport
-//   Netstrings/  a second protocol: netstrings as requests and replies, without socket and clock
+//   Sessions/    what the state machine of another protocol than HTTP has to be
+//   Netstrings/  such a protocol: netstrings as requests and replies
 //   Server/      Server, its listeners and loops, and the connections that connect their parts

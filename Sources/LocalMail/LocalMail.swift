@@ -106,13 +106,36 @@ public final class LocalMail: Sendable {
         _ message: [UInt8], trace: [UInt8] = [], from mailFrom: String, to recipients: [String]
     ) async -> [DeliveryResult] {
         await deliver(from: mailFrom, to: recipients) { () throws(DeliveryFailure) in
-            guard message.count <= limits.messageBytes else { throw .messageTooLarge }
-            guard
-                let stored = StoredBytes(
-                    [trace, message], budget: budget, limit: limits.totalBytes)
-            else { throw .systemFull }
-            return stored
+            try content(of: message, trace: trace)
         }
+    }
+
+    /// Reads a message and keeps it for ``deliver(_:from:to:)``. This takes long for a large
+    /// message, and waits for nothing.
+    ///
+    /// - Parameter trace: as for ``deliver(_:trace:from:to:)``.
+    public func content(
+        of message: [UInt8], trace: [UInt8] = []
+    ) throws(DeliveryFailure) -> MailContent {
+        guard message.count <= limits.messageBytes else { throw .messageTooLarge }
+        guard
+            let stored = StoredBytes([trace, message], budget: budget, limit: limits.totalBytes)
+        else { throw .systemFull }
+        return try content(of: stored)
+    }
+
+    /// As ``deliver(_:trace:from:to:)``, for a message that was read before.
+    public func deliver(
+        _ content: MailContent, from mailFrom: String, to recipients: [String]
+    ) async -> [DeliveryResult] {
+        await deliver(from: mailFrom, to: recipients) { () throws(DeliveryFailure) in content }
+    }
+
+    private func content(of stored: StoredBytes) throws(DeliveryFailure) -> MailContent {
+        let summary = environment.reader.summary(of: stored.bytes)
+        guard let content = MailContent(stored, summary: summary, limit: limits.totalMessages)
+        else { throw .systemFull }
+        return content
     }
 
     /// Sends a message of the account (RFC 8621 §7.5), without its Bcc field.
@@ -134,7 +157,7 @@ public final class LocalMail: Sendable {
                 failure = .overQuota
                 throw .systemFull
             }
-            return stored
+            return try content(of: stored)
         }
         if let failure { throw failure }
         return try mail.record(email, envelope, results: results)
@@ -165,7 +188,7 @@ public final class LocalMail: Sendable {
 
     private func deliver(
         from mailFrom: String, to recipients: [String],
-        content: () throws(DeliveryFailure) -> StoredBytes
+        content: () throws(DeliveryFailure) -> MailContent
     ) async -> [DeliveryResult] {
         var known: Set<String> = []
         let recipients = recipients.filter { known.insert(Keyword.lowered($0)).inserted }
@@ -177,11 +200,7 @@ public final class LocalMail: Sendable {
         for recipient in recipients { owners.append(await owner(ofRecipient: recipient)) }
         let message: MailContent
         do throws(DeliveryFailure) {
-            let stored = try content()
-            let summary = environment.reader.summary(of: stored.bytes)
-            guard let made = MailContent(stored, summary: summary, limit: limits.totalMessages)
-            else { throw .systemFull }
-            message = made
+            message = try content()
         } catch {
             return all(error)
         }

@@ -107,6 +107,21 @@ public struct UTCDate: Hashable, Sendable {
         }
     }
 
+    /// RFC 5322 §3.3 and RFC 9110 §5.6.7, `Sun, 06 Nov 1994 08:49:37 +0000`.
+    /// - Parameter zone: how UTC is written.
+    public func rfc5322(zone: String = "+0000") -> String {
+        func padded(_ value: Int) -> String { value < 10 ? "0\(value)" : "\(value)" }
+        let time = [hour, minute, second].map(padded).joined(separator: ":")
+        return
+            "\(Self.weekdays[weekday]), \(padded(day)) \(Self.months[month - 1]) \(year) \(time) "
+            + zone
+    }
+
+    private static let weekdays = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"]
+    private static let months = [
+        "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
+    ]
+
     private var daysSince1970: Int64 {
         let yearFromMarch = Int64(month > 2 ? year : year - 1)
         let (era, yearOfEra) = Self.divide(yearFromMarch, by: 400)

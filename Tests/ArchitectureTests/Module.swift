@@ -42,8 +42,8 @@ struct Module {
         Module(
             "AuthAPI",
             [
-                "AuthCore", "Cryptography", "HTTPEngine", "Networking", "Scheduling", "StrictJSON",
-                "CEmbeddedFiles",
+                "AuthCore", "Cryptography", "HTTPEngine", "LocalMail", "Networking", "Scheduling",
+                "StrictJSON", "CEmbeddedFiles",
             ],
             system: ["Synchronization"]),
         Module(

@@ -33,12 +33,12 @@ import Testing
         var driver = SMTPDriver.inTransaction()
         driver.send("DATA\r\nSubject: a\r\n\r\nb\(before).\(after)")
         if isEnd {
-            #expect(driver.newCodes == [354, isValid ? 250 : 554])
+            #expect(driver.newCodes == [354, isValid ? 250 : 500])
             #expect(driver.messages.count == (isValid ? 1 : 0))
             return
         }
         driver.send("MAIL FROM:<evil@b>\r\nRCPT TO:<ann@here.test>\r\nDATA\r\nevil\r\n.\r\n")
-        #expect(driver.newCodes == [354, 554])
+        #expect(driver.newCodes == [354, 500])
         #expect(driver.messages.isEmpty)
     }
 
@@ -46,7 +46,7 @@ import Testing
         for bad in ["a\nb", "a\rb", "\n", "\r.", ".\r.", ".\n"] {
             var driver = SMTPDriver.inTransaction()
             driver.send("DATA\r\n\(bad)\r\n.\r\nNOOP\r\n")
-            #expect(driver.newCodes == [354, 554, 250], "\(bad.debugDescription)")
+            #expect(driver.newCodes == [354, 500, 250], "\(bad.debugDescription)")
             #expect(driver.messages.isEmpty)
         }
     }
@@ -58,6 +58,32 @@ import Testing
         #expect(driver.codes == [220, 500])
         driver.send("NOOP\r\n")
         #expect(driver.codes == [220, 500, 250])
+    }
+
+    /// A client that ends lines with LF would otherwise wait for a reply that never comes.
+    @Test func aBareLineEndIsRejectedBeforeTheLineEnds() {
+        var driver = SMTPDriver()
+        driver.send("NOOP\nNOOP\n")
+        #expect(driver.codes == [220, 500])
+        driver.send("NOOP\r")
+        driver.send("\nNOOP\r\n")
+        #expect(driver.codes == [220, 500, 250])
+    }
+
+    /// However the bytes are split, the limit counts that is exceeded first.
+    @Test(arguments: [(990, 552), (997, 552), (998, 554), (1010, 554)])
+    func ofTwoLimitsTheFirstCounts(messageBytes: Int, code: Int) {
+        var limits = SMTPLimits()
+        limits.messageBytes = messageBytes
+        for piece in [1, 7, 2000] {
+            var driver = SMTPDriver.inTransaction(limits)
+            driver.send("DATA\r\n")
+            let bytes = Array((String(repeating: "x", count: 1200) + "\r\n.\r\n").utf8)
+            for start in stride(from: 0, to: bytes.count, by: piece) {
+                driver.send(Array(bytes[start..<min(bytes.count, start + piece)]))
+            }
+            #expect(driver.newCodes == [354, code])
+        }
     }
 
     @Test func aLineHasAtMost998Bytes() {
@@ -100,7 +126,7 @@ import Testing
 
     @Test(
         arguments: [
-            ("BDAT 1 LAST\r\n\n", [554]), ("BDAT 1 LAST\r\n\r", [554]),
+            ("BDAT 1 LAST\r\n\n", [500]), ("BDAT 1 LAST\r\n\r", [500]),
             ("BDAT 2\r\nabDATA\r\n", [250, 503]), ("BDAT 2\r\nabRCPT TO:<a@b>\r\n", [250, 503]),
             ("BDAT 2\r\nabRSET\r\nBDAT 4 LAST\r\nNOOP", [250, 250, 503]),
             ("BDAT x\r\n", [421]), ("BDAT\r\n", [421]), ("BDAT -1\r\n", [421]),

@@ -6,6 +6,7 @@ struct SMTPDriver {
     private(set) var output: [UInt8] = []
     private(set) var asked: [SMTPAction] = []
     private(set) var isClosed = false
+    private(set) var lingers: Bool?
 
     init(limits: SMTPLimits = SMTPLimits()) {
         session = SMTPSession(serverName: "mx.here.test", limits: limits)
@@ -27,7 +28,7 @@ struct SMTPDriver {
     mutating func send(_ text: String) { send(Array(text.utf8)) }
 
     mutating func send(_ bytes: [UInt8]) {
-        session.receive(bytes)
+        bytes.withUnsafeBytes { session.receive($0) }
         run()
     }
 
@@ -36,11 +37,18 @@ struct SMTPDriver {
         run()
     }
 
+    mutating func endInput() {
+        session.endInput()
+        run()
+    }
+
     private mutating func run() {
         while let action = session.next() {
             switch action {
             case .send(let bytes): output += bytes
-            case .close: isClosed = true
+            case .close(let lingers):
+                isClosed = true
+                self.lingers = lingers
             default:
                 asked.append(action)
                 session.answer(Self.answer(action))

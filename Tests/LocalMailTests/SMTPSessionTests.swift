@@ -88,14 +88,15 @@ import Testing
 
     @Test func whatComesWhileAnAnswerIsOutstandingWaits() {
         var session = SMTPSession(serverName: "x")
-        session.receive("EHLO a\r\nMAIL FROM:<>\r\nRCPT TO:<a@b>\r\nQUIT\r\n".utf8)
+        Array("EHLO a\r\nMAIL FROM:<>\r\nRCPT TO:<a@b>\r\nQUIT\r\n".utf8)
+            .withUnsafeBytes { session.receive($0) }
         guard case .send? = session.next(), case .checkRecipient("a@b")? = session.next() else {
             Issue.record("no question")
             return
         }
         #expect(session.next() == nil)
         #expect(session.timer.limit == nil)
-        session.receive([UInt8](repeating: 0x0A, count: 65_536))
+        [UInt8](repeating: 0x0A, count: 65_536).withUnsafeBytes { session.receive($0) }
         #expect(!session.wantsInput)
         session.answer(.accepted)
         guard case .send(let bytes)? = session.next() else {
@@ -103,9 +104,55 @@ import Testing
             return
         }
         #expect(String(decoding: bytes, as: UTF8.self).split(separator: "\r\n").count == 2)
-        #expect(session.next() == .close)
+        #expect(session.next() == .close(lingers: false))
         #expect(session.next() == nil)
         #expect(!session.wantsInput)
+    }
+
+    @Test(arguments: ["time", "memory", "shutdown"])
+    func aQuestionIsAnsweredBeforeTheEnd(of reason: String) {
+        var session = SMTPSession(serverName: "x")
+        Array("EHLO a\r\nMAIL FROM:<>\r\nRCPT TO:<a@b>\r\nRCPT TO:<b@b>\r\n".utf8)
+            .withUnsafeBytes { session.receive($0) }
+        while let action = session.next(), action != .checkRecipient("a@b") {}
+        for _ in 0..<2 {
+            switch reason {
+            case "time": session.timeOut()
+            case "memory": session.runOutOfMemory()
+            default: session.shutDown()
+            }
+            #expect(session.next() == nil)
+            #expect(!session.wantsInput && session.heldBytes == 0)
+        }
+        session.answer(.accepted)
+        guard case .send(let bytes)? = session.next() else {
+            Issue.record("no reply")
+            return
+        }
+        let lines = String(decoding: bytes, as: UTF8.self).split(separator: "\r\n")
+        #expect(lines.map { String($0.prefix(4)) } == ["250 ", "421 "])
+        #expect(session.next() == .close(lingers: true))
+        #expect(session.next() == nil)
+    }
+
+    @Test func whatHasArrivedIsServedBeforeTheEndOfInput() {
+        var driver = SMTPDriver()
+        driver.send("EHLO a\r\nMAIL FROM:<>\r\nRCPT TO:<a@b>\r\nDATA\r\nx\r\n.\r\nNOO")
+        driver.endInput()
+        #expect(driver.codes == [220, 250, 250, 250, 354, 250])
+        #expect(driver.isClosed && driver.lingers == false)
+        #expect(driver.messages.count == 1)
+    }
+
+    @Test func theBytesThatAreHeldAreKnown() {
+        var driver = SMTPDriver.inTransaction()
+        #expect(driver.session.heldBytes == 0)
+        driver.send("DATA\r\n12345\r\n.")
+        #expect(driver.session.heldBytes == 7)
+        driver.send("\r\n")
+        #expect(driver.session.heldBytes == 0)
+        driver.send("MAIL FROM:<>\r\nRCPT TO:<a@b>\r\nBDAT 3\r\nabcNOO")
+        #expect(driver.session.heldBytes == 3)
     }
 
     @Test func tooManyErrorsEndTheSession() {

@@ -38,6 +38,9 @@ struct NetstringReader {
     /// No part of a netstring has arrived.
     var isBetween: Bool { state == .length && start == buffer.count }
 
+    /// The bytes that were not read yet.
+    var heldBytes: Int { buffer.count - start }
+
     mutating func append(_ bytes: UnsafeRawBufferPointer) {
         guard state != .invalid else { return }
         buffer.removeFirst(start)
@@ -101,7 +104,8 @@ struct NetstringReader {
         return .invalid
     }
 
-    private mutating func discard() {
+    /// Drops the bytes that were not read yet.
+    mutating func discard() {
         buffer = []
         start = 0
     }

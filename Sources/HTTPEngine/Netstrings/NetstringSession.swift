@@ -1,127 +1,105 @@
 /// A connection on which every netstring is a request and has one netstring as its reply. No socket
-/// and no clock: bytes and the time are arguments.
+/// and no clock.
 ///
 /// Guarantees: replies are in the order of requests. A request is read only when the reply before
-/// it has been sent, so a client that does not read makes the server keep one buffer. A deadline is
-/// set when its phase begins, and no byte extends it.
-struct NetstringSession {
-    struct Limits: Sendable {
-        /// From the first byte of a request to its last.
-        let request: MonotonicTime.Interval
-        /// From a reply to the first byte of the next request.
-        let idle: MonotonicTime.Interval
-        /// How long a reply may wait for the client to read it.
-        let write: MonotonicTime.Interval
+/// it has been sent.
+struct NetstringSession: ByteSession {
+    private enum Phase {
+        case reading, answering, closed
     }
 
-    /// What the connection has to do.
-    enum Step: Equatable {
-        /// Nothing, until something arrives, is sent or is answered.
-        case wait
-        /// Answer the request with ``reply(_:at:)``.
-        case answer([UInt8])
-        /// The same for a request that is too long and was dropped.
-        case answerOversized
-        case close
-        /// Close, because the input is not a netstring.
-        case reject
-    }
-
-    private enum Phase: Equatable {
-        case idle(until: MonotonicTime)
-        case reading(until: MonotonicTime)
-        case answering
-        case sending(until: MonotonicTime)
-        case closed
-    }
-
-    private let limits: Limits
+    /// From the first byte of a request to its last.
+    private let requestTime: Duration
+    /// From a reply to the first byte of the next request.
+    private let idleTime: Duration
+    private let oversized: [UInt8]
+    private let failed: [UInt8]
     private var reader: NetstringReader
-    private var phase: Phase
+    private var phase = Phase.reading
+    /// The reply that was not handed to the connection yet.
     private var output: [UInt8] = []
-    private var sentBytes = 0
+    private var periods = 0
     /// The connection closes when all requests that have arrived are answered.
     private var endsSoon = false
 
-    init(limits: Limits, requestBytes: Int, at now: MonotonicTime) {
-        self.limits = limits
+    /// - Parameters:
+    ///   - oversized: the reply to a request of more than `requestBytes`.
+    ///   - failed: the reply to a request whose answer failed.
+    init(
+        requestTime: Duration, idleTime: Duration, requestBytes: Int, oversized: [UInt8] = [],
+        failed: [UInt8] = []
+    ) {
+        self.requestTime = requestTime
+        self.idleTime = idleTime
+        self.oversized = oversized
+        self.failed = failed
         reader = NetstringReader(maxBytes: requestBytes)
-        phase = .idle(until: now + limits.idle)
     }
 
-    var isClosed: Bool { phase == .closed }
+    var wantsInput: Bool { phase == .reading && !endsSoon }
 
-    var isAnswering: Bool { phase == .answering }
-
-    /// Whether the transport is to be read.
-    var wantsBytes: Bool {
+    /// While a request is being answered there is no limit.
+    var timer: SessionTimer {
         switch phase {
-        case .idle, .reading: !endsSoon
-        case .answering, .sending, .closed: false
+        case .reading where reader.isBetween: SessionTimer(number: periods, limit: idleTime)
+        case .reading: SessionTimer(number: periods, limit: requestTime)
+        case .answering, .closed: SessionTimer(number: periods, limit: nil)
         }
     }
 
-    var unsentBytes: Int { output.count - sentBytes }
+    var heldBytes: Int { reader.heldBytes }
 
-    mutating func receive(_ bytes: UnsafeRawBufferPointer, at now: MonotonicTime) {
+    mutating func receive(_ bytes: UnsafeRawBufferPointer) {
+        if reader.isBetween { periods += 1 }
         reader.append(bytes)
-        if case .idle = phase { phase = .reading(until: now + limits.request) }
     }
 
-    mutating func next() -> Step {
-        switch phase {
-        case .idle, .reading: break
-        case .answering, .sending, .closed: return .wait
+    mutating func next() -> SessionAction<[UInt8]>? {
+        if !output.isEmpty {
+            defer { output = [] }
+            return .send(output)
         }
+        guard phase == .reading else { return nil }
         switch reader.next() {
         case .netstring(let request):
-            phase = .answering
-            return .answer(request)
+            enter(.answering)
+            return .ask(request)
         case .oversized:
-            phase = .answering
-            return .answerOversized
-        case .invalid: return .reject
-        // An incomplete request will never be complete.
-        case .needMore: return endsSoon ? .close : .wait
+            reply(oversized)
+            return next()
+        case .invalid:
+            phase = .closed
+            return .reject
+        case .needMore:
+            // An incomplete request will never be complete.
+            guard endsSoon else { return nil }
+            phase = .closed
+            return .close(lingers: false)
         }
     }
 
-    mutating func reply(_ bytes: [UInt8], at now: MonotonicTime) {
+    mutating func answer(_ bytes: [UInt8]) { reply(bytes) }
+
+    mutating func answerFailed() { reply(failed) }
+
+    /// A request that has arrived is answered, unless there is no time or memory for that.
+    mutating func end(_ reason: SessionEnd) {
+        endsSoon = true
+        switch reason {
+        case .input, .shutdown: break
+        case .time, .memory: reader.discard()
+        }
+    }
+
+    mutating func releaseBuffers() { reader.releaseBuffer() }
+
+    private mutating func reply(_ bytes: [UInt8]) {
         output.append(netstring: bytes)
-        phase = .sending(until: now + limits.write)
+        enter(.reading)
     }
 
-    func withUnsentBytes<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result {
-        output.withUnsafeBytes { body(UnsafeRawBufferPointer(rebasing: $0[sentBytes...])) }
-    }
-
-    /// The transport has taken some bytes.
-    mutating func sent(_ count: Int, at now: MonotonicTime) {
-        sentBytes += count
-        guard sentBytes == output.count else { return }
-        output.removeAll(keepingCapacity: true)
-        sentBytes = 0
-        phase =
-            reader.isBetween
-            ? .idle(until: now + limits.idle) : .reading(until: now + limits.request)
-    }
-
-    /// Nothing more is read: the peer has sent its end, or the server stops.
-    mutating func endInput() { endsSoon = true }
-
-    mutating func close() { phase = .closed }
-
-    /// Whether a deadline has passed. While a request is being answered there is none.
-    func hasExpired(at now: MonotonicTime) -> Bool {
-        switch phase {
-        case .idle(let until), .reading(let until), .sending(let until): until <= now
-        case .answering, .closed: false
-        }
-    }
-
-    /// Gives back the memory of empty buffers.
-    mutating func releaseBuffers() {
-        reader.releaseBuffer()
-        if output.isEmpty { output = [] }
+    private mutating func enter(_ new: Phase) {
+        phase = new
+        periods += 1
     }
 }

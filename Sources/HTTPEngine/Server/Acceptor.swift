@@ -30,8 +30,8 @@ final class Acceptor {
     func serve(_ services: [Listener.Service]) {
         self.services = zip(self.services, services).map { present, next in
             switch (present, next) {
-            case (.netstrings(let present), .netstrings(let next)):
-                .netstrings(present.answering(as: next))
+            case (.session(let present), .session(let next)):
+                .session(present.serving(as: next))
             default: next
             }
         }
@@ -99,13 +99,16 @@ final class Acceptor {
             enterNext(from: loop) {
                 $0.adopt(transport, tls, of: index, from: peer, service, as: admission)
             }
-        case .netstrings(let service):
-            guard service.limiter.acquire(nil) else {
+        case .session(let service):
+            guard service.limiter.acquire(peer.address) else {
                 loop.context.rejections.count(.connectionLimit)
+                // A new socket has room for it.
+                _ = service.limits.rejection.withUnsafeBytes { transport.send($0) }
                 return transport.close()
             }
-            let address = sockets[index].address
-            enterNext(from: loop) { $0.adopt(transport, of: index, to: address, service) }
+            let place = SessionPlace(
+                listener: index, address: sockets[index].address, peer: peer)
+            enterNext(from: loop) { $0.adopt(transport, place, service) }
         }
     }
 

@@ -48,7 +48,8 @@ public struct SocketFile: Hashable, Sendable {
 public struct Listener: Sendable {
     public enum Service: Sendable {
         case http(HTTPService)
-        case netstrings(NetstringService)
+        /// Another protocol than HTTP.
+        case session(SessionService)
 
         /// The same service, with its routes counted in the rows of `templates`, to which it adds
         /// its own.
@@ -61,7 +62,7 @@ public struct Listener: Sendable {
 
     public let address: ListenAddress
     public private(set) var service: Service
-    /// nil for connections that are not encrypted. Netstrings never are.
+    /// nil for connections that are not encrypted. Sessions of other protocols never are.
     public let tls: ListenerTLS?
     /// A socket that was bound before the service was known; nil to bind one at the start.
     let socket: BoundSocket?

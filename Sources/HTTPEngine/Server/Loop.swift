@@ -121,16 +121,10 @@ actor Loop {
                 context: context, at: now))
     }
 
-    /// Takes over a connection that was accepted for netstrings, within the limit of the service.
-    func adopt(
-        _ transport: PlainTransport, of listener: Int, to address: ListenAddress,
-        _ service: NetstringService
-    ) {
+    /// Takes over a connection that was accepted for sessions, within the limits of the service.
+    func adopt(_ transport: PlainTransport, _ place: SessionPlace, _ service: SessionService) {
         refresh()
-        add(
-            NetstringConnection(
-                transport, of: listener, to: address, service, limits: context.netstringLimits,
-                at: now))
+        add(service.handler.connection(transport, place, service, context, at: now))
     }
 
     private func add(_ connection: any LoopConnection) {

@@ -8,9 +8,8 @@ public struct NetstringService: Sendable {
     /// The reply to a request whose answer failed. The error is reported to the hook.
     public let failed: [UInt8]
     /// The reply to a request, without its frame.
-    public private(set) var answer: @Sendable ([UInt8]) async throws -> [UInt8]
-    /// The limiter of this service's connections, which do not count for HTTP.
-    let limiter: ConnectionLimiter
+    public let answer: @Sendable ([UInt8]) async throws -> [UInt8]
+    private let maxConnections: Int
 
     /// - Parameters:
     ///   - maxConnections: open connections; one more is closed at once.
@@ -22,23 +21,29 @@ public struct NetstringService: Sendable {
     ) {
         precondition((1...NetstringReader.maxDroppedBytes).contains(requestBytes))
         self.requestBytes = requestBytes
+        self.maxConnections = maxConnections
         self.oversized = oversized
         self.failed = failed
         self.answer = answer
-        limiter = ConnectionLimiter(limit: maxConnections, clientLimit: maxConnections)
     }
 
-    /// The same service with the answers of another one. Its connections keep their counts.
-    func answering(as other: NetstringService) -> NetstringService {
-        var service = self
-        service.answer = other.answer
-        return service
+    /// Its sessions have the deadlines of HTTP requests.
+    var sessions: SessionService {
+        let (requestBytes, oversized, failed) = (requestBytes, oversized, failed)
+        return SessionService(
+            limits: .init(connections: maxConnections),
+            SessionHandler(
+                begin: { _, context in
+                    NetstringSession(
+                        requestTime: context.configuration.headDeadline,
+                        idleTime: context.configuration.idleDeadline, requestBytes: requestBytes,
+                        oversized: oversized, failed: failed)
+                }, answer: answer, areNetstrings: true))
     }
 }
 
-/// A connection that did not send netstrings where these are expected.
-public struct NetstringError: Error, Equatable, Sendable, CustomStringConvertible {
-    public let listener: ListenAddress
-
-    public var description: String { "what a client of \(listener) sent is no netstring" }
+extension Listener.Service {
+    public static func netstrings(_ service: NetstringService) -> Self {
+        .session(service.sessions)
+    }
 }

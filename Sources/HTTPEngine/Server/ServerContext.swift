@@ -8,7 +8,6 @@ struct ServerContext: Sendable {
     let parserLimits: ParserLimits
     let outputLimits: ConnectionOutput.Limits
     let phaseLimits: ConnectionPhase.Limits
-    let netstringLimits: NetstringSession.Limits
     private let commonFields: [CommonField]
     private let secureFields: [CommonField]
     /// The names of the rows in which requests are counted. The first is of those without a route.
@@ -36,8 +35,6 @@ struct ServerContext: Sendable {
             idle: .init(configuration.idleDeadline), write: .init(configuration.writeDeadline),
             linger: .init(configuration.lingerDeadline),
             drainGrace: .init(configuration.drainGrace))
-        netstringLimits = NetstringSession.Limits(
-            request: phaseLimits.head, idle: phaseLimits.idle, write: phaseLimits.write)
         commonFields = configuration.headers.map { CommonField($0.name, $0.value) }
         secureFields =
             commonFields

@@ -4,13 +4,13 @@ internal import Synchronization
 public struct ServerStatistics: Sendable {
     /// Why a connection or a request was rejected before it was read.
     public enum Rejection: String, CaseIterable, Sendable {
-        /// ``ServerConfiguration/maxConnections``, or that of a ``NetstringService``.
+        /// ``ServerConfiguration/maxConnections``, or those of a ``SessionService``.
         case connectionLimit = "connection_limit"
         /// ``ServerConfiguration/maxConnectionsPerClient``.
         case clientLimit = "client_limit"
         /// ``ServerConfiguration/maxConnectionsPerSite``.
         case siteLimit = "site_limit"
-        /// ``ServerConfiguration/bufferBytes``.
+        /// ``ServerConfiguration/bufferBytes``, or ``SessionService/Limits/heldBytes``.
         case bufferLimit = "buffer_limit"
         /// A PROXY header is required, and the peer is not a trusted proxy.
         case untrustedProxy = "untrusted_proxy"

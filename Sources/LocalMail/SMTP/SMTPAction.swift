@@ -11,7 +11,8 @@ public enum SMTPAction: Hashable, Sendable {
     case checkRecipient(String)
     /// Wants ``SMTPAnswer/delivered(_:)`` or ``SMTPAnswer/failed(_:)``.
     case deliver(SMTPMessage)
-    case close
+    /// - Parameter lingers: whether the client may not expect it and still be sending.
+    case close(lingers: Bool)
 }
 
 /// The answer to an action that asks something.

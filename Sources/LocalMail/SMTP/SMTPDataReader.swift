@@ -34,9 +34,13 @@ struct SMTPDataReader {
         self.limit = limit
     }
 
+    var heldBytes: Int { message.count }
+
     /// - Returns: `nil` until the message is complete. Takes nothing of what follows it.
     mutating func next(_ input: inout SMTPInput) -> Outcome? {
-        while let byte = input.next() {
+        while true {
+            if position == .text { take(input.takeText()) }
+            guard let byte = input.next() else { break }
             readBytes += 1
             if readBytes > limit * SMTPLimits.skippedTimes { return .endless }
             switch (position, byte) {
@@ -57,7 +61,20 @@ struct SMTPDataReader {
             default: take(byte)
             }
         }
-        return nil
+        return readBytes > limit * SMTPLimits.skippedTimes ? .endless : nil
+    }
+
+    /// Of the two limits the one that is reached first counts, however the bytes are split.
+    private mutating func take(_ text: ArraySlice<UInt8>) {
+        readBytes += text.count
+        let lineRoom = SMTPLimits.textLineBytes - 2 - lineBytes
+        let room = limit - message.count
+        lineBytes += text.count
+        guard failure == nil else { return }
+        guard text.count <= min(lineRoom, room) else {
+            return fail(lineRoom <= room ? .lineTooLong : .tooLarge)
+        }
+        message += text
     }
 
     private mutating func take(_ byte: UInt8) {

@@ -11,6 +11,8 @@ public struct SMTPLimits: Sendable {
     public var commandTime = Duration.seconds(60)
     /// From the 354 reply, or the BDAT command, to the last byte of the message or chunk.
     public var dataTime = Duration.seconds(180)
+    /// From the greeting to the end of the session, for the driver to keep.
+    public var sessionTime = Duration.seconds(3600)
 
     public init() {}
 

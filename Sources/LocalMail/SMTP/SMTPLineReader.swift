@@ -1,7 +1,8 @@
 /// Takes lines out of bytes. Only CRLF ends a line.
 ///
-/// A line with a bare CR or LF is invalid as a whole, up to the next CRLF. If a bare LF ended a
-/// line for one server and not for another, a message could have commands in it for one of them.
+/// A line with a bare CR or LF is invalid as a whole, up to the next CRLF, and is reported at the
+/// first one. If a bare LF ended a line for one server and not for another, a message could have
+/// commands in it for one of them.
 struct SMTPLineReader {
     enum Line: Equatable {
         /// Without CRLF.
@@ -23,17 +24,25 @@ struct SMTPLineReader {
         while let byte = input.next() {
             count += 1
             if count > limit * SMTPLimits.skippedTimes { return .endless }
-            if hasReturn, byte == 0x0A { return finish(limit: limit) }
-            if hasReturn || byte == 0x0A { isInvalid = true }
+            if hasReturn, byte == 0x0A {
+                if let line = finish(limit: limit) { return line }
+                continue
+            }
+            let isBare = hasReturn || byte == 0x0A
             hasReturn = byte == 0x0D
+            if isBare, !isInvalid {
+                isInvalid = true
+                return .bareLineEnd
+            }
             if !hasReturn, count <= limit { line.append(byte) }
         }
         return nil
     }
 
-    private mutating func finish(limit: Int) -> Line {
+    /// - Returns: `nil` for a line that was reported already.
+    private mutating func finish(limit: Int) -> Line? {
         defer { self = SMTPLineReader() }
-        if isInvalid { return .bareLineEnd }
+        if isInvalid { return nil }
         return count > limit ? .tooLong : .complete(line)
     }
 }
@@ -45,7 +54,7 @@ struct SMTPInput {
 
     var count: Int { bytes.count - start }
 
-    mutating func append(_ new: some Collection<UInt8>) {
+    mutating func append(_ new: UnsafeRawBufferPointer) {
         if start == bytes.count {
             bytes.removeAll(keepingCapacity: bytes.capacity <= SMTPLimits.bufferedBytes)
             start = 0
@@ -60,6 +69,13 @@ struct SMTPInput {
         guard start < bytes.count else { return nil }
         defer { start += 1 }
         return bytes[start]
+    }
+
+    /// - Returns: the bytes before the next CR or LF.
+    mutating func takeText() -> ArraySlice<UInt8> {
+        let text = bytes[start...].prefix { $0 != 0x0D && $0 != 0x0A }
+        start = text.endIndex
+        return text
     }
 
     /// - Returns: at most `limit` bytes.

@@ -29,6 +29,8 @@ public struct SMTPReply: Error, Hashable, Sendable {
 
     static let delivered = SMTPReply(250, "2.0.0", "Delivered")
 
+    static let bareLineEnd = SMTPReply(500, "5.5.2", "Lines must end with CRLF")
+
     /// The reply to EHLO.
     static func extensions(serverName: String, messageBytes: Int) -> SMTPReply {
         let extensions = [

@@ -2,7 +2,8 @@
 ///
 /// Its driver gives it what arrives with ``receive(_:)``, then does what ``next()`` returns
 /// until that is `nil`. While an answer is outstanding, the session keeps what the client sends
-/// ahead (RFC 2920). Bytes are read only while ``wantsInput``. ``timer`` is for ``timeOut()``.
+/// ahead (RFC 2920). Bytes are read only while ``wantsInput``. ``timer`` is for ``timeOut()``,
+/// ``SMTPLimits/sessionTime`` as well.
 public struct SMTPSession: Sendable {
     private enum Phase {
         case command
@@ -10,7 +11,7 @@ public struct SMTPSession: Sendable {
         case data(SMTPDataReader)
         case chunk(left: Int, isLast: Bool, failure: SMTPReply?)
         case asking(SMTPAction, isTold: Bool)
-        case closed(isTold: Bool)
+        case closed(isTold: Bool, lingers: Bool)
     }
 
     /// Replies are handed to the driver at this many bytes at the latest.
@@ -29,6 +30,9 @@ public struct SMTPSession: Sendable {
     private var errors = 0
     private var commands = 0
     private var periods = 0
+    private var hasInputEnded = false
+    /// Ends the session when the question is answered.
+    private var lastReply: SMTPReply?
 
     /// - Parameter serverName: the domain of the server in its greeting.
     public init(serverName: String, limits: SMTPLimits = SMTPLimits()) {
@@ -39,7 +43,18 @@ public struct SMTPSession: Sendable {
 
     public var wantsInput: Bool {
         if case .closed = phase { return false }
-        return input.count < SMTPLimits.bufferedBytes
+        return input.count < SMTPLimits.bufferedBytes && !hasInputEnded && lastReply == nil
+    }
+
+    /// The bytes of the client that are in memory.
+    public var heldBytes: Int {
+        let message =
+            switch phase {
+            case .data(let reader): reader.heldBytes
+            case .asking(.deliver(let message), _): message.bytes.count
+            default: transaction?.chunks?.count ?? 0
+            }
+        return input.count + message
     }
 
     public var timer: SMTPTimer {
@@ -50,9 +65,14 @@ public struct SMTPSession: Sendable {
         }
     }
 
-    public mutating func receive(_ bytes: some Collection<UInt8>) {
+    public mutating func receive(_ bytes: UnsafeRawBufferPointer) {
         if case .closed = phase { return }
         input.append(bytes)
+    }
+
+    /// Gives back the memory of an empty buffer.
+    public mutating func releaseBuffers() {
+        if input.count == 0 { input.removeAll() }
     }
 
     /// - Returns: what to do now; `nil` when the session waits for bytes or an answer.
@@ -66,9 +86,13 @@ public struct SMTPSession: Sendable {
         case .asking(let question, isTold: false):
             phase = .asking(question, isTold: true)
             return question
-        case .closed(isTold: false):
-            phase = .closed(isTold: true)
-            return .close
+        case .closed(isTold: false, let lingers):
+            phase = .closed(isTold: true, lingers: lingers)
+            return .close(lingers: lingers)
+        case .command, .authentication, .data, .chunk:
+            guard hasInputEnded else { return nil }
+            phase = .closed(isTold: true, lingers: false)
+            return .close(lingers: false)
         default: return nil
         }
     }
@@ -103,6 +127,17 @@ public struct SMTPSession: Sendable {
             reply(SMTPReply(failure))
         default: preconditionFailure("the answer is to another question")
         }
+        if let lastReply { end(lastReply, lingers: true) }
+    }
+
+    /// Ends the session after what has arrived, because the client sends no more.
+    public mutating func endInput() {
+        hasInputEnded = true
+    }
+
+    /// Ends the session because all together hold too many bytes.
+    public mutating func runOutOfMemory() {
+        end(421, "4.3.1", "No memory left for mail")
     }
 
     /// Ends the session when the time of ``timer`` is over.
@@ -147,7 +182,7 @@ public struct SMTPSession: Sendable {
             }
         case .bareLineEnd:
             enter(.command)
-            reply(500, "5.5.2", "Lines must end with CRLF")
+            reply(.bareLineEnd)
         case .tooLong:
             enter(.command)
             reply(500, "5.5.6", "Line too long")
@@ -186,7 +221,7 @@ public struct SMTPSession: Sendable {
         case .vrfy: reply(252, "2.5.2", "Send mail to find out")
         case .help:
             reply(214, "2.0.0", "EHLO HELO MAIL RCPT DATA BDAT RSET NOOP VRFY AUTH QUIT")
-        case .quit: end(221, "2.0.0", "Closing")
+        case .quit: end(SMTPReply(221, "2.0.0", "Closing"), lingers: false)
         case .expn: reply(502, "5.5.1", "Not implemented")
         // A web page can make a browser send SMTP commands in a request to this port.
         case .http: end(421, "4.7.0", "This is not an HTTP server")
@@ -257,7 +292,7 @@ public struct SMTPSession: Sendable {
         enter(.command)
         switch outcome {
         case .message(let bytes): return deliver(bytes)
-        case .bareLineEnd: reply(554, "5.6.0", "Lines must end with CRLF")
+        case .bareLineEnd: reply(.bareLineEnd)
         case .lineTooLong: reply(554, "5.6.0", "A line has more than 998 bytes")
         case .tooLarge: reply(SMTPReply(.messageTooLarge))
         case .endless: end(421, "4.3.4", "Message too large")
@@ -269,7 +304,7 @@ public struct SMTPSession: Sendable {
     private mutating func beginChunk(_ command: SMTPCommand) {
         guard let (size, isLast) = command.chunk else {
             // Where the chunk ends, nobody knows.
-            return end(421, "5.5.4", "Syntax: BDAT size [LAST]")
+            return end(421, "4.5.4", "Syntax: BDAT size [LAST]")
         }
         guard size <= limits.messageBytes * SMTPLimits.skippedTimes else {
             return end(421, "4.3.4", "Message too large")
@@ -303,7 +338,7 @@ public struct SMTPSession: Sendable {
         } else if let message = transaction?.chunks {
             if SMTPTransaction.hasBareLineEnd(message) {
                 transaction = nil
-                reply(554, "5.6.0", "Lines must end with CRLF")
+                reply(.bareLineEnd)
             } else {
                 deliver(message)
             }
@@ -387,12 +422,20 @@ public struct SMTPSession: Sendable {
         if errors >= limits.errors { end(421, "4.7.0", "Too many errors") }
     }
 
-    /// What the client sent ahead is not looked at any more.
     private mutating func end(_ code: Int, _ status: String, _ text: String) {
-        if case .closed = phase { return }
-        output += SMTPReply(code, status, text).bytes
-        phase = .closed(isTold: false)
+        end(SMTPReply(code, status, text), lingers: true)
+    }
+
+    /// What the client sent ahead is not looked at any more. A question is answered before.
+    private mutating func end(_ reply: SMTPReply, lingers: Bool) {
+        switch phase {
+        case .closed: return
+        case .asking: lastReply = lastReply ?? reply
+        case .command, .authentication, .data, .chunk:
+            output += reply.bytes
+            phase = .closed(isTold: false, lingers: lingers)
+            transaction = nil
+        }
         input.removeAll()
-        transaction = nil
     }
 }
