@@ -33,7 +33,8 @@ import Testing
         var driver = SMTPDriver.inTransaction()
         driver.send("DATA\r\nSubject: a\r\n\r\nb\(before).\(after)")
         if isEnd {
-            #expect(driver.newCodes == [354, isValid ? 250 : 500])
+            // What follows the end may be the start of an invalid command.
+            #expect(driver.newCodes.prefix(2) == [354, isValid ? 250 : 500])
             #expect(driver.messages.count == (isValid ? 1 : 0))
             return
         }

@@ -32,13 +32,8 @@ struct SMTPDriver {
         run()
     }
 
-    mutating func timeOut() {
-        session.timeOut()
-        run()
-    }
-
-    mutating func endInput() {
-        session.endInput()
+    mutating func end(_ reason: SMTPEnd) {
+        session.end(reason)
         run()
     }
 

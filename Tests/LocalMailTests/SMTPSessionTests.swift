@@ -109,18 +109,14 @@ import Testing
         #expect(!session.wantsInput)
     }
 
-    @Test(arguments: ["time", "memory", "shutdown"])
-    func aQuestionIsAnsweredBeforeTheEnd(of reason: String) {
+    @Test(arguments: [SMTPEnd.time, .memory, .shutdown])
+    func aQuestionIsAnsweredBeforeTheEnd(reason: SMTPEnd) {
         var session = SMTPSession(serverName: "x")
         Array("EHLO a\r\nMAIL FROM:<>\r\nRCPT TO:<a@b>\r\nRCPT TO:<b@b>\r\n".utf8)
             .withUnsafeBytes { session.receive($0) }
         while let action = session.next(), action != .checkRecipient("a@b") {}
         for _ in 0..<2 {
-            switch reason {
-            case "time": session.timeOut()
-            case "memory": session.runOutOfMemory()
-            default: session.shutDown()
-            }
+            session.end(reason)
             #expect(session.next() == nil)
             #expect(!session.wantsInput && session.heldBytes == 0)
         }
@@ -138,7 +134,7 @@ import Testing
     @Test func whatHasArrivedIsServedBeforeTheEndOfInput() {
         var driver = SMTPDriver()
         driver.send("EHLO a\r\nMAIL FROM:<>\r\nRCPT TO:<a@b>\r\nDATA\r\nx\r\n.\r\nNOO")
-        driver.endInput()
+        driver.end(.input)
         #expect(driver.codes == [220, 250, 250, 250, 354, 250])
         #expect(driver.isClosed && driver.lingers == false)
         #expect(driver.messages.count == 1)
@@ -217,7 +213,7 @@ import Testing
         #expect(data.limit == .seconds(180))
         driver.send("Dripping does not extend it\r\n")
         #expect(driver.session.timer == data)
-        driver.timeOut()
+        driver.end(.time)
         #expect(driver.codes.last == 421)
         #expect(driver.isClosed)
         driver.send(".\r\n")

@@ -44,10 +44,10 @@ struct SMTPConnection: ByteSession {
 
     mutating func end(_ reason: SessionEnd) {
         switch reason {
-        case .input: session.endInput()
-        case .time: session.timeOut()
-        case .memory: session.runOutOfMemory()
-        case .shutdown: session.shutDown()
+        case .input: session.end(.input)
+        case .time: session.end(.time)
+        case .memory: session.end(.memory)
+        case .shutdown: session.end(.shutdown)
         }
     }
 

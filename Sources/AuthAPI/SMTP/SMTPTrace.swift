@@ -27,8 +27,8 @@ struct SMTPTrace {
         return Array(text.utf8)
     }
 
-    /// What the client called itself, unless it is neither a domain nor an address literal: it could
-    /// look like other parts of the field.
+    /// What the client called itself, unless it is neither a domain nor an address literal: then it
+    /// could look like another part of the field.
     private var clientName: String {
         let isValid = message.clientName.utf8.allSatisfy { byte in
             switch byte {

@@ -24,6 +24,26 @@ public enum SMTPAnswer: Sendable {
     case failed(DeliveryFailure)
 }
 
+/// Why a session has to end.
+public enum SMTPEnd: Sendable {
+    /// The client sends no more. What it has sent is still served.
+    case input
+    /// The time of a command, a message or the session is over.
+    case time
+    /// All sessions together hold too many bytes.
+    case memory
+    case shutdown
+
+    var reply: SMTPReply? {
+        switch self {
+        case .input: nil
+        case .time: SMTPReply(421, "4.4.2", "Timeout")
+        case .memory: SMTPReply(421, "4.3.1", "No memory left for mail")
+        case .shutdown: SMTPReply(421, "4.3.2", "Shutting down")
+        }
+    }
+}
+
 /// A time limit of a session: a new one begins whenever the number is another one.
 public struct SMTPTimer: Hashable, Sendable {
     public let number: Int

@@ -14,18 +14,24 @@ struct SMTPAuthentication {
     }
 
     private var expected: Expected
+    /// The initial response of the command (RFC 4954 §4).
+    private let initial: ArraySlice<UInt8>?
 
-    /// - Returns: `nil` for another mechanism.
-    init?(mechanism: ArraySlice<UInt8>) {
-        switch String(decoding: mechanism.map { $0 &- 0x41 < 26 ? $0 | 0x20 : $0 }, as: UTF8.self) {
+    /// - Throws: the reply to an AUTH command that begins nothing.
+    init(parsing command: SMTPCommand) throws(SMTPReply) {
+        let words = command.argument.split(separator: 0x20, omittingEmptySubsequences: false)
+        guard words.count <= 2, let mechanism = words.first, !mechanism.isEmpty else {
+            throw SMTPReply(501, "5.5.4", "Syntax: AUTH mechanism [initial response]")
+        }
+        switch SMTPParameters.lowered(mechanism) {
         case "plain": expected = .plain
         case "login": expected = .loginName
-        default: return nil
+        default: throw SMTPReply(504, "5.5.4", "Mechanisms: PLAIN LOGIN")
         }
+        initial = words.count == 2 ? words[1] : nil
     }
 
-    /// - Parameter initial: the initial response of the command (RFC 4954 §4).
-    mutating func begin(initial: ArraySlice<UInt8>?) -> Step {
+    mutating func begin() -> Step {
         if let initial {
             return take(initial.elementsEqual("=".utf8) ? [] : initial)
         }

@@ -6,9 +6,8 @@
 struct SMTPDataReader {
     enum Outcome: Equatable {
         case message([UInt8])
-        case bareLineEnd
-        case lineTooLong
-        case tooLarge
+        /// The reply to a message that is not accepted.
+        case failed(SMTPReply)
         /// So large that waiting for its end is pointless.
         case endless
     }
@@ -28,7 +27,7 @@ struct SMTPDataReader {
     private var position = Position.lineStart
     private var lineBytes = 0
     private var readBytes = 0
-    private var failure: Outcome?
+    private var failure: SMTPReply?
 
     init(limit: Int) {
         self.limit = limit
@@ -44,7 +43,7 @@ struct SMTPDataReader {
             readBytes += 1
             if readBytes > limit * SMTPLimits.skippedTimes { return .endless }
             switch (position, byte) {
-            case (.dotLineEnd, 0x0A): return failure ?? .message(message)
+            case (.dotLineEnd, 0x0A): return failure.map { .failed($0) } ?? .message(message)
             case (.lineEnd, 0x0A): endLine()
             case (.lineEnd, 0x0D), (.dotLineEnd, 0x0D):
                 fail(.bareLineEnd)
@@ -72,7 +71,7 @@ struct SMTPDataReader {
         lineBytes += text.count
         guard failure == nil else { return }
         guard text.count <= min(lineRoom, room) else {
-            return fail(lineRoom <= room ? .lineTooLong : .tooLarge)
+            return fail(lineRoom <= room ? .lineTooLong : SMTPReply(.messageTooLarge))
         }
         message += text
     }
@@ -94,12 +93,12 @@ struct SMTPDataReader {
     private mutating func append(_ byte: UInt8) {
         guard failure == nil else { return }
         message.append(byte)
-        if message.count > limit { fail(.tooLarge) }
+        if message.count > limit { fail(SMTPReply(.messageTooLarge)) }
     }
 
-    private mutating func fail(_ outcome: Outcome) {
+    private mutating func fail(_ reply: SMTPReply) {
         guard failure == nil else { return }
-        failure = outcome
+        failure = reply
         message = []
     }
 }

@@ -27,8 +27,23 @@ public struct SMTPReply: Error, Hashable, Sendable {
         }
     }
 
+    /// There is one reply for all recipients. Those that fail now were accepted by RCPT, and a
+    /// sender that tried again would deliver to the others twice.
+    init(_ results: [DeliveryResult]) {
+        let failures = results.compactMap { result -> DeliveryFailure? in
+            if case .failed(let failure) = result.outcome { failure } else { nil }
+        }
+        if let failure = failures.first, failures.count == results.count {
+            self.init(failure)
+        } else {
+            let count = results.count - failures.count
+            self.init(250, "2.0.0", "Accepted for \(count) of \(results.count) recipients")
+        }
+    }
+
     static let delivered = SMTPReply(250, "2.0.0", "Delivered")
 
+    static let lineTooLong = SMTPReply(554, "5.6.0", "A line has more than 998 bytes")
     static let bareLineEnd = SMTPReply(500, "5.5.2", "Lines must end with CRLF")
 
     /// The reply to EHLO.

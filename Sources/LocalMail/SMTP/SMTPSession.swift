@@ -2,14 +2,14 @@
 ///
 /// Its driver gives it what arrives with ``receive(_:)``, then does what ``next()`` returns
 /// until that is `nil`. While an answer is outstanding, the session keeps what the client sends
-/// ahead (RFC 2920). Bytes are read only while ``wantsInput``. ``timer`` is for ``timeOut()``,
-/// ``SMTPLimits/sessionTime`` as well.
+/// ahead (RFC 2920). Bytes are read only while ``wantsInput``. The driver keeps ``timer`` and
+/// ``SMTPLimits/sessionTime``.
 public struct SMTPSession: Sendable {
     private enum Phase {
         case command
         case authentication(SMTPAuthentication)
         case data(SMTPDataReader)
-        case chunk(left: Int, isLast: Bool, failure: SMTPReply?)
+        case chunk(SMTPChunkReader)
         case asking(SMTPAction, isTold: Bool)
         case closed(isTold: Bool, lingers: Bool)
     }
@@ -121,7 +121,9 @@ public struct SMTPSession: Sendable {
             transaction?.recipients.append(address)
             reply(250, "2.1.5", "Recipient accepted")
         case (.checkRecipient, .failed(let failure)): reply(SMTPReply(failure))
-        case (.deliver, .delivered(let results)): finish(results)
+        case (.deliver, .delivered(let results)):
+            commands = 0
+            reply(SMTPReply(results))
         case (.deliver, .failed(let failure)):
             transaction = nil
             reply(SMTPReply(failure))
@@ -130,24 +132,10 @@ public struct SMTPSession: Sendable {
         if let lastReply { end(lastReply, lingers: true) }
     }
 
-    /// Ends the session after what has arrived, because the client sends no more.
-    public mutating func endInput() {
-        hasInputEnded = true
-    }
-
-    /// Ends the session because all together hold too many bytes.
-    public mutating func runOutOfMemory() {
-        end(421, "4.3.1", "No memory left for mail")
-    }
-
-    /// Ends the session when the time of ``timer`` is over.
-    public mutating func timeOut() {
-        end(421, "4.4.2", "Timeout")
-    }
-
-    /// Ends the session because the server stops.
-    public mutating func shutDown() {
-        end(421, "4.3.2", "Shutting down")
+    /// Ends the session as soon as possible, but answers an outstanding question before. May be
+    /// called several times.
+    public mutating func end(_ reason: SMTPEnd) {
+        if let reply = reason.reply { end(reply, lingers: true) } else { hasInputEnded = true }
     }
 
     /// - Returns: `false` when it can do nothing before more bytes or an answer come.
@@ -162,8 +150,11 @@ public struct SMTPSession: Sendable {
             guard let outcome else { return false }
             finish(outcome)
             return true
-        case .chunk(let left, let isLast, let failure):
-            return stepInChunk(left: left, isLast: isLast, failure: failure)
+        case .chunk(var reader):
+            let isComplete = reader.read(&input, into: &transaction, limit: limits.messageBytes)
+            phase = .chunk(reader)
+            if isComplete { finish(reader) }
+            return isComplete
         case .asking, .closed: return false
         }
     }
@@ -292,9 +283,7 @@ public struct SMTPSession: Sendable {
         enter(.command)
         switch outcome {
         case .message(let bytes): return deliver(bytes)
-        case .bareLineEnd: reply(.bareLineEnd)
-        case .lineTooLong: reply(554, "5.6.0", "A line has more than 998 bytes")
-        case .tooLarge: reply(SMTPReply(.messageTooLarge))
+        case .failed(let failure): reply(failure)
         case .endless: end(421, "4.3.4", "Message too large")
         }
         transaction = nil
@@ -316,24 +305,15 @@ public struct SMTPSession: Sendable {
             failure = SMTPReply(554, "5.5.1", "There is no valid recipient")
         }
         if failure == nil { transaction?.beginChunk() }
-        enter(.chunk(left: size, isLast: isLast, failure: failure))
+        enter(.chunk(SMTPChunkReader(left: size, isLast: isLast, failure: failure)))
     }
 
-    private mutating func stepInChunk(left: Int, isLast: Bool, failure: SMTPReply?) -> Bool {
-        let bytes = input.take(left)
-        var failure = failure
-        if failure == nil, transaction?.append(bytes, limit: limits.messageBytes) == false {
-            failure = SMTPReply(.messageTooLarge)
-        }
-        guard bytes.count == left else {
-            phase = .chunk(left: left - bytes.count, isLast: isLast, failure: failure)
-            return false
-        }
+    private mutating func finish(_ chunk: SMTPChunkReader) {
         enter(.command)
-        if let failure {
-            if isLast { transaction = nil } else { transaction?.breakOff() }
+        if let failure = chunk.failure {
+            if chunk.isLast { transaction = nil } else { transaction?.breakOff() }
             reply(failure)
-        } else if !isLast {
+        } else if !chunk.isLast {
             reply(250, "2.0.0", "Chunk received")
         } else if let message = transaction?.chunks {
             if SMTPTransaction.hasBareLineEnd(message) {
@@ -343,48 +323,27 @@ public struct SMTPSession: Sendable {
                 deliver(message)
             }
         }
-        return true
     }
 
     private mutating func deliver(_ bytes: [UInt8]) {
         guard let transaction else { return }
-        let name = transaction.parameters.isUTF8 ? "UTF8SMTP" : isExtended ? "ESMTP" : "SMTP"
-        let message = SMTPMessage(
-            mailFrom: transaction.mailFrom, recipients: transaction.recipients, bytes: bytes,
-            clientName: clientName ?? "", account: account,
-            protocolName: account == nil ? name : name + "A")
+        let message = transaction.message(
+            bytes, from: clientName ?? "", isExtended: isExtended, account: account)
         // The message is in the question now.
         self.transaction = nil
         enter(.asking(.deliver(message), isTold: false))
-    }
-
-    /// There is one reply for all recipients. Those that fail now were accepted by RCPT, and a
-    /// sender that tried again would deliver to the others twice.
-    private mutating func finish(_ results: [DeliveryResult]) {
-        commands = 0
-        let failures = results.compactMap { result -> DeliveryFailure? in
-            if case .failed(let failure) = result.outcome { failure } else { nil }
-        }
-        if let failure = failures.first, failures.count == results.count {
-            reply(SMTPReply(failure))
-        } else {
-            let count = results.count - failures.count
-            reply(250, "2.0.0", "Accepted for \(count) of \(results.count) recipients")
-        }
     }
 
     private mutating func beginAuthentication(_ command: SMTPCommand) {
         guard isExtended, account == nil, transaction == nil else {
             return reply(503, "5.5.1", "AUTH comes after EHLO, once, before MAIL")
         }
-        let words = command.argument.split(separator: 0x20, omittingEmptySubsequences: false)
-        guard words.count <= 2, let mechanism = words.first, !mechanism.isEmpty else {
-            return reply(501, "5.5.4", "Syntax: AUTH mechanism [initial response]")
+        do throws(SMTPReply) {
+            var exchange = try SMTPAuthentication(parsing: command)
+            perform(exchange.begin(), exchange)
+        } catch {
+            reply(error)
         }
-        guard var exchange = SMTPAuthentication(mechanism: mechanism) else {
-            return reply(504, "5.5.4", "Mechanisms: PLAIN LOGIN")
-        }
-        perform(exchange.begin(initial: words.count == 2 ? words[1] : nil), exchange)
     }
 
     private mutating func perform(

@@ -46,6 +46,15 @@ struct SMTPTransaction {
         return path.address
     }
 
+    func message(
+        _ bytes: [UInt8], from clientName: String, isExtended: Bool, account: MailAccount?
+    ) -> SMTPMessage {
+        let name = parameters.isUTF8 ? "UTF8SMTP" : isExtended ? "ESMTP" : "SMTP"
+        return SMTPMessage(
+            mailFrom: mailFrom, recipients: recipients, bytes: bytes, clientName: clientName,
+            account: account, protocolName: account == nil ? name : name + "A")
+    }
+
     mutating func beginChunk() {
         if chunks == nil { chunks = [] }
     }

@@ -6,19 +6,20 @@ import Testing
 @testable import AuthAPI
 @testable import LocalMail
 
-/// SMTP over real sockets into the mail of this process. The clients block a thread while they
-/// wait.
-@Suite(.serialized) struct SMTPServiceTests {
+/// SMTP over real sockets into the mail of this process.
+@Suite struct SMTPServiceTests {
     private static let start = "EHLO c.test\r\nMAIL FROM:<a@there.test>\r\n"
 
     @Test func aMessageArrivesWithItsTrace() async throws {
         let world = try SMTPWorld()
         let client = world.client()
-        client.send(Self.start + "RCPT TO:<ann@here.test>\r\nRCPT TO:<nobody@here.test>\r\n")
-        client.send("DATA\r\n")
-        #expect(codes(of: client.receive(through: "354")) == [220, 250, 250, 250, 550, 354])
-        client.send("Subject: x\r\n\r\n..dot\r\n.\r\nQUIT\r\n")
-        #expect(codes(of: client.finish()) == [250, 221])
+        try await client.send(
+            Self.start + "RCPT TO:<ann@here.test>\r\nRCPT TO:<nobody@here.test>\r\n")
+        try await client.send("DATA\r\n")
+        #expect(
+            try await codes(of: client.receive(through: "354")) == [220, 250, 250, 250, 550, 354])
+        try await client.send("Subject: x\r\n\r\n..dot\r\n.\r\nQUIT\r\n")
+        #expect(try await codes(of: client.finish()) == [250, 221])
         #expect(
             try await world.messages(of: "ann") == [
                 """
@@ -39,9 +40,9 @@ import Testing
     @Test func severalRecipientsAreNotNamedToEachOther() async throws {
         let world = try SMTPWorld()
         let client = world.client()
-        client.send(Self.start + "RCPT TO:<ann@here.test>\r\nRCPT TO:<bob@here.test>\r\n")
-        client.send("RCPT TO:<eve@there.test>\r\nBDAT 2 LAST\r\n\r\n")
-        #expect(codes(of: client.finish()) == [220, 250, 250, 250, 250, 250, 250])
+        try await client.send(Self.start + "RCPT TO:<ann@here.test>\r\nRCPT TO:<bob@here.test>\r\n")
+        try await client.send("RCPT TO:<eve@there.test>\r\nBDAT 2 LAST\r\n\r\n")
+        #expect(try await codes(of: client.finish()) == [220, 250, 250, 250, 250, 250, 250])
         for name in ["ann", "bob"] {
             let message = try #require(try await world.messages(of: name).first)
             #expect(!message.contains("@here.test>") && message.hasSuffix("\r\n\r\n"))
@@ -62,8 +63,9 @@ import Testing
         let world = try SMTPWorld()
         let client = world.client()
         let response = base64("\0\(name)\0\(password)")
-        client.send("EHLO c.test\r\nAUTH PLAIN \(response)\r\nMAIL FROM:<ann@here.test>\r\n")
-        #expect(AuthAPITests.codes(of: client.finish()) == [220, 250] + codes)
+        try await client.send(
+            "EHLO c.test\r\nAUTH PLAIN \(response)\r\nMAIL FROM:<ann@here.test>\r\n")
+        #expect(try await AuthAPITests.codes(of: client.finish()) == [220, 250] + codes)
         await world.server.drain()
         #expect(world.errors.entries.count == (password == "broken" ? 1 : 0))
     }
@@ -90,11 +92,12 @@ import Testing
         for before in Self.lineEnds {
             for after in Self.lineEnds {
                 let client = world.client()
-                client.send(Self.start + "RCPT TO:<ann@here.test>\r\nDATA\r\n")
-                client.send("Subject: a\r\n\r\nb\(before).\(after)")
-                client.send("MAIL FROM:<evil@there.test>\r\nRCPT TO:<ann@here.test>\r\nDATA\r\n")
-                client.send("Subject: evil\r\n\r\n\r\n.\r\n")
-                let codes = codes(of: client.finish())
+                try await client.send(Self.start + "RCPT TO:<ann@here.test>\r\nDATA\r\n")
+                try await client.send("Subject: a\r\n\r\nb\(before).\(after)")
+                try await client.send(
+                    "MAIL FROM:<evil@there.test>\r\nRCPT TO:<ann@here.test>\r\nDATA\r\n")
+                try await client.send("Subject: evil\r\n\r\n\r\n.\r\n")
+                let codes = try await codes(of: client.finish())
                 let isEnd =
                     before.utf8.suffix(2).elementsEqual("\r\n".utf8)
                     && after.utf8.prefix(2).elementsEqual("\r\n".utf8)
@@ -119,10 +122,10 @@ import Testing
         let lines = Array(repeating: line, count: (10 << 20) / 1000).flatMap(\.self)
         for (rest, code) in [((10 << 20) % 1000 - 2, 250), ((10 << 20) % 1000 - 1, 552)] {
             let client = world.client()
-            client.send(Self.start + "RCPT TO:<ann@here.test>\r\nDATA\r\n")
-            client.send(lines)
-            client.send(String(repeating: "x", count: rest) + "\r\n.\r\n")
-            #expect(codes(of: client.finish()) == [220, 250, 250, 250, 354, code])
+            try await client.send(Self.start + "RCPT TO:<ann@here.test>\r\nDATA\r\n")
+            try await client.send(lines)
+            try await client.send(String(repeating: "x", count: rest) + "\r\n.\r\n")
+            #expect(try await codes(of: client.finish()) == [220, 250, 250, 250, 354, code])
         }
         #expect(
             try await world.mail.messages(of: MailAccount(id: "ann", address: ""), page: 1)
@@ -133,32 +136,33 @@ import Testing
     @Test func theMessagesThatAreReceivedTakeALimitedNumberOfBytes() async throws {
         let world = try SMTPWorld { $0.heldBytes = 100_000 }
         let client = world.client()
-        client.send(Self.start + "RCPT TO:<ann@here.test>\r\nDATA\r\n")
-        client.send(String(repeating: "x\r\n", count: 100_000))
-        #expect(codes(of: client.receive(through: "421")) == [220, 250, 250, 250, 354, 421])
+        try await client.send(Self.start + "RCPT TO:<ann@here.test>\r\nDATA\r\n")
+        try await client.send(String(repeating: "x\r\n", count: 100_000))
+        #expect(
+            try await codes(of: client.receive(through: "421")) == [220, 250, 250, 250, 354, 421])
         await world.server.drain()
     }
 
     @Test func stoppingAnswersAQuestionAndEndsTheSession() async throws {
         let world = try SMTPWorld()
         let (asking, idle) = (world.client(), world.client())
-        #expect(codes(of: idle.receive(through: "220")) == [220])
-        asking.send(Self.start + "RCPT TO:<gate@here.test>\r\nNOOP\r\n")
+        #expect(try await codes(of: idle.receive(through: "220")) == [220])
+        try await asking.send(Self.start + "RCPT TO:<gate@here.test>\r\nNOOP\r\n")
         await world.arrivals.reaches()
         let server = world.server
         async let stopped: Void = server.drain()
-        #expect(codes(of: idle.receive(through: "421")) == [421])
+        #expect(try await codes(of: idle.receive(through: "421")) == [421])
         world.gate.open()
-        #expect(codes(of: asking.receive(through: "421")) == [220, 250, 250, 250, 421])
+        #expect(try await codes(of: asking.receive(through: "421")) == [220, 250, 250, 250, 421])
         await stopped
     }
 
     @Test func oneConnectionTooManyIsToldSo() async throws {
         let world = try SMTPWorld { $0.maxConnections = 1 }
         let first = world.client()
-        #expect(codes(of: first.receive(through: "220")) == [220])
-        #expect(world.client().receive(through: nil).hasPrefix("421 4.3.2 "))
-        _ = first.finish()
+        #expect(try await codes(of: first.receive(through: "220")) == [220])
+        #expect(try await world.client().receive(through: nil).hasPrefix("421 4.3.2 "))
+        _ = try await first.finish()
         await world.server.drain()
     }
 

@@ -98,8 +98,8 @@ private struct SubjectReader: MessageReader {
     }
 }
 
-/// A client that sends exactly the bytes that it is given.
-final class SMTPClient {
+/// A client that sends exactly the bytes that it is given, and blocks no thread of Swift tasks.
+final class SMTPClient: Sendable {
     private let descriptor: Int32
 
     init(port: UInt16) {
@@ -120,9 +120,13 @@ final class SMTPClient {
 
     deinit { close(descriptor) }
 
-    func send(_ text: String) { send(Array(text.utf8)) }
+    func send(_ text: String) async throws { try await send(Array(text.utf8)) }
 
-    func send(_ bytes: [UInt8]) {
+    func send(_ bytes: [UInt8]) async throws {
+        try await onOwnThread { self.write(bytes) }
+    }
+
+    private func write(_ bytes: [UInt8]) {
         var start = 0
         while start < bytes.count {
             let count = bytes.withUnsafeBytes {
@@ -136,13 +140,17 @@ final class SMTPClient {
     }
 
     /// Sends no more, and returns everything up to the server's end of the stream.
-    func finish() -> String {
+    func finish() async throws -> String {
         shutdown(descriptor, Int32(SHUT_WR))
-        return receive(through: nil)
+        return try await receive(through: nil)
     }
 
     /// Everything up to this text, and what came with it; up to the end for nil.
-    func receive(through text: String?) -> String {
+    func receive(through text: String?) async throws -> String {
+        try await onOwnThread { self.read(through: text) }
+    }
+
+    private func read(through text: String?) -> String {
         var all: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 65_536)
         while true {
