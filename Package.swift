@@ -249,7 +249,7 @@ if Context.environment["POSTERN_FUZZ"] != nil {
             name: "Fuzz",
             dependencies: [
                 "Configuration", "AuthAPI", "Fetching", "AuthCore", "HTTPEngine", "Platform",
-                "Cryptography", "MIME", "Networking", "StrictJSON",
+                "Cryptography", "LocalMail", "MIME", "Networking", "StrictJSON",
             ],
             path: "Tests/Fuzz", exclude: ["run.sh", "http.dict", "seeds"],
             swiftSettings: settings))
