@@ -1,7 +1,7 @@
 public import HTTPEngine
 public import LocalMail
 public import Networking
-public import Scheduling
+internal import Scheduling
 
 /// The SMTP service of a listener, which delivers to the mail in this process.
 ///
@@ -13,6 +13,8 @@ public struct SMTPService: Sendable {
         public var serverName: String
         public var limits = SMTPLimits()
         public var maxConnections = 1_000
+        /// Large messages that are read at once.
+        public var lanes = 2
         /// Bytes that the messages that are being received may take together.
         public var heldBytes = 67_108_864
 
@@ -36,6 +38,8 @@ public struct SMTPService: Sendable {
 
     private let mail: LocalMail
     private let settings: Settings
+    /// Has a place for every connection and no shares: all programs on this machine are one client,
+    /// and a message must not be refused because there are many.
     private let pool: WorkerPool
     private let now: @Sendable () -> MailInstant
     private let authenticate:
@@ -43,11 +47,10 @@ public struct SMTPService: Sendable {
             Authentication
 
     /// - Parameters:
-    ///   - pool: reads messages.
     ///   - now: for the Received field.
     ///   - authenticate: an error that it throws is reported, and the client gets 454.
     public init(
-        mail: LocalMail, settings: Settings, pool: WorkerPool,
+        mail: LocalMail, settings: Settings,
         now: @escaping @Sendable () -> MailInstant,
         authenticate:
             @escaping @Sendable (_ name: String, _ password: String, _ client: IPAddress)
@@ -55,7 +58,9 @@ public struct SMTPService: Sendable {
     ) {
         self.mail = mail
         self.settings = settings
-        self.pool = pool
+        pool = WorkerPool(
+            name: "smtp", lanes: settings.lanes, depth: settings.maxConnections,
+            shares: .unlimited)
         self.now = now
         self.authenticate = authenticate
     }

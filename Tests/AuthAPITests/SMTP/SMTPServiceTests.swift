@@ -133,6 +133,20 @@ import Testing
         await world.server.drain()
     }
 
+    @Test func manyConnectionsOfOneClientDeliverLargeMessagesAtOnce() async throws {
+        let world = try SMTPWorld()
+        let message = String(repeating: "x\r\n", count: 10_000) + ".\r\n"
+        let clients = (0..<40).map { _ in world.client() }
+        for client in clients {
+            try await client.send(Self.start + "RCPT TO:<ann@here.test>\r\nDATA\r\n" + message)
+        }
+        for client in clients {
+            #expect(try await codes(of: client.finish()) == [220, 250, 250, 250, 354, 250])
+        }
+        #expect(world.mail.delivered().count == 40)
+        await world.server.drain()
+    }
+
     @Test func theMessagesThatAreReceivedTakeALimitedNumberOfBytes() async throws {
         let world = try SMTPWorld { $0.heldBytes = 100_000 }
         let client = world.client()

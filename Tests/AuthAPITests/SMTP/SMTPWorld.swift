@@ -2,7 +2,6 @@ import AuthAPI
 import Glibc
 import HTTPEngine
 import LocalMail
-import Scheduling
 import Synchronization
 import TestPrimitives
 
@@ -34,7 +33,6 @@ struct SMTPWorld {
         adjust(&settings)
         let service = SMTPService(
             mail: mail, settings: settings,
-            pool: WorkerPool(name: "mail", lanes: 1, depth: 16),
             now: { MailInstant(milliseconds: 784_111_777_000) }
         ) { name, password, client in
             switch password {
