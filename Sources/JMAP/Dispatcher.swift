@@ -18,7 +18,11 @@ public struct Dispatcher: Sendable {
     ///   - nested: names of members below `filter` that may be references.
     /// Every method of this server.
     public init() {
-        let groups = [SmallMethods.all, MailboxMethods.all, EmailQueryMethods.all]
+        let groups = [
+            SmallMethods.all, MailboxMethods.all, MailboxSetMethod.all, EmailQueryMethods.all,
+            EmailGetMethods.all, EmailSetMethods.all, SearchSnippetMethod.all,
+            SubmissionMethods.all, SubmissionSetMethod.all, BlobMethods.all,
+        ]
         self.init(
             methods: groups.reduce(into: [:]) { all, group in
                 all.merge(group) { _, _ in preconditionFailure("two methods have one name") }
