@@ -251,6 +251,7 @@ if Context.environment["POSTERN_FUZZ"] != nil {
             dependencies: [
                 "Configuration", "AuthAPI", "Fetching", "AuthCore", "HTTPEngine", "Platform",
                 "Cryptography", "JMAP", "LocalMail", "MIME", "Networking", "StrictJSON",
+                "TestPrimitives",
             ],
             path: "Tests/Fuzz", exclude: ["run.sh", "http.dict", "seeds"],
             swiftSettings: settings))

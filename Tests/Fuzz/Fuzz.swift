@@ -19,6 +19,7 @@ private let targets: [(name: String, check: @Sendable ([UInt8]) -> Void)] = [
     ("names", checkNames),
     ("message", checkMessage),
     ("draft", checkDraft),
+    ("jmap", checkJMAP),
     ("configuration", checkConfiguration),
 ]
 

@@ -235,15 +235,36 @@ import Testing
                 == "requestTooLarge")
     }
 
-    @Test func theCallsOfOneRequestReadABoundedNumberOfBytes() async throws {
-        let text = String(repeating: "a", count: 9_000_000)
-        let id = try ann.add("Subject: a\n\n" + text).id
-        let call = { (number: Int) in
-            #"["Email/get",{"accountId":"ann","ids":["\#(id)"],"fetchAllBodyValues":true},"#
-                + #""\#(number)"]"#
+    @Test func theCallsOfOneRequestReadAndReturnABoundedNumberOfBytes() throws {
+        var context = CallContext(mail: ann.mail, createdIDs: [:])
+        for _ in 0..<256 { try context.read(1 << 20) }
+        #expect(throws: MethodError.requestTooLarge) { try context.read(1) }
+        #expect(throws: MethodError.requestTooLarge) { try context.read(.max) }
+        let object = JSONValue.string(String(repeating: "x", count: 1 << 20))
+        for _ in 0..<47 { try context.returns(object) }
+        #expect(throws: MethodError.requestTooLarge) { try context.returns(object) }
+        #expect(throws: MethodError.requestTooLarge) { try context.returns(.null) }
+    }
+
+    @Test func whatAMessageTakesIsCounted() async throws {
+        let email = try ann.add("Subject: a\n\nbody")
+        let client = ann
+        let methods = ["Email/get", "Email/parse", "Blob/get", "SearchSnippet/get"]
+        let calls = [
+            #"{"accountId":"ann","ids":["\#(email.id)"],"fetchAllBodyValues":true}"#,
+            #"{"accountId":"ann","blobIds":["\#(email.blobID)"]}"#,
+            #"{"accountId":"ann","ids":["\#(email.blobID)"]}"#,
+            #"{"accountId":"ann","emailIds":["\#(email.id)"],"filter":{"text":"b"}}"#,
+        ]
+        for (method, arguments) in zip(methods, calls) {
+            var context = CallContext(mail: client.mail, createdIDs: [:])
+            try context.read(256 << 20)
+            let object = try #require(try JSONValue.json(arguments).object)
+            await #expect(throws: MethodError.requestTooLarge, "\(method)") {
+                _ = try await Dispatcher.methods[method]?.call(
+                    Arguments(object: object), &context)
+            }
         }
-        let names = try await ann.responses((0..<8).map(call).joined(separator: ",")).map(\.name)
-        #expect(names.first == "Email/get" && names.last == "error")
     }
 
     @Test func tooManyPropertiesAreInvalid() async throws {
