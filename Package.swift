@@ -69,8 +69,8 @@ let package = Package(
         .target(
             name: "AuthAPI",
             dependencies: [
-                "AuthCore", "Cryptography", "HTTPEngine", "LocalMail", "Networking", "Scheduling",
-                "StrictJSON", "CEmbeddedFiles",
+                "AuthCore", "Cryptography", "HTTPEngine", "JMAP", "LocalMail", "MIME",
+                "Networking", "Scheduling", "StrictJSON", "CEmbeddedFiles",
             ],
             swiftSettings: settings),
         .target(
@@ -97,10 +97,11 @@ let package = Package(
             name: "Platform", dependencies: ["Cryptography", "CAllocator", "CProcess"],
             swiftSettings: settings),
         .target(
-            name: "Cryptography", dependencies: ["COpenSSL", "CArgon2", "CScrypt", "CScryptLanes"],
+            name: "JMAP",
+            dependencies: ["LocalMail", "MIME", "Cryptography", "Scheduling", "StrictJSON"],
             swiftSettings: settings),
         .target(
-            name: "JMAP", dependencies: ["LocalMail", "Scheduling", "StrictJSON"],
+            name: "Cryptography", dependencies: ["COpenSSL", "CArgon2", "CScrypt", "CScryptLanes"],
             swiftSettings: settings),
         // Folders, messages and threads in memory, delivery, the SMTP session.
         .target(name: "LocalMail", swiftSettings: settings),
@@ -126,7 +127,7 @@ let package = Package(
             name: "NetworkingTests", dependencies: ["Networking", "TestPrimitives"],
             swiftSettings: settings),
         .testTarget(
-            name: "JMAPTests", dependencies: ["JMAP", "LocalMail", "StrictJSON"],
+            name: "JMAPTests", dependencies: ["JMAP", "LocalMail", "MIME", "StrictJSON"],
             swiftSettings: settings),
         .testTarget(
             name: "LocalMailTests", dependencies: ["LocalMail", "TestPrimitives"],
@@ -249,7 +250,8 @@ if Context.environment["POSTERN_FUZZ"] != nil {
             name: "Fuzz",
             dependencies: [
                 "Configuration", "AuthAPI", "Fetching", "AuthCore", "HTTPEngine", "Platform",
-                "Cryptography", "LocalMail", "MIME", "Networking", "StrictJSON",
+                "Cryptography", "JMAP", "LocalMail", "MIME", "Networking", "StrictJSON",
+                "TestPrimitives",
             ],
             path: "Tests/Fuzz", exclude: ["run.sh", "http.dict", "seeds"],
             swiftSettings: settings))

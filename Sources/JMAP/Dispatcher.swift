@@ -13,22 +13,28 @@ public struct Dispatcher: Sendable {
     /// Arguments of one call; no method has half as many.
     static let maxArguments = 64
 
+    /// Every method of this server.
+    public init() {
+        self.init(methods: Self.methods, resolvingInFilters: ["inMailbox"])
+    }
+
     /// - Parameters:
     ///   - methods: by name.
     ///   - nested: names of members below `filter` that may be references.
-    /// Every method of this server.
-    public init() {
-        let groups = [SmallMethods.all, MailboxMethods.all, EmailQueryMethods.all]
-        self.init(
-            methods: groups.reduce(into: [:]) { all, group in
-                all.merge(group) { _, _ in preconditionFailure("two methods have one name") }
-            },
-            resolvingInFilters: ["inMailbox"])
-    }
-
     init(methods: [String: JMAPMethod], resolvingInFilters nested: Set<String> = []) {
         self.methods = methods
         self.nested = nested
+    }
+
+    static var methods: [String: JMAPMethod] {
+        let groups = [
+            SmallMethods.all, MailboxMethods.all, MailboxSetMethod.all, EmailQueryMethods.all,
+            EmailGetMethods.all, EmailSetMethods.all, SearchSnippetMethod.all,
+            SubmissionMethods.all, SubmissionSetMethod.all, BlobMethods.all,
+        ]
+        return groups.reduce(into: [:]) { all, group in
+            all.merge(group) { _, _ in preconditionFailure("two methods have one name") }
+        }
     }
 
     /// The response object (RFC 8620 §3.4).

@@ -47,6 +47,8 @@ struct Comparator {
     let isAscending: Bool
     let keyword: String?
 
+    static let collation = "i;ascii-casemap"
+
     /// All comparators of the call.
     static func all(_ arguments: Arguments) throws(MethodError) -> [Comparator] {
         guard let value = arguments.object.present("sort") else { return [] }
@@ -61,8 +63,8 @@ struct Comparator {
             let comparator = Arguments(object: object)
             let isAscending =
                 object["isAscending"] == nil ? true : try comparator.bool("isAscending")
-            let collation = try comparator.string("collation") ?? "i;ascii-casemap"
-            guard collation == "i;ascii-casemap" else { throw .unsupportedSort }
+            let collation = try comparator.string("collation") ?? Self.collation
+            guard collation == Self.collation else { throw .unsupportedSort }
             comparators.append(
                 Comparator(
                     property: property,

@@ -6,6 +6,10 @@ public struct CallContext: Sendable {
     public let mail: AccountMail
     /// Creation ids without `#`, and the ids that the server gave (RFC 8620 §3.3).
     public private(set) var createdIDs: [String: String]
+    /// Bytes of messages that the calls may still read, and of objects that they may still return.
+    /// Without limits a request of a few hundred bytes could ask for everything many times.
+    private var readableBytes = 256 << 20
+    private var returnableBytes = 48 << 20
 
     init(mail: AccountMail, createdIDs: [String: String]) {
         self.mail = mail
@@ -16,6 +20,18 @@ public struct CallContext: Sendable {
     /// nothing was created with this creation id, the text stays as it is, and is nobody's id.
     func id(_ text: String) -> String {
         text.afterNumberSign.flatMap { createdIDs[$0] } ?? text
+    }
+
+    /// To be called before a message is read.
+    mutating func read(_ bytes: Int) throws(MethodError) {
+        readableBytes -= min(bytes, readableBytes + 1)
+        if readableBytes < 0 { throw .requestTooLarge }
+    }
+
+    /// To be called for each object that may be large.
+    mutating func returns(_ object: JSONValue) throws(MethodError) {
+        returnableBytes.spend(on: object)
+        if returnableBytes < 0 { throw .requestTooLarge }
     }
 
     mutating func created(_ creationID: String, as id: String) { createdIDs[creationID] = id }

@@ -1,7 +1,7 @@
 internal import LocalMail
 internal import StrictJSON
 
-/// Mailbox/get, changes, query, queryChanges and set (RFC 8621 §2).
+/// Mailbox/get, changes, query and queryChanges (RFC 8621 §2).
 enum MailboxMethods {
     // Computed, because the compiler crashes on the closures in a stored one.
     static var all: [String: JMAPMethod] {
@@ -30,11 +30,15 @@ enum MailboxMethods {
         let (folders, state) = context.mail.folders()
         let asked = ids.map(Set.init)
         let objects = folders.filter { asked?.contains($0.id) ?? true }
-            .map { (id: $0.id, value: object($0, wanted)) }
+            .map { (id: $0.id, value: JSONValue.object(object($0, wanted))) }
         return StandardResponses.get(objects, of: ids, state: state, in: context)
     }
 
-    private static func object(_ folder: MailFolder, _ wanted: Set<String>) -> JSONValue {
+    static func createdObject(_ folder: MailFolder) -> JSONValue {
+        .object(object(folder, Set(properties)))
+    }
+
+    static func object(_ folder: MailFolder, _ wanted: Set<String>) -> JSONObject {
         let members: [JSONObject.Member] = [
             .init("id", .string(folder.id)), .init("name", .string(folder.name)),
             .init("parentId", .optional(folder.parentID)),
@@ -47,7 +51,7 @@ enum MailboxMethods {
             .init("myRights", rights(of: folder)),
             .init("isSubscribed", .bool(folder.isSubscribed)),
         ]
-        return .object(JSONObject(members: members.filter { wanted.contains($0.name) }))
+        return JSONObject(members: members.filter { wanted.contains($0.name) })
     }
 
     private static func rights(of folder: MailFolder) -> JSONValue {

@@ -55,7 +55,7 @@ struct ResultReference: Equatable {
         let rest = steps.dropFirst()
         switch value {
         case .object(let object):
-            return object[unescaped(step)].flatMap { Self.value(at: rest, in: $0) }
+            return object[JSONPointer.unescaped(step)].flatMap { Self.value(at: rest, in: $0) }
         case .array(let elements) where step == "*":
             var all: [JSONValue] = []
             for element in elements {
@@ -80,35 +80,12 @@ struct ResultReference: Equatable {
         else { return nil }
         return Int(text)
     }
-
-    /// `~1` is `/` and `~0` is `~` (RFC 6901 §4).
-    private static func unescaped(_ step: String) -> String {
-        guard step.utf8.contains(UInt8(ascii: "~")) else { return step }
-        var bytes: [UInt8] = []
-        var escapes = false
-        for byte in step.utf8 {
-            switch byte {
-            case UInt8(ascii: "~") where !escapes: escapes = true
-            case UInt8(ascii: "0") where escapes:
-                bytes.append(UInt8(ascii: "~"))
-                escapes = false
-            case UInt8(ascii: "1") where escapes:
-                bytes.append(UInt8(ascii: "/"))
-                escapes = false
-            default:
-                if escapes { bytes.append(UInt8(ascii: "~")) }
-                escapes = false
-                bytes.append(byte)
-            }
-        }
-        if escapes { bytes.append(UInt8(ascii: "~")) }
-        return String(decoding: bytes, as: UTF8.self)
-    }
 }
 
+/// Bytes that may still be spent.
 extension Int {
     /// Subtracts about the bytes of the value as JSON, and stops below 0.
-    fileprivate mutating func spend(on value: JSONValue) {
+    mutating func spend(on value: JSONValue) {
         guard self >= 0 else { return }
         switch value {
         case .string(let text): self -= text.utf8.count + 3

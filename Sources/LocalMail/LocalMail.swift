@@ -35,7 +35,12 @@ public final class LocalMail: Sendable {
     public func mail(of account: MailAccount) -> AccountMail {
         if let known = accounts.withLock({ $0[account.id] }) { return known }
         let new = AccountMail(
-            account: account, environment: environment, budget: budget, limits: limits)
+            account: account, environment: environment, budget: budget, limits: limits
+        ) { [weak self] draft, account throws(SubmissionSetError) in
+            // No mail outlives all others.
+            guard let self else { throw .forbiddenToSend }
+            return try await self.submit(draft, from: account)
+        }
         return accounts.withLock { accounts in
             let mail = accounts[account.id] ?? new
             accounts[account.id] = mail

@@ -31,6 +31,13 @@ public struct HeaderField: Equatable, Sendable {
         withCString(unfolded[...]) { MessageDate(parsing: $0) }
     }
 
+    /// The date that ends a Received field.
+    var dateAfterSemicolon: MessageDate? {
+        let value = unfolded
+        guard let semicolon = value.lastIndex(of: UInt8(ascii: ";")) else { return nil }
+        return withCString(value[(semicolon + 1)...]) { MessageDate(parsing: $0) }
+    }
+
     /// The MessageIds form: without angle brackets; `nil` if there is none.
     public var messageIds: [String]? {
         // Some programs put commas between them, at which GMime would stop.

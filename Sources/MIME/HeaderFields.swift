@@ -37,6 +37,8 @@ extension HeaderFields {
     public var replyTo: [EmailAddress]? { last("Reply-To")?.addresses }
     public var subject: String? { last("Subject")?.text }
     public var sentAt: MessageDate? { last("Date")?.date }
+    /// The date of the newest Received field, which is the first (RFC 5321 §4.4).
+    public var receivedAt: MessageDate? { all("Received").first?.dateAfterSemicolon }
 }
 
 /// Walks over the lines of a message. A line ends with LF, with or without CR before it.

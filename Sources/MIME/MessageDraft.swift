@@ -98,15 +98,15 @@ public struct DraftPart: Sendable {
         let plain = text.map { DraftPart(type: "text/plain", content: .text($0)) }
         var body = plain ?? DraftPart(type: "text/plain", content: .text(""))
         if let html {
-            let shown = joined(
+            let shown = multipart(
                 "related", [DraftPart(type: "text/html", content: .text(html))] + inline)
-            body = joined("alternative", (plain.map { [$0] } ?? []) + [shown])
+            body = multipart("alternative", (plain.map { [$0] } ?? []) + [shown])
         }
-        return joined("mixed", [body] + (html == nil ? inline : []) + attachments)
+        return multipart("mixed", [body] + (html == nil ? inline : []) + attachments)
     }
 
-    /// One part stays alone.
-    private static func joined(_ subtype: String, _ parts: [DraftPart]) -> DraftPart {
+    /// Puts parts together. One part stays alone.
+    public static func multipart(_ subtype: String, _ parts: [DraftPart]) -> DraftPart {
         parts.count == 1
             ? parts[0] : DraftPart(type: "multipart/\(subtype)", content: .parts(parts))
     }

@@ -48,17 +48,26 @@ public struct ParsedMessage: Sendable {
         return decoded
     }
 
+    /// The texts of the body and of text attachments, without the markup of HTML.
+    /// - Parameter maxBytes: what is read of each at most.
+    public func plainTexts(maxBytes: Int = .max) -> [String] {
+        root.all.filter { !$0.isMultipart && ASCII.begins($0.type.utf8, with: "text/") }
+            .map { plainText(of: $0, maxBytes: maxBytes) }
+    }
+
     /// At most 256 characters of the text, on one line; empty if there is no text.
     public var preview: String {
         for part in textBody + htmlBody where !part.isMultipart {
-            let isHTML = part.type == "text/html"
-            guard isHTML || part.type == "text/plain" else { continue }
-            let prefix = Preview.longestText(text(of: part).text)
-            let plain =
-                isHTML ? HTMLText.plain(prefix) : part.flow?.unfold(prefix) ?? prefix
-            let preview = Preview.of(plain)
+            guard part.type == "text/html" || part.type == "text/plain" else { continue }
+            let preview = Preview.of(plainText(of: part, maxBytes: Preview.textBytes))
             if !preview.isEmpty { return preview }
         }
         return ""
+    }
+
+    private func plainText(of part: BodyPart, maxBytes: Int) -> String {
+        let text = Preview.beginning(of: text(of: part).text, bytes: maxBytes)
+        if part.type == "text/html" { return HTMLText.plain(text) }
+        return part.flow?.unfold(text) ?? text
     }
 }

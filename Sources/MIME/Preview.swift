@@ -4,9 +4,8 @@ enum Preview {
     /// The part of a text that is looked at.
     static let textBytes = 65_536
 
-    static func longestText(_ text: String) -> String {
-        text.utf8.count <= textBytes
-            ? text : String(decoding: text.utf8.prefix(textBytes), as: UTF8.self)
+    static func beginning(of text: String, bytes: Int) -> String {
+        text.utf8.count <= bytes ? text : String(decoding: text.utf8.prefix(bytes), as: UTF8.self)
     }
 
     /// White space becomes single spaces, and control characters are left out. Characters are

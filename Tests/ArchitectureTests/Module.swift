@@ -62,10 +62,10 @@ struct Module {
         Module(
             "Platform", ["Cryptography", "CAllocator", "CProcess"],
             system: ["Dispatch", "Glibc", "SwiftOverlayShims", "Synchronization"]),
+        Module("JMAP", ["LocalMail", "MIME", "Cryptography", "Scheduling", "StrictJSON"]),
         Module(
             "Cryptography", ["COpenSSL", "CArgon2", "CScrypt", "CScryptLanes"],
             system: ["Glibc", "Synchronization"]),
-        Module("JMAP", ["LocalMail", "Scheduling", "StrictJSON"]),
         Module("LocalMail", [], system: ["Synchronization"]),
         Module("StrictJSON", []),
         Module("MIME", ["CGMime"]),

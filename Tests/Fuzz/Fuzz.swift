@@ -20,6 +20,7 @@ private let targets: [(name: String, check: @Sendable ([UInt8]) -> Void)] = [
     ("message", checkMessage),
     ("draft", checkDraft),
     ("smtp", checkSMTP),
+    ("jmap", checkJMAP),
     ("configuration", checkConfiguration),
 ]
 

@@ -23,7 +23,6 @@ func checkMessage(_ input: [UInt8]) {
         if let date = field.date { precondition((try? date.rfc3339())?.utf8.count == 25) }
         _ = (field.messageIds, field.urls)
     }
-    _ = BaseSubject.of(message.header.subject ?? "")
 }
 
 /// What is written has the fields that were given and no other, and is read again.

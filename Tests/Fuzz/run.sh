@@ -14,9 +14,10 @@ if (($# > 0)); then targets=("$@"); else
 fi
 
 scratch=.build-fuzz
-# Optimized, because a debug build runs a tenth of the inputs. POSTERN_FUZZ adds the target to the package.
+# Optimized, because a debug build runs a tenth of the inputs. POSTERN_FUZZ adds the target to the package. The compiler
+# takes the last -sanitize alone, so both are in one: without `fuzzer` libFuzzer sees no coverage and guesses blindly.
 POSTERN_FUZZ=1 swift build --configuration release --scratch-path "$scratch" --product Fuzz \
-    --sanitize fuzzer --sanitize address \
+    --sanitize fuzzer --sanitize address -Xswiftc -sanitize=fuzzer,address \
     -Xswiftc -enable-testing -Xswiftc -use-ld=lld </dev/null
 program=$scratch/release/Fuzz
 

@@ -28,18 +28,29 @@ struct Client {
 
     init(_ mail: AccountMail = MailSamples.mail()) { self.mail = mail }
 
+    /// The responses to calls.
+    /// - Parameter calls: the elements of methodCalls.
+    func responses(
+        _ calls: String
+    ) async throws -> [(name: String, value: JSONValue, callID: String)] {
+        let list = JMAPLimits.capabilities.sorted().map { #""\#($0)""# }.joined(separator: ",")
+        let request = try JMAPRequest(
+            Array(#"{"using":[\#(list)],"methodCalls":[\#(calls)]}"#.utf8),
+            limits: JMAPLimits(mail.limits))
+        let bytes = await dispatcher.respond(to: request, for: mail, sessionState: "s")
+        let responses = try JSONValue.parse(bytes).object?["methodResponses"]?.array ?? []
+        return responses.compactMap { response in
+            guard let parts = response.array, let name = parts[0].string,
+                let callID = parts[2].string
+            else { return nil }
+            return (name, parts[1], callID)
+        }
+    }
+
     /// The response to one call, without its call id.
     func call(_ name: String, _ arguments: String) async throws -> (name: String, JSONObject) {
-        let using = [Capability.core, Capability.mail, Capability.submission]
-        let list = using.map { #""\#($0)""# }.joined(separator: ",")
-        let body = #"{"using":[\#(list)],"methodCalls":[["\#(name)",\#(arguments),"0"]]}"#
-        let request = try JMAPRequest(
-            Array(body.utf8), capabilities: Set(using), maxCalls: 16)
-        let bytes = await dispatcher.respond(to: request, for: mail, sessionState: "s")
-        let response = try JSONValue.parse(bytes).object?["methodResponses"]?.array?.first
-        return (
-            response?.array?[0].string ?? "", response?.array?[1].object ?? JSONObject(members: [])
-        )
+        let response = try await responses(#"["\#(name)",\#(arguments),"0"]"#).first
+        return (response?.name ?? "", response?.value.object ?? JSONObject(members: []))
     }
 
     /// The type of the error that the call has.

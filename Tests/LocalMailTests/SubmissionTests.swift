@@ -128,10 +128,10 @@ import Testing
         #expect(try box.querySubmissions(query).ids == ids)
         query.sort = [.init(.sentAt, isAscending: false)]
         #expect(try box.querySubmissions(query).ids == ids.reversed())
-        query.after = world.now
+        query.filter = .after(world.now)
         #expect(try box.querySubmissions(query).ids == [ids[2]])
         query = SubmissionQuery()
-        query.undoStatus = "pending"
+        query.filter = .undoStatus("pending")
         #expect(try box.querySubmissions(query).ids.isEmpty)
         #expect(box.destroySubmissions([ids[0], ids[0], "x"]) == [true, false, false])
         #expect(box.submissions().list.map(\.id) == Array(ids.dropFirst()))

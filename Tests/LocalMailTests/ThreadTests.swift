@@ -55,9 +55,21 @@ import Testing
             ("re[3]: fw: FWD: a", "a"), ("[list] a", "a"), ("[list] Re: [x] a", "a"),
             ("[list]", "[list]"), ("[Fwd: a]", "a"), ("[fwd: Re: a (fwd)] (FWD)", "a"),
             ("Re:", ""), ("Real: a", "Real: a"), ("a (fwd) b", "a (fwd) b"), ("[[a] b", "[[a] b"),
-            ("[fwd:", "[fwd:"), ("[fwd:]", ""), ("]", "]"), ("[", "["),
+            ("[fwd:", "[fwd:"), ("[fwd:]", ""), ("]", "]"), ("[", "["), ("[a] [b]", "[b]"),
+            ("[fwd: [fwd: a]]", "a"), ("Re: [Fwd: a (fwd)]", "a"), ("Re a", "Re a"),
+            ("[unclosed Re: a", "[unclosed Re: a"), ("(fwd)", ""), ("Re: é", "é"),
+            ("[a]Re:[b]c", "c"), ("[a[b]] c", "[a[b]] c"),
         ])
     func theBaseSubjectIsWithoutRepliesAndForwards(subject: String, base: String) {
         #expect(BaseSubject.text(subject) == base)
+    }
+
+    @Test func manyMarksAreRemovedInOneWalk() {
+        let blobs = String(repeating: "[a]", count: 20_000)
+        #expect(BaseSubject.text(blobs + "x") == "x")
+        #expect(BaseSubject.text(String(repeating: "Re [a]: ", count: 10_000) + "x") == "x")
+        let wrapped =
+            String(repeating: "[fwd:", count: 10_000) + "x" + String(repeating: "]", count: 10_000)
+        #expect(BaseSubject.text(wrapped) == "x")
     }
 }

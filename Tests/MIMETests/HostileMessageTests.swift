@@ -29,7 +29,6 @@ import Testing
                 exercise(part.header.fields[index])
             }
         }
-        _ = BaseSubject.of(message.header.subject ?? "")
     }
 
     private func exercise(_ field: HeaderField) {

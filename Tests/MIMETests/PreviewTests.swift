@@ -93,28 +93,3 @@ import Testing
         #expect(try Samples.message("plain").root.flow == nil)
     }
 }
-
-@Suite struct BaseSubjectTests {
-    /// RFC 5256 §2.1.
-    @Test(arguments: [
-        ("Lunch", "Lunch"), ("Re: Lunch", "Lunch"), ("RE: re : Fwd: FW: Lunch", "Lunch"),
-        ("Re[2]: Lunch", "Lunch"), ("[dev] Re: [dev] Lunch", "Lunch"), ("[dev]", "[dev]"),
-        ("[a] [b]", "[b]"), ("Lunch (fwd)", "Lunch"), ("Lunch (fwd) (FWD) ", "Lunch"),
-        ("[Fwd: Re: Lunch]", "Lunch"), ("[fwd: [fwd: a]]", "a"), ("Re: [Fwd: a (fwd)]", "a"),
-        ("  two   words\t here ", "two words here"), ("Re:", ""), ("", ""), ("Rest: a", "Rest: a"),
-        ("Re Lunch", "Re Lunch"), ("[unclosed Re: a", "[unclosed Re: a"), ("(fwd)", ""),
-        ("Re: é", "é"), ("[a]Re:[b]c", "c"), ("[a[b]] c", "[a[b]] c"),
-    ])
-    func marksOfRepliesAreRemoved(subject: String, base: String) {
-        #expect(BaseSubject.of(subject) == base)
-    }
-
-    @Test func manyMarksAreRemovedInOneWalk() {
-        let blobs = String(repeating: "[a]", count: 20_000)
-        #expect(BaseSubject.of(blobs + "x") == "x")
-        #expect(BaseSubject.of(String(repeating: "Re [a]: ", count: 10_000) + "x") == "x")
-        let wrapped =
-            String(repeating: "[fwd:", count: 10_000) + "x" + String(repeating: "]", count: 10_000)
-        #expect(BaseSubject.of(wrapped) == "x")
-    }
-}

@@ -2,8 +2,11 @@ extension AccountMail {
     public func querySubmissions(
         _ query: SubmissionQuery, _ window: QueryWindow = QueryWindow()
     ) throws(MailQueryError) -> MailQueryResult {
+        var conditions = limits.filterConditions
+        guard query.filter?.isWithin(depth: limits.filterDepth, conditions: &conditions) ?? true
+        else { throw .unsupportedFilter }
         let (all, state) = submissions()
-        let sorted = all.enumerated().filter { query.matches($0.element) }
+        let sorted = all.enumerated().filter { query.filter?.matches($0.element) ?? true }
             .sorted { query.precedes($0, $1) }.map(\.element.id)
         var position = window.position
         if let anchor = window.anchor {
@@ -30,16 +33,39 @@ extension AccountMail {
     }
 }
 
-extension SubmissionQuery {
-    fileprivate func matches(_ submission: MailSubmission) -> Bool {
-        (identityIDs?.contains(submission.identityID) ?? true)
-            && (emailIDs?.contains(submission.emailID) ?? true)
-            && (threadIDs?.contains(submission.threadID) ?? true)
-            && (undoStatus.map { $0 == "final" } ?? true)
-            && (before.map { submission.sentAt < $0 } ?? true)
-            && (after.map { submission.sentAt >= $0 } ?? true)
+extension SubmissionQuery.Filter {
+    fileprivate func isWithin(depth: Int, conditions: inout Int) -> Bool {
+        // Operators count, because one without conditions takes as long as a condition.
+        guard depth > 0, conditions > 0 else { return false }
+        conditions -= 1
+        switch self {
+        case .all(let filters), .any(let filters), .none(let filters):
+            for filter in filters {
+                guard filter.isWithin(depth: depth - 1, conditions: &conditions) else {
+                    return false
+                }
+            }
+        default: break
+        }
+        return true
     }
 
+    fileprivate func matches(_ submission: MailSubmission) -> Bool {
+        switch self {
+        case .all(let filters): filters.allSatisfy { $0.matches(submission) }
+        case .any(let filters): filters.contains { $0.matches(submission) }
+        case .none(let filters): !filters.contains { $0.matches(submission) }
+        case .identities(let ids): ids.contains(submission.identityID)
+        case .emails(let ids): ids.contains(submission.emailID)
+        case .threads(let ids): ids.contains(submission.threadID)
+        case .undoStatus(let status): status == "final"
+        case .before(let time): submission.sentAt < time
+        case .after(let time): submission.sentAt >= time
+        }
+    }
+}
+
+extension SubmissionQuery {
     fileprivate func precedes(
         _ left: (offset: Int, element: MailSubmission),
         _ right: (offset: Int, element: MailSubmission)

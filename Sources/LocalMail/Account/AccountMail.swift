@@ -5,9 +5,10 @@ internal import Synchronization
 /// Each method is atomic. After the account was removed, it has nothing and takes nothing.
 public final class AccountMail: Sendable {
     public let account: MailAccount
+    public let limits: MailLimits
     let environment: MailEnvironment
     let budget: MemoryBudget
-    let limits: MailLimits
+    private let submission: Submission
     private let state: Mutex<AccountState>
     private let watchers = Mutex(Watchers())
 
@@ -17,11 +18,16 @@ public final class AccountMail: Sendable {
         var signals: [Int: AsyncStream<Void>.Continuation] = [:]
     }
 
+    /// Sends a message of this account to other accounts.
+    typealias Submission =
+        @Sendable (SubmissionDraft, MailAccount) async throws(SubmissionSetError) -> MailSubmission
+
     init(
         account: MailAccount, environment: MailEnvironment, budget: MemoryBudget,
-        limits: MailLimits
+        limits: MailLimits, submission: @escaping Submission
     ) {
         self.account = account
+        self.submission = submission
         self.environment = environment
         self.budget = budget
         self.limits = limits
@@ -33,6 +39,8 @@ public final class AccountMail: Sendable {
 
     /// The sizes of all messages together.
     public var usedBytes: Int { read { $0.messages.bytes } }
+
+    public var now: MailInstant { environment.now() }
 
     public var quotaBytes: Int { environment.quota(account.id) }
 
@@ -54,6 +62,13 @@ public final class AccountMail: Sendable {
                 oldState: state, newState: state, hasMoreChanges: false, created: [],
                 updated: [], destroyed: [], onlyCounts: false)
         }
+    }
+
+    /// As ``LocalMail/submit(_:from:trace:)``, without fields before the message.
+    public func submit(
+        _ draft: SubmissionDraft
+    ) async throws(SubmissionSetError) -> MailSubmission {
+        try await submission(draft, account)
     }
 
     /// Tells when states change, beginning now.

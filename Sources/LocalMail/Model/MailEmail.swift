@@ -32,6 +32,12 @@ public struct MailBlob: Sendable {
     /// As the client named it.
     public let type: String
     public let bytes: [UInt8]
+
+    public init(id: String, type: String, bytes: [UInt8]) {
+        self.id = id
+        self.type = type
+        self.bytes = bytes
+    }
 }
 
 /// An EmailSubmission of RFC 8621 §7. All are final: nothing waits to be sent.

@@ -110,9 +110,22 @@ public struct FolderQuery: Hashable, Sendable {
     }
 }
 
-/// What EmailSubmission/query asks for (RFC 8621 §7.3): all conditions must hold. What
-/// the comparators leave equal is ordered by id, which is the order of their time.
+/// What EmailSubmission/query asks for (RFC 8621 §7.3). What the comparators leave equal is ordered
+/// by id, which is the order of their time.
 public struct SubmissionQuery: Hashable, Sendable {
+    public indirect enum Filter: Hashable, Sendable {
+        case all([Filter])
+        case any([Filter])
+        case none([Filter])
+        case identities(Set<String>)
+        case emails(Set<String>)
+        case threads(Set<String>)
+        /// Submissions are final, so any other status matches none.
+        case undoStatus(String)
+        case before(MailInstant)
+        case after(MailInstant)
+    }
+
     public struct Sort: Hashable, Sendable {
         public enum Property: Hashable, Sendable {
             case sentAt, emailID, threadID
@@ -127,13 +140,7 @@ public struct SubmissionQuery: Hashable, Sendable {
         }
     }
 
-    public var identityIDs: [String]?
-    public var emailIDs: [String]?
-    public var threadIDs: [String]?
-    /// Submissions are final, so any other status matches none.
-    public var undoStatus: String?
-    public var before: MailInstant?
-    public var after: MailInstant?
+    public var filter: Filter?
     public var sort: [Sort] = []
 
     public init() {}

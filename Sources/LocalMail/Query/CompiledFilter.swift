@@ -65,15 +65,16 @@ struct CompiledFilter {
     private mutating func compile(
         _ filter: MailFilter, depth: Int
     ) throws(MailQueryError) -> Node {
-        guard depth <= limits.filterDepth else { throw .unsupportedFilter }
+        // Operators count, because one without conditions takes as long as a condition.
+        conditions += 1
+        guard depth <= limits.filterDepth, conditions <= limits.filterConditions else {
+            throw .unsupportedFilter
+        }
         switch filter {
         case .all(let filters): return .all(try compile(filters, depth))
         case .any(let filters): return .any(try compile(filters, depth))
         case .none(let filters): return .not(.any(try compile(filters, depth)))
-        case .condition(let condition):
-            conditions += 1
-            guard conditions <= limits.filterConditions else { throw .unsupportedFilter }
-            return compile(condition)
+        case .condition(let condition): return compile(condition)
         }
     }
 

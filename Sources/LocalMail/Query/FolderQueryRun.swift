@@ -131,15 +131,17 @@ struct FolderQueryRun {
     private static func check(
         _ filter: FolderQuery.Filter, depth: Int, conditions: inout Int, limits: MailLimits
     ) throws(MailQueryError) {
-        guard depth <= limits.filterDepth else { throw .unsupportedFilter }
+        // Operators count, because one without conditions takes as long as a condition.
+        conditions += 1
+        guard depth <= limits.filterDepth, conditions <= limits.filterConditions else {
+            throw .unsupportedFilter
+        }
         switch filter {
         case .all(let filters), .any(let filters), .none(let filters):
             for filter in filters {
                 try check(filter, depth: depth + 1, conditions: &conditions, limits: limits)
             }
-        default:
-            conditions += 1
-            guard conditions <= limits.filterConditions else { throw .unsupportedFilter }
+        default: break
         }
     }
 }

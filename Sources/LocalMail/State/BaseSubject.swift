@@ -1,18 +1,21 @@
 /// The subject without what replies and forwards put around it (RFC 5256 §2.1).
+///
+/// Each step removes something and looks at it once, so that a subject of brackets and marks takes
+/// linear time.
 enum BaseSubject {
     /// For sorting.
+    /// - Parameter subject: decoded.
     static func text(_ subject: String) -> String {
-        var bytes = collapsed(subject.utf8)[...]
+        let words = subject.utf8.split(whereSeparator: isBlank)
+        var text = Array(words.joined(separator: [0x20]))[...]
         while true {
-            let before = bytes.count
-            while endsWith("(fwd)", bytes) { bytes = trimmed(bytes.dropLast(5)) }
-            removeLeaders(&bytes)
-            if startsWith("[fwd:", bytes), bytes.last == UInt8(ascii: "]") {
-                bytes = trimmed(bytes.dropFirst(5).dropLast())
-            }
-            if bytes.count == before { break }
+            text = withoutTrailer(text)
+            text = withoutLeaders(text)
+            // "[fwd: …]" around the rest.
+            guard begins(text, with: "[fwd:"), text.last == UInt8(ascii: "]") else { break }
+            text = trimmed(text.dropFirst(5).dropLast())
         }
-        return String(decoding: bytes, as: UTF8.self)
+        return String(decoding: text, as: UTF8.self)
     }
 
     /// For comparing threads: without white space (RFC 8621 §3), and in lower case.
@@ -20,69 +23,57 @@ enum BaseSubject {
         String(decoding: text(subject).lowercased().utf8.filter { $0 != 0x20 }, as: UTF8.self)
     }
 
-    /// `subj-leader`: blobs in brackets followed by `re:`, `fw:` or `fwd:`; and blobs, as long as
-    /// something is left.
-    private static func removeLeaders(_ bytes: inout ArraySlice<UInt8>) {
-        while true {
-            var rest = bytes
-            while let after = afterBlob(rest) { rest = after }
-            if let after = afterPrefix(rest) {
-                bytes = after
-            } else if let after = afterBlob(bytes), !after.isEmpty {
-                bytes = after
-            } else {
-                return
-            }
+    private static func withoutTrailer(_ text: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
+        var text = trimmed(text)
+        while begins(text.suffix(5), with: "(fwd)") { text = trimmed(text.dropLast(5)) }
+        return text
+    }
+
+    private static func withoutLeaders(_ text: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
+        var text = text
+        while let rest = afterMark(text) { text = rest }
+        // What follows all blobs is no mark, so none appears when they are removed.
+        while let rest = afterBlob(text), !rest.isEmpty { text = rest }
+        return text
+    }
+
+    /// After `Re:`, `Fw:`, `Fwd[5]:`, also with blobs before it.
+    private static func afterMark(_ text: ArraySlice<UInt8>) -> ArraySlice<UInt8>? {
+        var rest = text
+        while let next = afterBlob(rest) { rest = next }
+        let word = rest.prefix { lowered($0) &- 0x61 < 26 }
+        let marks = ["re", "fw", "fwd"]
+        guard marks.contains(where: { word.elementsEqual($0.utf8) { lowered($0) == $1 } }) else {
+            return nil
         }
+        rest = rest[word.endIndex...].drop(while: isBlank)
+        rest = afterBlob(rest) ?? rest
+        guard rest.first == UInt8(ascii: ":") else { return nil }
+        return rest.dropFirst().drop(while: isBlank)
     }
 
-    /// `re`, `fw` or `fwd`, a blob or none, and a colon.
-    private static func afterPrefix(_ bytes: ArraySlice<UInt8>) -> ArraySlice<UInt8>? {
-        for word in ["fwd", "fw", "re"] as [StaticString] where startsWith(word, bytes) {
-            var rest = trimmed(bytes.dropFirst(word.utf8CodeUnitCount))
-            if let after = afterBlob(rest) { rest = after }
-            if rest.first == UInt8(ascii: ":") { return trimmed(rest.dropFirst()) }
+    /// After `[…]` without brackets in it.
+    private static func afterBlob(_ text: ArraySlice<UInt8>) -> ArraySlice<UInt8>? {
+        guard text.first == UInt8(ascii: "[") else { return nil }
+        let inner = text.dropFirst().prefix { $0 != UInt8(ascii: "[") && $0 != UInt8(ascii: "]") }
+        guard inner.endIndex < text.endIndex, text[inner.endIndex] == UInt8(ascii: "]") else {
+            return nil
         }
-        return nil
+        return text[(inner.endIndex + 1)...].drop(while: isBlank)
     }
 
-    private static func afterBlob(_ bytes: ArraySlice<UInt8>) -> ArraySlice<UInt8>? {
-        guard bytes.first == UInt8(ascii: "["),
-            let end = bytes.firstIndex(of: UInt8(ascii: "]")),
-            !bytes[(bytes.startIndex + 1)..<end].contains(UInt8(ascii: "["))
-        else { return nil }
-        return trimmed(bytes[(end + 1)...])
+    private static func trimmed(_ text: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
+        let start = text.drop(while: isBlank)
+        let end = start.lastIndex { !isBlank($0) }.map { $0 + 1 } ?? start.startIndex
+        return start[..<end]
     }
 
-    private static func collapsed(_ bytes: String.UTF8View) -> [UInt8] {
-        var result: [UInt8] = []
-        for byte in bytes {
-            let isSpace = byte == 0x20 || (0x09...0x0D).contains(byte)
-            if isSpace {
-                if result.last != 0x20, !result.isEmpty { result.append(0x20) }
-            } else {
-                result.append(byte)
-            }
-        }
-        if result.last == 0x20 { result.removeLast() }
-        return result
+    private static func begins(_ text: ArraySlice<UInt8>, with word: StaticString) -> Bool {
+        word.withUTF8Buffer { word in text.starts(with: word) { lowered($0) == $1 } }
     }
 
-    private static func trimmed(_ bytes: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
-        var bytes = bytes
-        while bytes.first == 0x20 { bytes.removeFirst() }
-        while bytes.last == 0x20 { bytes.removeLast() }
-        return bytes
-    }
-
-    private static func startsWith(_ word: StaticString, _ bytes: ArraySlice<UInt8>) -> Bool {
-        word.withUTF8Buffer { word in bytes.starts(with: word) { lowered($0) == $1 } }
-    }
-
-    private static func endsWith(_ word: StaticString, _ bytes: ArraySlice<UInt8>) -> Bool {
-        word.withUTF8Buffer { word in
-            bytes.suffix(word.count).elementsEqual(word) { lowered($0) == $1 }
-        }
+    private static func isBlank(_ byte: UInt8) -> Bool {
+        byte == 0x20 || (0x09...0x0D).contains(byte)
     }
 
     private static func lowered(_ byte: UInt8) -> UInt8 { byte &- 0x41 < 26 ? byte | 0x20 : byte }

@@ -1,0 +1,60 @@
+public import LocalMail
+public import MIME
+
+/// Reads messages for ``LocalMail`` by the module MIME.
+public struct MIMEReader: MessageReader {
+    /// Loads GMime.
+    /// - Throws: ``MIMEError/libraryMissing(_:)``.
+    public init() throws(MIMEError) {
+        try MIMELibrary.load()
+    }
+
+    public func summary(of message: [UInt8]) -> MessageSummary {
+        guard let message = parsed(message) else { return MessageSummary() }
+        return MessageSummary(message)
+    }
+
+    public func bodyText(of message: [UInt8]) -> String {
+        parsed(message)?.plainTexts().joined(separator: "\n") ?? ""
+    }
+
+    public func headerValues(named name: String, in message: [UInt8]) -> [String] {
+        do throws(MIMEError) {
+            return try HeaderFields(of: message).all(name).map(\.text)
+        } catch {
+            return []
+        }
+    }
+
+    /// - Returns: `nil` only without GMime, and then there is no reader.
+    private func parsed(_ message: [UInt8]) -> ParsedMessage? {
+        do throws(MIMEError) {
+            return try ParsedMessage(message)
+        } catch {
+            return nil
+        }
+    }
+}
+
+extension MessageSummary {
+    init(_ message: ParsedMessage) {
+        self.init()
+        let header = message.header
+        messageIDs = header.messageId ?? []
+        inReplyTo = header.inReplyTo ?? []
+        references = header.references ?? []
+        sender = Self.addresses(header.sender)
+        from = Self.addresses(header.from)
+        to = Self.addresses(header.to)
+        cc = Self.addresses(header.cc)
+        bcc = Self.addresses(header.bcc)
+        subject = header.subject
+        sentAt = header.sentAt.map { MailInstant(milliseconds: $0.seconds * 1000) }
+        hasAttachment = message.hasAttachment
+        preview = message.preview
+    }
+
+    private static func addresses(_ list: [EmailAddress]?) -> [MailAddress] {
+        (list ?? []).map { MailAddress(name: $0.name, email: $0.email) }
+    }
+}
