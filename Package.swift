@@ -42,8 +42,8 @@ let package = Package(
             name: "postern",
             dependencies: [
                 "AgentClient", "Configuration", "Provisioning", "AuthAPI", "AuthStorage",
-                "Fetching", "AuthCore", "HTTPEngine", "Platform", "Cryptography", "Networking",
-                "Scheduling", "StrictJSON", "CProcess",
+                "Fetching", "AuthCore", "HTTPEngine", "Platform", "JMAP", "Cryptography",
+                "LocalMail", "MIME", "Networking", "Scheduling", "StrictJSON", "CProcess",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
             ],
@@ -58,7 +58,7 @@ let package = Package(
             name: "Configuration",
             dependencies: [
                 "AuthAPI", "AuthStorage", "Fetching", "AuthCore", "HTTPEngine", "Platform",
-                "Cryptography", "Networking", "Scheduling", "CProcess",
+                "Cryptography", "LocalMail", "Networking", "Scheduling", "CProcess",
                 .product(name: "TOMLKit", package: "TOMLKit"),
             ],
             swiftSettings: settings),

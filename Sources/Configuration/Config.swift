@@ -1,6 +1,7 @@
 public import AuthCore
 public import AuthStorage
 internal import HTTPEngine
+internal import Networking
 
 /// All settings of an operator. They are read and checked once at start.
 ///
@@ -45,7 +46,9 @@ public struct Config: Sendable {
         self.profile = profile
         switch profile {
         case .development: break
-        case .production: server.drainDelay = .seconds(5)
+        case .production:
+            server.drainDelay = .seconds(5)
+            mail.store = .none
         case .test:
             pow.agentDifficulty = 1
             // The difficulty must not rise when a test suite signs up a hundred agents.
@@ -59,6 +62,8 @@ public struct Config: Sendable {
             hashLogin.allowPrivateNetworks = true
             hashLogin.ports = []
             storage.url = .inMemory
+            // Servers of several tests run at once.
+            mail.localSMTP = .tcp(SocketAddress(IPAddress(v4: 0x7f00_0001), port: 0))
             // A client that stops the server knows that it has sent no further request.
             server.engine.drainGrace = .zero
         }
@@ -115,6 +120,13 @@ public struct Config: Sendable {
         }
         if sources["storage.url"] == nil && sources["storage.directory"] != nil {
             storage.url = nil
+        }
+        if sources["mail.store"] == nil {
+            if mail.jmapURL != nil {
+                mail.store = .jmap
+            } else if database.isRemote {
+                mail.store = .none
+            }
         }
     }
 }

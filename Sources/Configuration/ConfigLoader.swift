@@ -122,6 +122,9 @@ public struct LoadedConfig: Sendable {
     public let config: Config
     let sources: [String: ConfigSource]
 
+    /// Whether the value of the setting is not its default.
+    public func isSet(_ key: String) -> Bool { sources[key] != nil }
+
     /// Warnings: settings that are allowed but risky.
     public var warnings: [ConfigFault] { ConfigRules.warnings(in: config, sources: sources) }
 

@@ -19,6 +19,7 @@ struct ConfigRules {
         rules.checkAccounts()
         rules.checkServices()
         rules.checkMail()
+        rules.checkMailStore()
         rules.checkKeys()
         rules.checkProvisioning()
         rules.checkTesting()
@@ -262,6 +263,52 @@ struct ConfigRules {
                 "\(text) cannot be fetched",
                 "use a host name of letters, digits and hyphens or an address in its usual form,"
                     + " and the characters of a URL in mail.jmap_session_path")
+        }
+    }
+
+    private mutating func checkMailStore() {
+        let mail = config.mail
+        switch mail.store {
+        case .local: checkLocalMail()
+        case .jmap where mail.jmapURL == nil:
+            add(
+                "mail.store", "is \"jmap\", but there is no mail store",
+                "set mail.jmap_url to its URL")
+        case .none where mail.jmapURL != nil:
+            add(
+                "mail.store", "is \"none\", but mail.jmap_url names a mail store",
+                "remove one of them")
+        case .jmap, .none: break
+        }
+        guard mail.store != .local else { return }
+        for key in ["mail.local_smtp", "mail.local_limit"] where sources[key] != nil {
+            add(
+                key, "has no use without local mail",
+                "remove it, or set mail.store to \"local\" in the development or test profile")
+        }
+    }
+
+    private mutating func checkLocalMail() {
+        let mail = config.mail
+        if config.profile == .production {
+            add(
+                "mail.store", "is \"local\", which the production profile does not allow",
+                "set mail.jmap_url to the URL of a mail store: local mail ends with the process")
+        }
+        if config.database.isRemote {
+            add(
+                "mail.store", "is \"local\", which PostgreSQL does not allow",
+                "use SQLite, or a mail store: each node would have other mail")
+        }
+        if mail.jmapURL != nil {
+            add(
+                "mail.store", "is \"local\", but mail.jmap_url names a mail store",
+                "remove one of them")
+        }
+        if let address = mail.localSMTP, !address.isLocal {
+            add(
+                "mail.local_smtp", "\(address.text) can be reached by other machines",
+                "listen on 127.0.0.1, [::1] or a unix socket: every client may send any mail")
         }
     }
 

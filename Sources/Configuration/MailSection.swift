@@ -1,5 +1,7 @@
 public import AuthAPI
 public import AuthCore
+internal import LocalMail
+internal import Networking
 
 /// `[mail]`: the addresses that mailboxes can have, and the mail store behind them.
 public struct MailSection: Sendable {
@@ -11,6 +13,24 @@ public struct MailSection: Sendable {
     public var reservedLocalParts = AddressPolicy.defaultReserved.sorted()
     /// The host that the MX records of users' domains must name.
     var exchanger: Domain?
+
+    /// Where the mail of accounts is.
+    public enum Store: String, CaseIterable, Sendable {
+        /// In the memory of this process.
+        case local
+        /// At the JMAP server of ``jmapURL``.
+        case jmap
+        case none
+    }
+
+    /// `local` by default, `jmap` if there is a ``jmapURL``; `none` by default in the production
+    /// profile and with PostgreSQL.
+    public var store = Store.local
+    /// Where local mail is received by SMTP; port 0 for any that is free.
+    public var localSMTP: ServicesAddress? = .tcp(
+        SocketAddress(IPAddress(v4: 0x7f00_0001), port: 2525))
+    /// Bytes of all local mail.
+    public var localLimit = MailLimits().totalBytes
 
     /// The URL of the JMAP server. Without one, JMAP requests are answered 503 with a hint.
     public var jmapURL: BaseURL?
@@ -52,6 +72,9 @@ public struct MailSection: Sendable {
             .list(of: localPart, 0...10_000, accepts: "at most 10,000 local parts")
         ).reloadable,
         Setting("mail.exchanger", \.mail.exchanger, domain.optional).reloadable,
+        Setting("mail.store", \.mail.store, .oneOf),
+        Setting("mail.local_smtp", \.mail.localSMTP, ServicesSection.address.optional),
+        Setting("mail.local_limit", \.mail.localLimit, .integer(1_048_576...(1 << 36))),
         Setting("mail.jmap_url", \.mail.jmapURL, BaseURL.syntax.optional),
         Setting("mail.jmap_api_path", \.mail.jmapAPIPath, template()),
         Setting("mail.jmap_upload_path", \.mail.jmapUploadPath, template("accountId")),

@@ -41,7 +41,7 @@ public struct ServicesSection: Sendable {
                     + " (\"imap=127.0.0.1:143\")")),
     ]
 
-    private static let address = Syntax<ServicesAddress>.string(
+    static let address = Syntax<ServicesAddress>.string(
         "an address with a port (127.0.0.1:8081, [::1]:8081), or unix: and a path of at most"
             + " \(SocketFile.maxPathBytes) bytes",
         read: { ServicesAddress($0) }, write: \.text)

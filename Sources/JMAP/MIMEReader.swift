@@ -1,13 +1,11 @@
 public import LocalMail
-public import MIME
+internal import MIME
 
 /// Reads messages for ``LocalMail`` by the module MIME.
 public struct MIMEReader: MessageReader {
-    /// Loads GMime.
-    /// - Throws: ``MIMEError/libraryMissing(_:)``.
-    public init() throws(MIMEError) {
-        try MIMELibrary.load()
-    }
+    /// GMime is loaded at the first message. Without it a message has no subject, no addresses and
+    /// no text.
+    public init() {}
 
     public func summary(of message: [UInt8]) -> MessageSummary {
         guard let message = parsed(message) else { return MessageSummary() }
@@ -26,7 +24,7 @@ public struct MIMEReader: MessageReader {
         }
     }
 
-    /// - Returns: `nil` only without GMime, and then there is no reader.
+    /// - Returns: `nil` only without GMime.
     private func parsed(_ message: [UInt8]) -> ParsedMessage? {
         do throws(MIMEError) {
             return try ParsedMessage(message)

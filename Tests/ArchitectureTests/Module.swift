@@ -21,8 +21,9 @@ struct Module {
             "postern",
             [
                 "AgentClient", "Configuration", "Provisioning", "AuthAPI", "AuthStorage",
-                "AuthCore", "Cryptography", "Fetching", "HTTPEngine", "Networking", "Platform",
-                "Scheduling", "StrictJSON", "CProcess", "ArgumentParser", "Logging",
+                "AuthCore", "Cryptography", "Fetching", "HTTPEngine", "JMAP", "LocalMail", "MIME",
+                "Networking", "Platform", "Scheduling", "StrictJSON", "CProcess", "ArgumentParser",
+                "Logging",
             ],
             system: ["Dispatch", "Glibc", "Synchronization"]),
         Module(
@@ -33,7 +34,7 @@ struct Module {
             "Configuration",
             [
                 "AuthAPI", "AuthStorage", "AuthCore", "Cryptography", "Fetching", "HTTPEngine",
-                "Networking", "Platform", "Scheduling", "CProcess", "TOMLKit",
+                "LocalMail", "Networking", "Platform", "Scheduling", "CProcess", "TOMLKit",
             ],
             system: ["Dispatch", "Glibc"]),
         Module(
@@ -42,8 +43,8 @@ struct Module {
         Module(
             "AuthAPI",
             [
-                "AuthCore", "Cryptography", "HTTPEngine", "LocalMail", "Networking", "Scheduling",
-                "StrictJSON", "CEmbeddedFiles",
+                "AuthCore", "Cryptography", "HTTPEngine", "JMAP", "LocalMail", "MIME",
+                "Networking", "Scheduling", "StrictJSON", "CEmbeddedFiles",
             ],
             system: ["Synchronization"]),
         Module(

@@ -9,10 +9,15 @@ public struct AccountsMail: Sendable {
     /// The mail in this process; `nil` unless `mail.store` is `local`.
     public let local: LocalMail?
     private let names: MailNames
+    private let known: KnownMailAccounts
 
-    public init(local: LocalMail?, names: MailNames) {
+    /// - Parameter known: those of `local`.
+    public init(
+        local: LocalMail?, names: MailNames, known: KnownMailAccounts = KnownMailAccounts()
+    ) {
         self.local = local
         self.names = names
+        self.known = known
     }
 
     var store: (any MailStore)? { local }
@@ -20,8 +25,15 @@ public struct AccountsMail: Sendable {
     /// The account as the mail store knows it: by the name that capabilities carry as their
     /// subject. An account that gets no capabilities is known by its address.
     public func account(of account: Account) -> MailAccount {
-        MailAccount(
-            id: names.name(of: account) ?? account.address.description,
-            address: account.address.description)
+        let name = names.name(of: account) ?? account.address.description
+        // Another process of the operator may have deleted the account that had the name.
+        if let local, known.note(account, named: name) { local.remove(accountID: name) }
+        return MailAccount(id: name, address: account.address.description)
+    }
+
+    /// Removes the mail of an account that was deleted.
+    public func remove(_ address: Address) {
+        guard let name = known.remove(address) else { return }
+        local?.remove(accountID: name)
     }
 }

@@ -183,11 +183,16 @@ public struct MailServices: UseCases {
     /// this name may send from it.
     /// - Returns: `nil` when there is no such account.
     public func name(ofAddress text: String) async throws(ServicesError) -> String? {
+        try await account(ofAddress: text).flatMap { mailbox(of: $0)?.name }
+    }
+
+    /// The active account for this address or sub-address.
+    public func account(ofAddress text: String) async throws(ServicesError) -> Account? {
         for address in [Address(parsing: text), policy.mailbox(ofSubaddress: text)] {
             guard let address,
                 let account = try await attempt(await accounts.account(address: address))
             else { continue }
-            return account.state == .active ? mailbox(of: account)?.name : nil
+            return account.state == .active ? account : nil
         }
         return nil
     }

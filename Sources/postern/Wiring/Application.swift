@@ -35,6 +35,9 @@ struct Application: Sendable {
     let redirects: Router
     /// The handlers of the listeners for mail stores, mail servers and proxies.
     let services: ServicesAPI
+    let mail: AccountsMail
+    /// The listener of local mail, if there is local mail.
+    let smtp: SMTPService?
 
     /// Opens and migrates the database and opens the stored keys. Missing keys are created in the
     /// background.
@@ -58,9 +61,10 @@ struct Application: Sendable {
             config.services, isServed: config.servesServices)
         let found = try secret ?? MasterSecret.find(for: config)
         try MasterSecret.checkDatabase(of: config)
+        let localMail = LocalMailHost(config, clock: clock)
         let stores = try await config.database.open(
             connections: config.storage.connections, shares: config.limits.queueShares,
-            observers: observers, at: clock.now())
+            observers: localMail?.observing(observers) ?? observers, at: clock.now())
         do {
             try await checkSubjects(config.mail, stores)
             let pools = Pools(shares: config.limits.queueShares)
@@ -78,7 +82,7 @@ struct Application: Sendable {
             try await keys.start(generatesMissing: config.profile != .test)
             let tokens = TokenAuthority(
                 realm: Realm(config, publicURL: publicURL), keys: keys, signers: pools.signing)
-            let parts = try LastingParts(config, stores, clock, report)
+            let parts = try LastingParts(config, stores, localMail, clock, report)
             let metrics = Metrics()
             metrics.add(parts, stores, pools)
             metrics.add(stores)
@@ -122,6 +126,11 @@ struct Application: Sendable {
         services = ServicesAPI(
             services: useCases.mailServices, settings: servicesSettings, metrics: base.metrics,
             limiter: limiter, events: events, clock: clock)
+        let names = MailNames(config.mail)
+        mail =
+            parts.localMail?.use(useCases.mailServices, names)
+            ?? AccountsMail(local: nil, names: names)
+        smtp = parts.localMail?.smtp(serverName: config.mail.domains[0].text)
         apis = APIs(
             agent: agent,
             accounts: AccountsAPI(
@@ -148,6 +157,8 @@ struct Application: Sendable {
     var keys: KeyRing { base.keys }
     var pools: Pools { base.pools }
     var metrics: Metrics { base.metrics }
+    /// The mail in this process, if there is any.
+    var localMail: LocalMailHost? { parts.localMail }
     /// The routes of the public listener in the development and production profiles.
     var router: Router { apis.router() }
 

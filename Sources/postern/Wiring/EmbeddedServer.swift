@@ -1,6 +1,7 @@
 package import AuthCore
 internal import Configuration
 internal import Glibc
+package import LocalMail
 internal import Networking
 internal import Platform
 
@@ -12,11 +13,17 @@ package final class EmbeddedServer: Sendable {
     /// The URL that it listens on.
     package let url: String
     package let fixtures: TestFixtures
+    /// The mail in this process, unless the settings say otherwise.
+    package let mail: LocalMail?
+    /// Where ``mail`` is received by SMTP: host and port.
+    package let smtpAddress: String?
     private let running: RunningService
 
     private init(_ running: RunningService, _ fixtures: TestFixtures) {
         url = running.address
         self.fixtures = fixtures
+        mail = running.application.localMail?.mail
+        smtpAddress = running.smtpAddress
         self.running = running
     }
 

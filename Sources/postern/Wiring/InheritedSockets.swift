@@ -104,6 +104,8 @@ struct InheritedSockets: Sendable {
             set("server.host", host, text)
             set("server.port", "\(port)", text)
         case (.http(.services), let address): set("services.listen", "\(address)", text)
+        // No socket has this name.
+        case (.smtp, _): break
         case (.socketmap, let address): set("services.socketmap", "\(address)", text)
         }
     }

@@ -15,13 +15,14 @@ struct LastingParts: Sendable {
     let resolver: SystemResolver
     let hashFetcher: GuardedHashFetcher
     let storeSessions: StoreSessions?
+    let localMail: LocalMailHost?
     let logins: Counters<LoginResult>
     let agentProofs: Counters<ProofEvent>
     let mailboxProofs: Counters<ProofEvent>
 
     /// - Throws: `MalformedTarget`, which the rules of the configuration rule out.
     init(
-        _ config: Config, _ stores: Stores, _ clock: ServerClock,
+        _ config: Config, _ stores: Stores, _ localMail: LocalMailHost?, _ clock: ServerClock,
         _ report: @escaping @Sendable (RemoteFailure) -> Void
     ) throws {
         logins = Counters()
@@ -41,6 +42,7 @@ struct LastingParts: Sendable {
         hashFetcher = GuardedHashFetcher(
             config.hashLogin, limits: .init(areShared: areShared), clock: clock, report: report)
         storeSessions = try StoreSessions(config, report: report)
+        self.localMail = localMail
     }
 
     private init(_ present: LastingParts, _ limiter: RateLimiter, _ governor: DifficultyGovernor) {
@@ -51,6 +53,7 @@ struct LastingParts: Sendable {
         resolver = present.resolver
         hashFetcher = present.hashFetcher
         storeSessions = present.storeSessions
+        localMail = present.localMail
         logins = present.logins
         agentProofs = present.agentProofs
         mailboxProofs = present.mailboxProofs

@@ -8,12 +8,14 @@ struct ListenPlace {
     enum Service: Hashable, Sendable {
         case http(ListenerSettings.Kind)
         case socketmap
+        case smtp
 
         /// The name in the log, and of the socket of a service manager.
         var name: String {
             switch self {
             case .http(let service): service.rawValue
             case .socketmap: "socketmap"
+            case .smtp: "smtp"
             }
         }
 
@@ -68,7 +70,15 @@ struct ListenPlace {
                     ListenPlace(service, try ServicesListener.listenAddress($0, services))
                 }
             })
-        return try inherited.replacingAddresses(of: configured)
+        return try inherited.replacingAddresses(of: configured) + smtp(config)
+    }
+
+    /// The listener of local mail, which has no inherited socket: it is not for production.
+    private static func smtp(_ config: Config) throws -> [ListenPlace] {
+        guard config.mail.store == .local, let address = config.mail.localSMTP else { return [] }
+        return [
+            ListenPlace(.smtp, try ServicesListener.listenAddress(address, config.services))
+        ]
     }
 
     /// The same listener on a socket that is bound already.

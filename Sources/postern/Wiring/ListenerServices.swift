@@ -23,8 +23,15 @@ struct ListenerServices: Sendable {
         let hasTLS = places.contains { $0.service == .http(.public) && $0.usesTLS }
         let isBehindTLS = !hasTLS || !config.server.proxies.addresses.isEmpty
         return places.map { place in
-            guard case .http(let served) = place.service else {
-                return .netstrings(application.services.socketmap)
+            let served: ListenerSettings.Kind
+            switch place.service {
+            case .http(let kind): served = kind
+            case .socketmap: return .netstrings(application.services.socketmap)
+            case .smtp:
+                guard let smtp = application.smtp else {
+                    preconditionFailure("only local mail has this listener")
+                }
+                return .session(smtp.sessions)
             }
             var proxies = config.server.proxies
             proxies.proxyProtocol = place.proxyProtocol

@@ -11,6 +11,8 @@ final class RunningService: Sendable {
     /// The URL of the first public listener.
     let address: String
     let publicURL: String
+    /// Where local mail is received by SMTP, if it is.
+    let smtpAddress: String?
     /// For the log.
     let metadata: Logger.Metadata
     let server: Server
@@ -23,13 +25,14 @@ final class RunningService: Sendable {
     let drainDelay: Duration
 
     init(
-        address: String, publicURL: String, metadata: Logger.Metadata,
+        address: String, publicURL: String, smtpAddress: String?, metadata: Logger.Metadata,
         current: CurrentApplication, listeners: ListenerServices, certificates: Certificates?,
         server: Server, background: Task<Void, Never>, draining: AtomicFlag,
         events: SecurityEvents, drainDelay: Duration
     ) {
         self.address = address
         self.publicURL = publicURL
+        self.smtpAddress = smtpAddress
         self.metadata = metadata
         self.current = current
         self.listeners = listeners

@@ -41,6 +41,7 @@ struct Service: Sendable {
         do {
             let running = try await start()
             Output.print("listening on \(running.address)")
+            if let smtp = running.smtpAddress { Output.print("smtp on \(smtp)") }
             logger.info("started", metadata: running.metadata)
             manager.ready("Serving \(running.publicURL)")
             let watchdog = Task {
@@ -70,6 +71,7 @@ struct Service: Sendable {
         // Sockets are bound before anything is created, so that nothing is left behind if an
         // address is in use.
         var places = try ListenPlace.all(config, sockets)
+        leaveOutSMTP(of: &places, logger)
         let directory = config.storage.directory
         for index in places.indices where !places[index].isInNewDirectory(directory) {
             _ = try places[index].bind()
@@ -128,10 +130,28 @@ struct Service: Sendable {
         return RunningService(
             address: "\(places[0].usesTLS ? "https" : "http")://\(addresses[0])",
             publicURL: publicURL,
+            smtpAddress: zip(places, addresses).first { $0.0.service == .smtp }
+                .map { "\($0.1)" },
             metadata: metadata(publicURL, scrypt.kernel, places, addresses),
             current: current, listeners: listeners, certificates: certificates, server: server,
             background: Task { await tasks.run() }, draining: draining, events: events,
             drainDelay: config.server.drainDelay)
+    }
+
+    /// Leaves out the listener for local mail if its address is in use and was not configured. A
+    /// second server of a developer starts without it.
+    private func leaveOutSMTP(of places: inout [ListenPlace], _ logger: Logger) {
+        guard !loaded.isSet("mail.local_smtp"),
+            let index = places.firstIndex(where: { $0.service == .smtp })
+        else { return }
+        do {
+            _ = try places[index].bind()
+        } catch {
+            logger.warning(
+                "no SMTP for local mail: set mail.local_smtp to a free address",
+                metadata: ["cause": "\(error)"])
+            places.remove(at: index)
+        }
     }
 
     /// The fields of the log line about a start.
@@ -142,6 +162,7 @@ struct Service: Sendable {
         var metadata: Logger.Metadata = [
             "profile": "\(config.profile)", "public_url": "\(publicURL)", "scrypt": "\(kernel)",
         ]
+        if config.mail.store == .local { metadata["mail"] = "in memory, until the server stops" }
         // The second public listener is `public_2`.
         for (index, address) in addresses.enumerated().dropFirst() {
             let service = places[index].service

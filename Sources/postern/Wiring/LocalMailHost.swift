@@ -1,0 +1,111 @@
+internal import AuthAPI
+internal import AuthCore
+internal import Configuration
+internal import HTTPEngine
+internal import JMAP
+internal import LocalMail
+internal import MIME
+internal import Networking
+internal import Synchronization
+
+/// The mail in this process (`mail.store = "local"`), and what it asks of the accounts. It stays
+/// when settings change.
+final class LocalMailHost: Sendable {
+    /// What answers its questions. A reload replaces both.
+    private struct Accounts {
+        let services: MailServices
+        let mail: AccountsMail
+    }
+
+    let mail: LocalMail
+    private let known = KnownMailAccounts()
+    private let accounts: CurrentAccounts
+    private let clock: ServerClock
+
+    /// Set before the first request.
+    private final class CurrentAccounts: Sendable {
+        let value = Mutex<Accounts?>(nil)
+    }
+
+    /// - Returns: `nil` unless the configuration has local mail.
+    init?(_ config: Config, clock: ServerClock) {
+        guard config.mail.store == .local else { return nil }
+        self.clock = clock
+        let (accounts, known) = (CurrentAccounts(), known)
+        self.accounts = accounts
+        var limits = MailLimits()
+        limits.totalBytes = config.mail.localLimit
+        mail = LocalMail(
+            MailEnvironment(
+                reader: MIMEReader(),
+                now: { MailInstant(milliseconds: clock.now().milliseconds) },
+                random: { UInt64.random(in: .min ... .max) },
+                owner: { await Self.owner(of: $0, accounts.value.withLock { $0 }) },
+                quota: known.quota), limits: limits)
+    }
+
+    /// From now on, accounts are looked up with these use cases and names.
+    func use(_ services: MailServices, _ names: MailNames) -> AccountsMail {
+        let mail = AccountsMail(local: mail, names: names, known: known)
+        accounts.value.withLock { $0 = Accounts(services: services, mail: mail) }
+        return mail
+    }
+
+    /// The same observers, which also remove the mail of deleted accounts.
+    func observing(_ observers: StoreObservers) -> StoreObservers {
+        var observing = observers
+        observing.event = { [observers] event in
+            observers.event(event)
+            self.note(event)
+        }
+        return observing
+    }
+
+    private func note(_ event: AuditEvent) {
+        guard event.kind == .accountDeleted, let address = Address(parsing: event.subject) else {
+            return
+        }
+        accounts.value.withLock { $0 }?.mail.remove(address)
+    }
+
+    /// The SMTP listener of the mail.
+    /// - Parameter serverName: a domain of this server.
+    func smtp(serverName: String) -> SMTPService {
+        let (accounts, clock) = (accounts, clock)
+        return SMTPService(
+            mail: mail, settings: .init(serverName: serverName),
+            now: { MailInstant(milliseconds: clock.now().milliseconds) },
+            authenticate: { name, password, client in
+                guard let current = accounts.value.withLock({ $0 }) else { return .unavailable }
+                let caller = Caller(
+                    address: client, requestID: "", now: clock.now(), arrival: clock.monotonic())
+                do throws(ServicesError) {
+                    let found = try await current.services.logIn(
+                        name, .password(Array(password.utf8)), by: caller)
+                    return .account(current.mail.account(of: found.account))
+                } catch {
+                    switch error {
+                    case .invalidCredentials, .disabled: return .rejected
+                    case .common(.failed(let cause)): throw cause
+                    default: return .unavailable
+                    }
+                }
+            })
+    }
+
+    private static func owner(of text: String, _ accounts: Accounts?) async -> AddressOwner {
+        guard let accounts else { return .unavailable }
+        do throws(ServicesError) {
+            if let account = try await accounts.services.account(ofAddress: text) {
+                return .account(accounts.mail.account(of: account))
+            }
+            let domain = text.utf8.lastIndex(of: UInt8(ascii: "@"))
+                .flatMap { Domain(parsing: String(text[text.index(after: $0)...])) }
+            guard let domain else { return .elsewhere }
+            let isOurs = try await accounts.services.receivesMail(for: domain)
+            return isOurs ? .unknown : .elsewhere
+        } catch {
+            return .unavailable
+        }
+    }
+}
