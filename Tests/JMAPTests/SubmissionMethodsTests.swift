@@ -172,7 +172,7 @@ import Testing
         (#"{"undoStatus":"pending"}"#, 0), (#"{"identityIds":["x"]}"#, 0),
         (#"{"threadIds":["x"]}"#, 0), (#"{"after":"2023-11-14T22:13:20Z"}"#, 2),
         (#"{"before":"2023-11-14T22:13:20Z"}"#, 0),
-        (#"{"operator":"NOT","conditions":[{"emailIds":["E0"]}]}"#, 1),
+        (#"{"operator":"NOT","conditions":[{"emailIds":["E0"]},{"emailIds":["E1"]}]}"#, 0),
         (#"{"operator":"OR","conditions":[{"emailIds":["E0"]},{"emailIds":["E1"]}]}"#, 2),
         (#"{"emailIds":["E0"],"undoStatus":"pending"}"#, 0),
     ])
