@@ -3,7 +3,7 @@
 .DEFAULT_GOAL := help
 .PHONY: help run test fresh tsan asan coverage bench lint format build release fuzz soak clean
 .PHONY: install uninstall deb sbom image test-image test-package test-dependent reproducible
-.PHONY: swift packages headers test-tools postgres browser proxies mailservers operations packaging
+.PHONY: swift .PHONY: swift packages gmime headers postgres browser proxies mailservers operations packaging
 
 # The same flags everywhere, because SwiftPM builds again when they change. SwiftPM needs the index to find tests; without
 # system modules in it a clean build takes a third less time. C is optimised in debug builds, too: the tests compute many
@@ -17,7 +17,7 @@ ARGS ?=
 help: ## List the commands
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 20
 
-run: build ## Serve on http://127.0.0.1:8080, development profile, SQLite in ./data
+run: build gmime ## Serve on http://127.0.0.1:8080, development profile, SQLite in ./data
 	.build/debug/postern serve --profile development $(ARGS)
 
 test: swift packages postgres ## Unit and end-to-end tests, then clients from outside (Tests/Interop)
@@ -141,6 +141,10 @@ packaging:
 # The C libraries that the system-library targets link.
 packages:
 	@.ci/install-packages libssl-dev libargon2-dev libscrypt-dev libsqlite3-dev libpq-dev libcurl4-openssl-dev
+
+# GMime, which reads the mail of the development and test profiles. It is loaded at its first use.
+gmime:
+	@.ci/install-packages libgmime-3.0-0
 
 # GMime, which the tests load, and its headers: the declarations of Sources/CGMime are compared with them.
 headers:

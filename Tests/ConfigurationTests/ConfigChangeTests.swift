@@ -26,7 +26,7 @@ import Testing
         #expect(hidden.result.config.mail.domains.map(\.text) == ["b.test"])
         let shown = try change(
             loader(), loader(file: "storage.url = \"postgresql://u:s3cret@h/d\""))
-        #expect(shown.postponed.map(\.new) == ["\"postgresql://u:***@h/d\""])
+        #expect(shown.postponed.map(\.new) == ["\"postgresql://u:***@h/d\"", "\"none\""])
     }
 
     @Test func aLongListIsCut() throws {

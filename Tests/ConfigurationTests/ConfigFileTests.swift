@@ -17,8 +17,8 @@ import Testing
         #expect(
             shown("[server]\n\nprot = 1\n[mial]\ndomains = []\n[mail]\nzzzzzzzzzz = 1") == [
                 "f:7: mail.zzzzzzzzzz: no such setting; [mail] has domains, subaddress_delimiter, "
-                    + "reserved_local_parts, exchanger, jmap_url, jmap_api_path, jmap_upload_path, "
-                    + "jmap_download_path, jmap_event_source_path, jmap_session, jmap_store_url, "
+                    + "reserved_local_parts, exchanger, store, local_smtp, local_limit, jmap_url, "
+                    + "jmap_api_path, jmap_upload_path, jmap_download_path, jmap_event_source_path, jmap_session, jmap_store_url, "
                     + "jmap_session_path, jmap_session_timeout, jmap_session_cache, jmap_ca_file, "
                     + "jmap_max_size_upload, jmap_max_concurrent_upload, jmap_max_size_request, "
                     + "jmap_max_concurrent_requests, jmap_max_calls_in_request, "

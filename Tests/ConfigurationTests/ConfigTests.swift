@@ -19,7 +19,7 @@ import Testing
         .string("sqlite:other.db"), .string("00112233445566778899"), .string("other.example"),
         .string("unix:/s"), .string("0600"), .list([.string("imap=127.0.0.1:143")]),
         .list([.string("192.0.2.1")]), .list([.string("a.test")]), .list([.integer(81)]),
-        .string("sse2"), .string("errors"),
+        .string("sse2"), .string("errors"), .string("jmap"), .integer(1 << 30),
         .list([.table(["address": .string("127.0.0.1:443")])]),
         .list([.table(["certificate": .string("/c"), "key": .string("/k")])]),
     ]

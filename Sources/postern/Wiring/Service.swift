@@ -70,12 +70,7 @@ struct Service: Sendable {
         log.sampleAccess(config.log.access)
         // Sockets are bound before anything is created, so that nothing is left behind if an
         // address is in use.
-        var places = try ListenPlace.all(config, sockets)
-        leaveOutSMTP(of: &places, logger)
-        let directory = config.storage.directory
-        for index in places.indices where !places[index].isInNewDirectory(directory) {
-            _ = try places[index].bind()
-        }
+        var places = try boundPlaces(logger)
         let port = try places[0].bind().address.port
         guard let publicURL = config.publicURL(port: port)?.text else {
             preconditionFailure("a port that was bound makes a URL")
@@ -136,6 +131,17 @@ struct Service: Sendable {
             current: current, listeners: listeners, certificates: certificates, server: server,
             background: Task { await tasks.run() }, draining: draining, events: events,
             drainDelay: config.server.drainDelay)
+    }
+
+    /// The listeners, with their sockets but for those in a directory that does not exist yet.
+    private func boundPlaces(_ logger: Logger) throws -> [ListenPlace] {
+        var places = try ListenPlace.all(config, sockets)
+        leaveOutSMTP(of: &places, logger)
+        let directory = config.storage.directory
+        for index in places.indices where !places[index].isInNewDirectory(directory) {
+            _ = try places[index].bind()
+        }
+        return places
     }
 
     /// Leaves out the listener for local mail if its address is in use and was not configured. A

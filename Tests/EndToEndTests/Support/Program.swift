@@ -73,9 +73,10 @@ final class Program {
         while !output.contains(UInt8(ascii: "\n")) {
             guard try readSome(until: deadline) else { throw TestError("not ready: \(log)") }
         }
-        let line = String(decoding: output, as: UTF8.self)
-        guard line.hasPrefix("listening on http://"), line.hasSuffix("\n"),
-            let digits = line.dropLast().split(separator: ":").last, let port = Int(digits)
+        // The second line has the address for SMTP.
+        let line = String(decoding: output.prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)
+        guard line.hasPrefix("listening on http://"),
+            let digits = line.split(separator: ":").last, let port = Int(digits)
         else { throw TestError("not the documented line: \(line)") }
         self.port = port
     }

@@ -46,6 +46,7 @@ import Testing
 
     @Test func namesOfUsersAndGroupsBecomeNumbers() throws {
         var config = Config()
+        config.mail.store = .none
         config.services.socketMode = 0o640
         config.services.socketOwner = FileOwner("root:root")
         let path = "\(scratch.path)/s"
