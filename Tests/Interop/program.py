@@ -1,5 +1,6 @@
 """The built program, started as an operator starts it and stopped by its process id."""
 
+import functools
 import os
 import pathlib
 import re
@@ -11,6 +12,7 @@ import time
 ROOT = pathlib.Path(__file__).parents[2]
 BINARY = pathlib.Path(os.environ.get("POSTERN_BINARY", ROOT / ".build/debug/postern")).resolve()
 READY = re.compile(r"listening on (https?://(\S+):(\d+))\n")
+SMTP = re.compile(r"smtp on (\S+):(\d+)\n")
 START_SECONDS = 30
 STOP_SECONDS = 40
 # For what takes much less, also on a loaded machine.
@@ -46,21 +48,36 @@ class Postern:
             self.process = subprocess.Popen(
                 command, cwd=directory, env=environment(**settings),
                 stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=log)
+        self._output = b""
         self.url, self.host, self.port = self._await_ready()
 
     def _await_ready(self):
-        pipe, line = self.process.stdout.fileno(), b""
+        line = self._read_line()
+        match = READY.fullmatch(line)
+        assert match, f"the ready line is not as documented: {line!r}"
+        return match[1], match[2].strip("[]"), int(match[3])
+
+    @functools.cached_property
+    def smtp(self):
+        """Host and port for local mail: the second line, where there is local mail."""
+        line = self._read_line()
+        match = SMTP.fullmatch(line)
+        assert match, f"the line with the SMTP address is not as documented: {line!r}"
+        return match[1], int(match[2])
+
+    def _read_line(self):
+        pipe = self.process.stdout.fileno()
         deadline = time.monotonic() + START_SECONDS
-        while not line.endswith(b"\n"):
+        while b"\n" not in self._output:
             readable, _, _ = select.select([pipe], [], [], max(0, deadline - time.monotonic()))
             piece = os.read(pipe, 4096) if readable else b""
             if not piece:
                 self.kill()
-                raise AssertionError(f"not ready; said {line!r} and logged {self.read_log()}")
-            line += piece
-        match = READY.fullmatch(line.decode())
-        assert match, f"the ready line is not as documented: {line!r}"
-        return match[1], match[2].strip("[]"), int(match[3])
+                raise AssertionError(
+                    f"no line; said {self._output!r} and logged {self.read_log()}")
+            self._output += piece
+        line, _, self._output = self._output.partition(b"\n")
+        return line.decode() + "\n"
 
     def read_log(self):
         return self.log.read_text(errors="replace")
