@@ -1,16 +1,30 @@
 public import AuthCore
 public import LocalMail
+internal import Networking
+internal import Scheduling
 
 /// The mail of accounts: where it is, and by which name.
 ///
 /// `mail.store` decides. Without a store that this server can ask, ``store`` is `nil`, and the
 /// endpoints that need one answer 503.
 public struct AccountsMail: Sendable {
+    /// A server that has no mail.
+    public static let none = AccountsMail(local: nil, names: nil)
+
+    /// The connections on which one client may wait for new mail.
+    static let waitsPerClient = 16
+
     /// The mail in this process; `nil` unless `mail.store` is `local`.
     public let local: LocalMail?
-    private let names: MailNames
+    private let names: MailNames?
+    /// The waits of every client, whichever API they are of.
+    let waits = KeyedLimiter<IPBlock>(width: waitsPerClient)
 
     public init(local: LocalMail?, names: MailNames) {
+        self.init(local: local, names: Optional(names))
+    }
+
+    private init(local: LocalMail?, names: MailNames?) {
         self.local = local
         self.names = names
     }
@@ -21,7 +35,18 @@ public struct AccountsMail: Sendable {
     /// subject. An account that gets no capabilities is known by its address.
     public func account(of account: Account) -> MailAccount {
         MailAccount(
-            id: names.name(of: account) ?? account.address.description,
+            id: names?.name(of: account) ?? account.address.description,
             address: account.address.description)
+    }
+
+    /// The bytes of the account's mail: as the store counts them now or, without a store that
+    /// answers, as they were last reported.
+    func usedBytes(of account: Account) async -> Int {
+        guard let store else { return account.used }
+        do throws(MailStoreError) {
+            return try await store.usedBytes(of: self.account(of: account))
+        } catch {
+            return account.used
+        }
     }
 }
