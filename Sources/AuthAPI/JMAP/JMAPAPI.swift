@@ -2,6 +2,7 @@ internal import AuthCore
 internal import HTTPEngine
 internal import JMAP
 internal import LocalMail
+internal import Networking
 internal import Scheduling
 internal import StrictJSON
 

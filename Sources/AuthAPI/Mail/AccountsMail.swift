@@ -41,10 +41,10 @@ public struct AccountsMail: Sendable {
 
     /// The bytes of the account's mail: as the store counts them now or, without a store that
     /// answers, as they were last reported.
-    func usedBytes(of account: Account) async -> Int {
+    func usedBytes(of account: Account) async -> Int64 {
         guard let store else { return account.used }
         do throws(MailStoreError) {
-            return try await store.usedBytes(of: self.account(of: account))
+            return Int64(try await store.usedBytes(of: self.account(of: account)))
         } catch {
             return account.used
         }
