@@ -171,7 +171,8 @@ let package = Package(
         .testTarget(
             name: "AuthAPITests",
             dependencies: [
-                "AuthAPI", "AuthCore", "AuthStorage", "Cryptography", "HTTPEngine", "LocalMail",
+                "AuthAPI", "AuthCore", "AuthStorage", "Cryptography", "HTTPEngine", "JMAP",
+                "LocalMail",
                 "Networking", "Scheduling", "StrictJSON", "TestPrimitives", "TestSupport",
             ],
             swiftSettings: settings),
