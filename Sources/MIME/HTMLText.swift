@@ -1,7 +1,7 @@
 /// The text of HTML, for previews: not a parser of HTML, and not fit to make HTML safe.
-enum HTMLText {
+public enum HTMLText {
     /// Tags become spaces if they separate, and comments, styles and scripts are left out.
-    static func plain(_ html: String) -> String {
+    public static func plain(_ html: String) -> String {
         var reader = HTMLReader(bytes: Array(html.utf8))
         return reader.read()
     }

@@ -65,9 +65,7 @@ public struct ParsedMessage: Sendable {
         return ""
     }
 
-    /// The text of a text part of this message without the markup of HTML.
-    /// - Parameter maxBytes: what is read of it at most.
-    public func plainText(of part: BodyPart, maxBytes: Int = .max) -> String {
+    private func plainText(of part: BodyPart, maxBytes: Int) -> String {
         let text = Preview.beginning(of: text(of: part).text, bytes: maxBytes)
         if part.type == "text/html" { return HTMLText.plain(text) }
         return part.flow?.unfold(text) ?? text

@@ -157,6 +157,9 @@ public struct TestMail: Sendable {
     ///   `nil` for a recipient elsewhere.
     public func deliver(_ drafts: [Draft]) async throws(TestMailError) -> [[String?]] {
         if let fault { throw .fault(fault) }
+        for draft in drafts where !(1...Self.maximumCount).contains(draft.recipients.count) {
+            throw .invalid("A message must have 1 to \(Self.maximumCount) recipients.")
+        }
         var unknown: [String] = []
         for recipient in drafts.flatMap(\.recipients) {
             switch await mail.owner(ofRecipient: recipient) {

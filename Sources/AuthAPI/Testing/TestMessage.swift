@@ -5,7 +5,7 @@ internal import MIME
 /// A message that was delivered or captured, read for a test.
 public struct TestMessage: Sendable {
     public struct Attachment: Sendable {
-        public let filename: String?
+        public let filename: String
         public let type: String
         /// Of the decoded content, in bytes.
         public let size: Int
@@ -35,7 +35,7 @@ public struct TestMessage: Sendable {
     public let codes: [String]
 
     init(_ delivered: DeliveredMessage) throws(MIMEError) {
-        let message = try ParsedMessage(delivered.content.bytes)
+        let view = try MessageView(delivered.content.bytes)
         let summary = delivered.content.summary
         number = delivered.number
         recipients = delivered.results.map(\.recipient)
@@ -45,19 +45,14 @@ public struct TestMessage: Sendable {
         mailFrom = delivered.mailFrom
         from = summary.from.first?.email ?? ""
         subject = summary.subject ?? ""
-        text = Self.joined(message.textBody, of: "text/plain") { message.plainText(of: $0) }
-        html = Self.joined(message.htmlBody, of: "text/html") { message.text(of: $0).text }
-        attachments = message.attachments.map {
-            Attachment(filename: $0.name, type: $0.type, size: $0.size)
+        (text, html) = (view.text, view.html)
+        attachments = view.attachments.map {
+            Attachment(filename: $0.filename, type: $0.type, size: $0.size)
         }
-        headers = message.header.fields.map { ($0.name, $0.text) }
+        headers = try HeaderFields(of: delivered.content.bytes).fields.map { ($0.name, $0.text) }
         receivedAt = Instant(milliseconds: delivered.arrivedAt.milliseconds)
         var found = TextFindings(text ?? "")
-        if let html {
-            let shown =
-                Self.joined(message.htmlBody, of: "text/html") { message.plainText(of: $0) }
-            found.add(links: HTMLLinks.all(in: html), codesOf: shown ?? "")
-        }
+        if let html { found.add(links: HTMLLinks.all(in: html), codesOf: HTMLText.plain(html)) }
         links = found.links
         codes = found.codes
     }
@@ -67,12 +62,5 @@ public struct TestMessage: Sendable {
         headers.reduce((text?.utf8.count ?? 0) + (html?.utf8.count ?? 0)) {
             $0 + $1.name.utf8.count + $1.value.utf8.count
         }
-    }
-
-    private static func joined(
-        _ parts: [BodyPart], of type: String, _ text: (BodyPart) -> String
-    ) -> String? {
-        let texts = parts.filter { $0.type == type }.map(text)
-        return texts.isEmpty ? nil : texts.joined(separator: "\n")
     }
 }
