@@ -35,7 +35,8 @@ let package = Package(
         .executableTarget(name: "Main", dependencies: ["postern"], swiftSettings: settings),
         // Runs a server in the process of a test.
         .target(
-            name: "PosternTesting", dependencies: ["postern", "AuthCore", "Fetching"],
+            name: "PosternTesting",
+            dependencies: ["postern", "AuthAPI", "LocalMail", "Fetching", "AuthCore"],
             swiftSettings: settings),
         // All of the program but its entry point.
         .target(
@@ -172,8 +173,8 @@ let package = Package(
             name: "AuthAPITests",
             dependencies: [
                 "AuthAPI", "AuthCore", "AuthStorage", "Cryptography", "HTTPEngine", "JMAP",
-                "LocalMail",
-                "Networking", "Scheduling", "StrictJSON", "TestPrimitives", "TestSupport",
+                "LocalMail", "Networking", "Scheduling", "StrictJSON", "TestPrimitives",
+                "TestSupport",
             ],
             swiftSettings: settings),
         .testTarget(

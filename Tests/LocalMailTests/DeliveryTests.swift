@@ -165,4 +165,54 @@ import Testing
         mail.clearDelivered()
         #expect(mail.totalBytes == 0)
     }
+
+    // MARK: Waiting
+
+    private func wait(
+        after number: Int = 0, until deadline: ContinuousClock.Instant = .now + .seconds(600),
+        subject: String
+    ) async -> [Int] {
+        await mail.delivered(after: number, until: deadline) {
+            $0.content.summary.subject == subject
+        }.map(\.number)
+    }
+
+    @Test func aWaitEndsWithTheFirstMessageThatIsWanted() async {
+        let waiting = Task { await wait(subject: "wanted") }
+        while mail.deliveries.watcherCount == 0 { await Task.yield() }
+        await world.deliver("Subject: other")
+        await world.deliver("Subject: wanted")
+        #expect(await waiting.value == [2])
+        while mail.deliveries.watcherCount > 0 { await Task.yield() }
+    }
+
+    @Test func whatWasDeliveredBeforeEndsAWaitAtOnce() async {
+        await world.deliver("Subject: wanted")
+        await world.deliver("Subject: wanted")
+        #expect(await wait(subject: "wanted") == [1, 2])
+        #expect(await wait(after: 1, subject: "wanted") == [2])
+    }
+
+    @Test func atTheDeadlineNothingIsReturned() async {
+        await world.deliver("Subject: other")
+        #expect(await wait(until: .now, subject: "wanted") == [])
+        while mail.deliveries.watcherCount > 0 { await Task.yield() }
+    }
+
+    @Test func aWaitGoesOnWhenAllMailIsRemoved() async {
+        await world.deliver("Subject: other")
+        let waiting = Task { await wait(subject: "wanted") }
+        while mail.deliveries.watcherCount == 0 { await Task.yield() }
+        mail.reset()
+        await world.deliver("Subject: wanted")
+        #expect(await waiting.value == [2])
+    }
+
+    @Test func aCancelledWaitEnds() async {
+        let waiting = Task { await wait(subject: "wanted") }
+        while mail.deliveries.watcherCount == 0 { await Task.yield() }
+        waiting.cancel()
+        #expect(await waiting.value == [])
+        while mail.deliveries.watcherCount > 0 { await Task.yield() }
+    }
 }
