@@ -1,5 +1,6 @@
 """The built program, started as an operator starts it and stopped by its process id."""
 
+import functools
 import os
 import pathlib
 import re
@@ -11,6 +12,7 @@ import time
 ROOT = pathlib.Path(__file__).parents[2]
 BINARY = pathlib.Path(os.environ.get("POSTERN_BINARY", ROOT / ".build/debug/postern")).resolve()
 READY = re.compile(r"listening on (https?://(\S+):(\d+))\n")
+SMTP = re.compile(r"smtp on 127\.0\.0\.1:(\d+)\n")
 START_SECONDS = 30
 STOP_SECONDS = 40
 # For what takes much less, also on a loaded machine.
@@ -49,18 +51,29 @@ class Postern:
         self.url, self.host, self.port = self._await_ready()
 
     def _await_ready(self):
-        pipe, line = self.process.stdout.fileno(), b""
-        deadline = time.monotonic() + START_SECONDS
-        while not line.endswith(b"\n"):
+        self.output = b""
+        match = READY.fullmatch(line := self._next_line())
+        assert match, f"the ready line is not as documented: {line!r}"
+        return match[1], match[2].strip("[]"), int(match[3])
+
+    def _next_line(self):
+        pipe, deadline = self.process.stdout.fileno(), time.monotonic() + START_SECONDS
+        while b"\n" not in self.output:
             readable, _, _ = select.select([pipe], [], [], max(0, deadline - time.monotonic()))
             piece = os.read(pipe, 4096) if readable else b""
             if not piece:
                 self.kill()
-                raise AssertionError(f"not ready; said {line!r} and logged {self.read_log()}")
-            line += piece
-        match = READY.fullmatch(line.decode())
-        assert match, f"the ready line is not as documented: {line!r}"
-        return match[1], match[2].strip("[]"), int(match[3])
+                raise AssertionError(f"not ready; said {self.output!r} and logged {self.read_log()}")
+            self.output += piece
+        line, _, self.output = self.output.partition(b"\n")
+        return line.decode() + "\n"
+
+    @functools.cached_property
+    def smtp_port(self):
+        """Where it takes mail, which its second line says."""
+        match = SMTP.fullmatch(line := self._next_line())
+        assert match, f"the second line is not as documented: {line!r}"
+        return int(match[1])
 
     def read_log(self):
         return self.log.read_text(errors="replace")
