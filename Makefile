@@ -3,7 +3,7 @@
 .DEFAULT_GOAL := help
 .PHONY: help run test fresh tsan asan coverage bench lint format build release fuzz soak clean
 .PHONY: install uninstall deb sbom image test-image test-package test-dependent reproducible
-.PHONY: swift .PHONY: swift packages gmime headers postgres browser proxies mailservers operations packaging
+.PHONY: swift packages gmime headers test-tools postgres browser proxies mailservers operations packaging
 
 # The same flags everywhere, because SwiftPM builds again when they change. SwiftPM needs the index to find tests; without
 # system modules in it a clean build takes a third less time. C is optimised in debug builds, too: the tests compute many

@@ -16,9 +16,10 @@ public struct APIs: Sendable {
         challenges = acmeChallenges.map { [$0.routes] } ?? []
         groups =
             [
-                agent.routes, accounts.routes, hashLogin.routes, discovery.routes,
+                agent.routes, JMAPAPI(agent: agent)?.routes, MessagesAPI(accounts: accounts).routes,
+                accounts.routes, hashLogin.routes, discovery.routes,
                 web.routes, operations.routes, services.publicRoutes,
-            ] + challenges
+            ].compactMap(\.self) + challenges
     }
 
     /// The routes of every API. Requests that no API covers (an unknown path, a request that is not

@@ -71,6 +71,32 @@ public final class KeyedLimiter<Key: Hashable & Sendable>: Sendable {
         return try await body()
     }
 
+    /// A place at a key, given back when the last reference to it is gone: for work that goes on
+    /// after the function that began it.
+    public final class Place: Sendable {
+        private let limiter: KeyedLimiter
+        private let key: Key
+
+        fileprivate init(in limiter: KeyedLimiter, at key: Key) {
+            self.limiter = limiter
+            self.key = key
+        }
+
+        deinit { limiter.leave(key) }
+    }
+
+    /// Takes a place without waiting for one.
+    ///
+    /// - Returns: `nil` when the key has no free place.
+    public func place(at key: Key) -> Place? {
+        let isFree = state.withLock { state in
+            guard state.entries[key, default: Entry()].running < width else { return false }
+            state.entries[key, default: Entry()].running += 1
+            return true
+        }
+        return isFree ? Place(in: self, at: key) : nil
+    }
+
     private func enter(
         _ key: Key, isolation caller: isolated (any Actor)? = #isolation
     ) async throws {

@@ -12,7 +12,7 @@ import time
 ROOT = pathlib.Path(__file__).parents[2]
 BINARY = pathlib.Path(os.environ.get("POSTERN_BINARY", ROOT / ".build/debug/postern")).resolve()
 READY = re.compile(r"listening on (https?://(\S+):(\d+))\n")
-SMTP = re.compile(r"smtp on 127\.0\.0\.1:(\d+)\n")
+SMTP = re.compile(r"smtp on (\S+):(\d+)\n")
 START_SECONDS = 30
 STOP_SECONDS = 40
 # For what takes much less, also on a loaded machine.
@@ -48,32 +48,36 @@ class Postern:
             self.process = subprocess.Popen(
                 command, cwd=directory, env=environment(**settings),
                 stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=log)
+        self._output = b""
         self.url, self.host, self.port = self._await_ready()
 
     def _await_ready(self):
-        self.output = b""
-        match = READY.fullmatch(line := self._next_line())
+        line = self._read_line()
+        match = READY.fullmatch(line)
         assert match, f"the ready line is not as documented: {line!r}"
         return match[1], match[2].strip("[]"), int(match[3])
 
-    def _next_line(self):
-        pipe, deadline = self.process.stdout.fileno(), time.monotonic() + START_SECONDS
-        while b"\n" not in self.output:
+    @functools.cached_property
+    def smtp(self):
+        """Host and port for local mail: the second line, where there is local mail."""
+        line = self._read_line()
+        match = SMTP.fullmatch(line)
+        assert match, f"the line with the SMTP address is not as documented: {line!r}"
+        return match[1], int(match[2])
+
+    def _read_line(self):
+        pipe = self.process.stdout.fileno()
+        deadline = time.monotonic() + START_SECONDS
+        while b"\n" not in self._output:
             readable, _, _ = select.select([pipe], [], [], max(0, deadline - time.monotonic()))
             piece = os.read(pipe, 4096) if readable else b""
             if not piece:
                 self.kill()
-                raise AssertionError(f"not ready; said {self.output!r} and logged {self.read_log()}")
-            self.output += piece
-        line, _, self.output = self.output.partition(b"\n")
+                raise AssertionError(
+                    f"no line; said {self._output!r} and logged {self.read_log()}")
+            self._output += piece
+        line, _, self._output = self._output.partition(b"\n")
         return line.decode() + "\n"
-
-    @functools.cached_property
-    def smtp_port(self):
-        """Where it takes mail, which its second line says."""
-        match = SMTP.fullmatch(line := self._next_line())
-        assert match, f"the second line is not as documented: {line!r}"
-        return int(match[1])
 
     def read_log(self):
         return self.log.read_text(errors="replace")

@@ -39,7 +39,7 @@ class Session:
     """An SMTP session of bytes; `say` has the code and text of a reply."""
 
     def __init__(self, server, greet=True):
-        self.socket = socket.create_connection(("127.0.0.1", server.smtp_port), 60)
+        self.socket = socket.create_connection(server.smtp, 60)
         self.input = self.socket.makefile("rb")
         assert self.reply()[0] == 220
         if greet:
@@ -94,7 +94,7 @@ class Session:
 
 
 def client(server, **options):
-    smtp = smtplib.SMTP("127.0.0.1", server.smtp_port, timeout=60, **options)
+    smtp = smtplib.SMTP(*server.smtp, timeout=60, **options)
     smtp.ehlo()
     return smtp
 
@@ -178,7 +178,7 @@ def test_a_broken_authentication_is_501(server, line):
 
 def test_swaks_sends_plain_and_authenticated_with_an_attachment(server, box, mail, tmp_path):
     (tmp_path / "data.bin").write_bytes(bytes(range(256)))
-    common = ["swaks", "--server", f"127.0.0.1:{server.smtp_port}", "--to", box.address]
+    common = ["swaks", "--server", f"{server.smtp[0]}:{server.smtp[1]}", "--to", box.address]
     done(*common, "--from", SENDER, "--header", "Subject: swaks", "--body", "Hello.", "--pipeline")
     for method in ["PLAIN", "LOGIN"]:
         done(*common, "--from", box.address, "--header", f"Subject: {method}", "--auth", method,
@@ -305,7 +305,7 @@ def test_a_thousand_sessions_may_be_idle_and_one_more_is_told_so(serve):
         sessions = [Session(server, greet=False) for _ in range(999)]
         last = Session(server)
         sessions.append(last)
-        with socket.create_connection(("127.0.0.1", server.smtp_port), 60) as late:
+        with socket.create_connection(server.smtp, 60) as late:
             assert late.makefile("rb").readline().startswith(b"421 ")
         assert last.deliver(b"Subject: last\r\n\r\nx\r\n", box.address)[0] == 250
         assert reader(server.url, box).subjects() == ["last"]

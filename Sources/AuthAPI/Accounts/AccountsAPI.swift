@@ -5,7 +5,10 @@ public import HTTPEngine
 ///
 /// The endpoints are grouped by subject: mailboxes, users, API tokens, domains.
 public struct AccountsAPI: Sendable {
-    private let errors = AccountsErrors()
+    let errors = AccountsErrors()
+    let pipeline: Pipeline<AccountsError>
+    let access: AccountsAccess
+    let mail: AccountsMail
     private let mailboxes: MailboxEndpoints
     private let users: UserEndpoints
     private let apiTokens: APITokenEndpoints
@@ -13,12 +16,12 @@ public struct AccountsAPI: Sendable {
 
     /// - Parameters:
     ///   - publicURL: the URL that clients use for this server.
+    ///   - mail: where the mail of accounts is.
     ///   - limiter: shared by all APIs, as `events`.
     public init(
         mailboxes: Mailboxes, users: Users, apiTokens: APITokens, domains: Domains,
-        authenticator: Authenticator, publicURL: String, limiter: RateLimiter,
-        events: SecurityEvents,
-        clock: ServerClock
+        authenticator: Authenticator, publicURL: String, mail: AccountsMail = .none,
+        limiter: RateLimiter, events: SecurityEvents, clock: ServerClock
     ) {
         let errors = errors
         let pipeline = Pipeline<AccountsError>(limiter: limiter, clock: clock, events: events) {
@@ -28,8 +31,11 @@ public struct AccountsAPI: Sendable {
         let access = AccountsAccess(
             authenticator: authenticator, mailboxes: mailboxes,
             cookie: SessionCookie(publicURL: publicURL))
+        self.pipeline = pipeline
+        self.access = access
+        self.mail = mail
         self.mailboxes = MailboxEndpoints(
-            mailboxes: mailboxes, pipeline: pipeline, access: access)
+            mailboxes: mailboxes, mail: mail, pipeline: pipeline, access: access)
         self.users = UserEndpoints(users: users, pipeline: pipeline, access: access)
         self.apiTokens = APITokenEndpoints(tokens: apiTokens, pipeline: pipeline, access: access)
         self.domains = DomainEndpoints(domains: domains, pipeline: pipeline, access: access)

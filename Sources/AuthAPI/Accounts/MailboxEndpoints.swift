@@ -5,6 +5,7 @@ internal import StrictJSON
 /// `/api/challenge`, `/api/accounts/…`, `/api/token` and `/api/user/accounts/…`.
 struct MailboxEndpoints: Sendable {
     let mailboxes: Mailboxes
+    let mail: AccountsMail
     let pipeline: Pipeline<AccountsError>
     let access: AccountsAccess
 
@@ -86,8 +87,10 @@ struct MailboxEndpoints: Sendable {
     private func show(
         _ request: APIRequest<Mailboxes.Access>
     ) async throws(AccountsError) -> Response {
-        .json(.ok) { body in
-            write(request.principal.account, role: "user", to: &body)
+        let account = request.principal.account
+        let used = await mail.usedBytes(of: account)
+        return .json(.ok) { body in
+            write(account, used: used, role: "user", to: &body)
         }
     }
 
@@ -117,10 +120,12 @@ struct MailboxEndpoints: Sendable {
             throw .malformed("`cursor` is not one that this server gave out.")
         }
         let page = try await mailboxes.list(of: request.principal, after: cursor)
+        var used: [Int] = []
+        for account in page.accounts { used.append(await mail.usedBytes(of: account)) }
         return .json(.ok) { body in
             body.array("accounts") { list in
-                for account in page.accounts {
-                    list.element { write(account, role: nil, to: &$0) }
+                for (account, used) in zip(page.accounts, used) {
+                    list.element { write(account, used: used, role: nil, to: &$0) }
                 }
             }
             body.member("next_cursor", page.next?.text ?? "")
@@ -135,12 +140,12 @@ struct MailboxEndpoints: Sendable {
         }
     }
 
-    private func write(_ account: Account, role: String?, to body: inout JSONWriter) {
+    private func write(_ account: Account, used: Int, role: String?, to body: inout JSONWriter) {
         body.member("id", account.id.text)
         body.member("address", account.address.description)
         if let role { body.member("role", role) }
         body.member("quota", account.quota)
-        body.member("used", account.used)
+        body.member("used", used)
         body.member("created_at", account.created.rfc3339)
     }
 }

@@ -8,22 +8,30 @@ public struct AgentAPI: Sendable {
     let agents: Agents
     let errors: AgentErrors
     let jmap: JMAPDirectory
+    let mail: AccountsMail
+    /// The session objects for mail in this process; `nil` unless there is some.
+    let localSessions: LocalSessions?
     private let storeSessions: StoreSessions?
     private let steps: AgentSteps
-    private let pipeline: Pipeline<AgentError>
+    let pipeline: Pipeline<AgentError>
 
     /// - Parameters:
     ///   - publicURL: this server as its clients see it, without a slash at the end.
     ///   - jmap: where the mail store is.
     ///   - storeSessions: where session objects come from; made from `jmap` when `nil`.
+    ///   - mail: where the mail of accounts is. With mail in this process `jmap` and
+    ///     `storeSessions` are not used.
     ///   - limiter: shared by all APIs, as `events`.
     public init(
         agents: Agents, publicURL: String, jmap: JMAPDirectory,
-        storeSessions: StoreSessions? = nil, limiter: RateLimiter, events: SecurityEvents,
+        storeSessions: StoreSessions? = nil, mail: AccountsMail = .none,
+        limiter: RateLimiter, events: SecurityEvents,
         clock: ServerClock
     ) {
         self.agents = agents
         self.jmap = jmap
+        self.mail = mail
+        localSessions = mail.local.map { LocalSessions($0, publicURL: publicURL) }
         self.storeSessions = storeSessions
         steps = AgentSteps(publicURL: publicURL, settings: agents.settings)
         let errors = AgentErrors(publicURL: publicURL)
@@ -71,7 +79,7 @@ public struct AgentAPI: Sendable {
         }
     }
 
-    private var capability: Authentication<Agents.MailAccount, AgentError> {
+    var capability: Authentication<Agents.MailAccount, AgentError> {
         Authentication(limit: .general) { request, caller throws(AgentError) in
             try await agents.authenticate(capability: request.bearerToken, at: caller.now)
         }
@@ -162,6 +170,9 @@ public struct AgentAPI: Sendable {
         _ request: APIRequest<Agents.MailAccount>
     ) async throws(AgentError) -> Response {
         let mailbox = request.principal
+        if let localSessions {
+            return localSessions.session(of: mail.account(of: mailbox.account))
+        }
         guard let storeSessions else { return jmap.session(of: mailbox) }
         let sent = storeSessions.sendsStoreToken ? nil : request.http.bearerToken
         return try await storeSessions.session(of: mailbox.subject, by: request.caller) {
@@ -173,7 +184,7 @@ public struct AgentAPI: Sendable {
 
     /// The mail store's API path on this server, as long as there is no mail store.
     private var missingMailStore: [Route] {
-        guard !jmap.hasMailStore else { return [] }
+        guard localSessions == nil, !jmap.hasMailStore else { return [] }
         return [Method.post, .get].map { method in
             pipeline.route(method, jmap.paths.api, .none()) { _ throws(AgentError) in
                 throw .mailStoreMissing

@@ -14,6 +14,13 @@ struct AgentErrors: Sendable {
 
     func response(_ error: AgentError) -> Response { response(ErrorText(error)) }
 
+    /// An error of the JMAP endpoints.
+    func jmapResponse(
+        _ status: Status, _ message: String, hint: String, retryAfter: Duration? = nil
+    ) -> Response {
+        response(ErrorText(status, message, hint: hint, .jmap, retryAfter: retryAfter))
+    }
+
     private func response(_ error: ErrorText) -> Response {
         var response = Response.json(error.status) { body in
             body.member("error") { members in
@@ -50,7 +57,7 @@ private struct ErrorText {
     let section: DocsSection
     var retryAfter: Duration?
 
-    private init(
+    fileprivate init(
         _ status: Status, _ message: String, hint: String, _ section: DocsSection,
         retryAfter: Duration? = nil
     ) {
@@ -123,8 +130,8 @@ private struct ErrorText {
         case .mailStoreMissing:
             self.init(
                 .serviceUnavailable, "No mail store is configured",
-                hint: "This server issues credentials only. Its operator connects a JMAP mail "
-                    + "store with the setting `mail.jmap_url`.",
+                hint: "This server issues credentials only. Its operator chooses a mail store with "
+                    + "the setting `mail.store`, or connects one with `mail.jmap_url`.",
                 .jmap, retryAfter: .seconds(3600))
         case .mailStoreUnavailable: self = .mailStoreUnavailable
         case .common(let error): self.init(error)

@@ -31,15 +31,16 @@ struct Pipeline<Failure: FlowError>: Sendable {
     /// A route whose requests go through the pipeline.
     /// - Parameters:
     ///   - body: the media type that the endpoint takes.
+    ///   - bodyLimit: the most bytes of a body; `nil` for the limit of the server.
     ///   - authentication: who may send the request, and the principal that the handler gets.
     ///   - client: the address of the client, if the request is from a service that names it.
     func route<Principal>(
         _ method: Method, _ path: String, body: BodyType = .ignored,
-        _ authentication: Authentication<Principal, Failure>,
+        bodyLimit: Int? = nil, _ authentication: Authentication<Principal, Failure>,
         client: @escaping @Sendable (Request) -> IPAddress? = { _ in nil },
         _ handler: @escaping Handler<Principal>
     ) -> Route {
-        Route(method, path) { request in
+        Route(method, path, bodyLimit: bodyLimit) { request in
             let caller = Caller(
                 address: client(request) ?? request.peer, requestID: request.id,
                 now: clock.now(), arrival: clock.monotonic())

@@ -34,6 +34,10 @@ public enum AccountsError: FlowError {
     case domainAlreadyExists
     /// The domain still has accounts.
     case domainInUse
+    /// No mail store is configured that this server can ask.
+    case mailStoreMissing
+    /// The client waits for new messages on as many connections as it may.
+    case tooManyWaits
     case common(CommonError)
 
     public var isRejectedToken: Bool { if case .invalidToken = self { true } else { false } }

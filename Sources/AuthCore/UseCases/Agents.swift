@@ -244,7 +244,9 @@ public struct Agents: UseCases {
     public struct MailAccount: Equatable, Sendable {
         /// The name by which the mail store knows the mailbox.
         public let subject: String
-        public let address: Address
+        public let account: Account
+
+        public var address: Address { account.address }
     }
 
     /// Signs a capability for the session's account.
@@ -268,7 +270,7 @@ public struct Agents: UseCases {
         guard let token,
             let capability = try await attempt(await capabilities.read(token, at: now))
         else { throw .invalidCapability }
-        return MailAccount(subject: capability.subject, address: capability.account.address)
+        return MailAccount(subject: capability.subject, account: capability.account)
     }
 
     /// A minimal capability for a mailbox, with which this server asks the mail store for the

@@ -119,24 +119,26 @@ struct Application: Sendable {
         let limiter = parts.limiter
         useCases = try UseCases(
             config, base.stores, base.tokens, base.keys, base.pools, parts, clock, base.report)
-        let agent = AgentAPI(
-            agents: useCases.agents, publicURL: publicURL,
-            jmap: JMAPDirectory(config.mail, publicURL: publicURL),
-            storeSessions: parts.storeSessions, limiter: limiter, events: events, clock: clock)
-        services = ServicesAPI(
-            services: useCases.mailServices, settings: servicesSettings, metrics: base.metrics,
-            limiter: limiter, events: events, clock: clock)
         let names = MailNames(config.mail)
         mail =
             parts.localMail?.use(useCases.mailServices, names)
             ?? AccountsMail(local: nil, names: names)
+        let agent = AgentAPI(
+            agents: useCases.agents, publicURL: publicURL,
+            jmap: JMAPDirectory(config.mail, publicURL: publicURL),
+            storeSessions: parts.storeSessions, mail: mail, limiter: limiter, events: events,
+            clock: clock)
+        services = ServicesAPI(
+            services: useCases.mailServices, settings: servicesSettings, metrics: base.metrics,
+            limiter: limiter, events: events, clock: clock)
         smtp = parts.localMail?.smtp(serverName: config.mail.domains[0].text)
         apis = APIs(
             agent: agent,
             accounts: AccountsAPI(
                 mailboxes: useCases.mailboxes, users: useCases.users,
                 apiTokens: useCases.apiTokens, domains: useCases.domains,
-                authenticator: useCases.authenticator, publicURL: publicURL, limiter: limiter,
+                authenticator: useCases.authenticator, publicURL: publicURL, mail: mail,
+                limiter: limiter,
                 events: events, clock: clock),
             hashLogin: HashLoginAPI(
                 logins: useCases.hashLogins, publicURL: publicURL, limiter: limiter,

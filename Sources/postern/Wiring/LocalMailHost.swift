@@ -4,6 +4,7 @@ internal import Configuration
 internal import HTTPEngine
 internal import JMAP
 internal import LocalMail
+internal import Logging
 internal import MIME
 internal import Networking
 internal import Synchronization
@@ -42,6 +43,18 @@ final class LocalMailHost: Sendable {
                 random: { UInt64.random(in: .min ... .max) },
                 owner: { await Self.owner(of: $0, accounts.value.withLock { $0 }) },
                 quota: known.quota), limits: limits)
+    }
+
+    /// Loads GMime in the background. The start does not wait for it, and an operator without it
+    /// learns that before the first message.
+    static func loadLibrary(reportingTo logger: Logger) {
+        Task.detached(priority: .background) {
+            do {
+                try MIMELibrary.load()
+            } catch {
+                logger.error("local mail cannot be read", error: error)
+            }
+        }
     }
 
     /// From now on, accounts are looked up with these use cases and names.

@@ -44,6 +44,7 @@ struct Service: Sendable {
             if let smtp = running.smtpAddress { Output.print("smtp on \(smtp)") }
             logger.info("started", metadata: running.metadata)
             manager.ready("Serving \(running.publicURL)")
+            if config.mail.store == .local { LocalMailHost.loadLibrary(reportingTo: logger) }
             let watchdog = Task {
                 await Watchdog(
                     manager: manager, server: running.server,
