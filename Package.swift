@@ -211,7 +211,7 @@ let package = Package(
             ],
             swiftSettings: settings),
         .testTarget(
-            name: "PosternTestingTests", dependencies: ["PosternTesting"],
+            name: "PosternTestingTests", dependencies: ["PosternTesting", "TestPrimitives"],
             swiftSettings: settings),
         .testTarget(name: "ArchitectureTests", swiftSettings: settings),
         .testTarget(
