@@ -215,7 +215,7 @@ import Testing
     }
 
     @Test func aSearchSeesTextWithoutMarkupAndDecodedFields() throws {
-        let reader = try MIMEReader()
+        let reader = MIMEReader()
         let text = reader.bodyText(of: message)
         #expect(text.contains("one&two") && !text.contains("<p>") && !text.contains("no"))
         #expect(reader.headerValues(named: "x-a", in: message) == ["ä"])

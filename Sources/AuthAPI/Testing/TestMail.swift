@@ -199,12 +199,12 @@ public struct TestMail: Sendable {
     @concurrent
     private func source(of draft: Draft) async throws(TestMailError) -> [UInt8] {
         guard
-            case .composed(let from, let subject, let text, let html, let files) = draft.content
+            case .composed(let author, let subject, let text, let html, let files) = draft.content
         else {
             if case .source(let bytes) = draft.content { return Self.withCRLF(bytes) }
             return []
         }
-        let from = from ?? Self.sender
+        let from = author ?? Self.sender
         guard let at = from.utf8.lastIndex(of: UInt8(ascii: "@")),
             let date = MessageDate(seconds: clock.now().seconds)
         else { throw .invalid("`from` must be an address.") }

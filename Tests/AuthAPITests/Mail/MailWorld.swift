@@ -20,7 +20,7 @@ struct MailWorld {
         let world = try world ?? AgentWorld()
         local = LocalMail(
             MailEnvironment(
-                reader: try MIMEReader(), now: { MailInstant(milliseconds: 784_111_777_000) },
+                reader: MIMEReader(), now: { MailInstant(milliseconds: 784_111_777_000) },
                 random: { 7 },
                 owner: { address in
                     address.hasSuffix("@mail.test")
