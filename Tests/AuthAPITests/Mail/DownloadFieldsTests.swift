@@ -25,6 +25,11 @@ struct DownloadFieldsTests {
                 + "filename*=UTF-8''%C3%A9%20%27a%27%28b%29%25.txt")
     }
 
+    @Test(arguments: ["text/plain", "image/png", "application/vnd.openxmlformats", "x/y-z"])
+    func anotherTypeIsSentAsItWasAskedFor(type: String) {
+        #expect(MediaType.requested(type) == type)
+    }
+
     @Test(arguments: [
         "text/html", "image/svg+xml", "application/xml", "text/xsl", "text/ecmascript",
         "application/wasm", "multipart/x-mixed-replace", "text", "text/", "/plain", "a/b/c",
