@@ -15,7 +15,7 @@ public final class LocalMail: Sendable {
     private let environment: MailEnvironment
     private let budget = MemoryBudget()
     private let accounts = Mutex<[String: AccountMail]>([:])
-    private let deliveries = Mutex(DeliveryList())
+    let deliveries = DeliveryLog()
     private let currentFault = Mutex<DeliveryFault?>(nil)
 
     public init(_ environment: MailEnvironment, limits: MailLimits = MailLimits()) {
@@ -69,14 +69,11 @@ public final class LocalMail: Sendable {
 
     /// Everything that was delivered or captured, in the order of arrival.
     public func delivered(after number: Int = 0) -> [DeliveredMessage] {
-        deliveries.withLock { $0.messages(after: number) }
+        deliveries.messages(after: number)
     }
 
     /// Empties ``delivered(after:)``. Accounts keep their mail.
-    public func clearDelivered() {
-        // Freed without the lock.
-        _ = deliveries.withLock { $0.removeAll() }
-    }
+    public func clearDelivered() { deliveries.removeAll() }
 
     /// To whom the address belongs, or why nothing can be delivered to it now: the answer to RCPT.
     public func owner(ofRecipient address: String) async -> Result<AddressOwner, DeliveryFailure> {
@@ -236,9 +233,7 @@ public final class LocalMail: Sendable {
         }
         let accepted = results.filter(\.outcome.isAccepted)
         if !accepted.isEmpty {
-            deliveries.withLock {
-                $0.append(message, from: mailFrom, results: accepted, at: now)
-            }
+            deliveries.append(message, from: mailFrom, results: accepted, at: now)
         }
         for (account, email) in arrived { await environment.delivered(account, email) }
         return results

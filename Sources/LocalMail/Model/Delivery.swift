@@ -50,30 +50,3 @@ public enum DeliveryFault: String, CaseIterable, Sendable {
     /// Nothing works for now.
     case temporary = "temp"
 }
-
-/// What was delivered or captured, oldest first.
-struct DeliveryList {
-    private var entries: [DeliveredMessage] = []
-    private var lastNumber = 0
-
-    func messages(after number: Int) -> [DeliveredMessage] {
-        Array(entries[entries.partitionIndex { $0.number > number }...])
-    }
-
-    mutating func append(
-        _ content: MailContent, from mailFrom: String, results: [DeliveryResult],
-        at now: MailInstant
-    ) {
-        lastNumber += 1
-        entries.append(
-            DeliveredMessage(
-                number: lastNumber, mailFrom: mailFrom, results: results, arrivedAt: now,
-                content: content))
-    }
-
-    /// - Returns: what it had.
-    mutating func removeAll() -> [DeliveredMessage] {
-        defer { entries = [] }
-        return entries
-    }
-}
