@@ -35,7 +35,8 @@ let package = Package(
         .executableTarget(name: "Main", dependencies: ["postern"], swiftSettings: settings),
         // Runs a server in the process of a test.
         .target(
-            name: "PosternTesting", dependencies: ["postern", "AuthCore", "Fetching"],
+            name: "PosternTesting",
+            dependencies: ["postern", "AuthAPI", "LocalMail", "Fetching", "AuthCore"],
             swiftSettings: settings),
         // All of the program but its entry point.
         .target(
@@ -171,8 +172,9 @@ let package = Package(
         .testTarget(
             name: "AuthAPITests",
             dependencies: [
-                "AuthAPI", "AuthCore", "AuthStorage", "Cryptography", "HTTPEngine", "LocalMail",
-                "Networking", "Scheduling", "StrictJSON", "TestPrimitives", "TestSupport",
+                "AuthAPI", "AuthCore", "AuthStorage", "Cryptography", "HTTPEngine", "JMAP",
+                "LocalMail", "Networking", "Scheduling", "StrictJSON", "TestPrimitives",
+                "TestSupport",
             ],
             swiftSettings: settings),
         .testTarget(
@@ -209,7 +211,7 @@ let package = Package(
             ],
             swiftSettings: settings),
         .testTarget(
-            name: "PosternTestingTests", dependencies: ["PosternTesting"],
+            name: "PosternTestingTests", dependencies: ["PosternTesting", "TestPrimitives"],
             swiftSettings: settings),
         .testTarget(name: "ArchitectureTests", swiftSettings: settings),
         .testTarget(

@@ -1,9 +1,15 @@
 /// The text of HTML, for previews: not a parser of HTML, and not fit to make HTML safe.
-enum HTMLText {
+public enum HTMLText {
     /// Tags become spaces if they separate, and comments, styles and scripts are left out.
-    static func plain(_ html: String) -> String {
+    public static func plain(_ html: String) -> String {
         var reader = HTMLReader(bytes: Array(html.utf8))
         return reader.read()
+    }
+
+    /// The value of an attribute with its references to characters decoded.
+    static func attribute(_ value: String) -> String {
+        var reader = HTMLReader(bytes: Array(value.utf8))
+        return reader.readAttribute()
     }
 }
 
@@ -24,6 +30,19 @@ private struct HTMLReader {
             case UInt8(ascii: "<"): readTag()
             case UInt8(ascii: "&"): readEntity()
             default:
+                result.append(bytes[position])
+                position += 1
+            }
+        }
+        return String(decoding: result, as: UTF8.self)
+    }
+
+    mutating func readAttribute() -> String {
+        while position < bytes.count {
+            if bytes[position] == UInt8(ascii: "&") {
+                // A URL may have `&copy=1`.
+                readEntity(needsEnd: true)
+            } else {
                 result.append(bytes[position])
                 position += 1
             }
@@ -89,18 +108,20 @@ private struct HTMLReader {
         position = bytes.count
     }
 
-    private mutating func readEntity() {
+    /// - Parameter needsEnd: whether a reference must end with `;`.
+    private mutating func readEntity(needsEnd: Bool = false) {
         let name = bytes[(position + 1)...].prefix(10)
             .prefix { isLetter($0) || (0x30...0x39).contains($0) || $0 == UInt8(ascii: "#") }
         let text = String(decoding: name, as: UTF8.self)
-        guard let character = character(text) else {
+        let end = position + 1 + name.count
+        let hasEnd = end < bytes.count && bytes[end] == UInt8(ascii: ";")
+        guard let character = character(text), hasEnd || !needsEnd else {
             result.append(bytes[position])
             position += 1
             return
         }
         result += Array(String(character).utf8)
-        position += 1 + name.count
-        if position < bytes.count, bytes[position] == UInt8(ascii: ";") { position += 1 }
+        position = hasEnd ? end + 1 : end
     }
 
     private func character(_ name: String) -> Unicode.Scalar? {

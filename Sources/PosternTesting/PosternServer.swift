@@ -1,5 +1,6 @@
 internal import AuthCore
 internal import Fetching
+internal import LocalMail
 internal import postern
 
 /// A Postern that runs in this process: in the test profile, with its database in memory, on a free
@@ -10,7 +11,7 @@ internal import postern
 public final class PosternServer: Sendable {
     /// The address for the code under test, such as `http://127.0.0.1:38271`.
     public let url: String
-    private let server: EmbeddedServer
+    let server: EmbeddedServer
     private let fetcher = Fetcher(lanes: 4, depth: 1024)
 
     private init(_ server: EmbeddedServer) {
@@ -52,10 +53,11 @@ public final class PosternServer: Sendable {
         await server.stop()
     }
 
-    /// Removes accounts, users, tokens, hash logins and events, clears all limits, and sets the
-    /// clock to the system's time. The signing keys stay.
+    /// Removes accounts, users, tokens, hash logins, events and mail, clears all limits and the
+    /// fault of mail, and sets the clock to the system's time. The signing keys stay.
     public func reset() async throws {
         try await checked { fixtures, _ throws(AccountsError) in try await fixtures.reset() }
+        server.mail?.reset()
     }
 
     /// The server's clock.

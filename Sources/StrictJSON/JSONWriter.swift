@@ -93,6 +93,11 @@ public struct JSONArrayWriter {
         output.integer(Int64(value))
     }
 
+    public mutating func null() {
+        output.separate()
+        output.literal("null")
+    }
+
     /// An element that is an object.
     public mutating func element(_ fill: (inout JSONWriter) -> Void) {
         output.separate()

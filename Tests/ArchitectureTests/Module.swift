@@ -16,7 +16,8 @@ struct Module {
     static let all = [
         Module("Main", ["postern"]),
         Module(
-            "PosternTesting", ["postern", "AuthCore", "Fetching"], system: ["FoundationEssentials"]),
+            "PosternTesting", ["postern", "AuthAPI", "AuthCore", "Fetching", "LocalMail"],
+            system: ["FoundationEssentials"]),
         Module(
             "postern",
             [

@@ -38,7 +38,8 @@ def test_signup_login_capability_and_mailbox(agent, name):
         assert session[url].startswith(agent.url)
 
 
-def test_mail_store_that_is_not_configured_is_named(agent, name):
+def test_mail_store_that_is_not_configured_is_named(start, name):
+    agent = Agent(start(POSTERN_MAIL_STORE="none").url)
     capability = bearer(agent.capability(bearer(agent.session(username=name()))))
     api_url = agent.mailbox(capability).json()["apiUrl"]
     call = {"using": [], "methodCalls": []}

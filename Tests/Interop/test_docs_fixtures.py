@@ -31,7 +31,7 @@ def write(directory, *names):
 def test_every_fixture_of_the_page_is_run_here():
     assert set(BLOCKS) == {
         "conftest.py", "test_mail.py", "package/conftest.py", "package/test_sessions.py",
-        "DocumentedTests.swift", "PosternServer.swift", "MailTests.swift"}
+        "package/test_login_code.py", "DocumentedTests.swift", "DocumentedMailTests.swift", "PosternServer.swift", "MailTests.swift"}
 
 
 def pytest_in(directory, **variables):
@@ -58,15 +58,16 @@ def test_the_package_is_installed_and_its_fixtures_run(tmp_path):
         text=True, capture_output=True, timeout=120, stdin=subprocess.DEVNULL)
     assert done.returncode == 0, done.stdout + done.stderr
     assert (installed / "postern_testing/py.typed").exists()
-    write(tmp_path, "package/conftest.py", "package/test_sessions.py")
+    write(tmp_path, "package/conftest.py", "package/test_sessions.py", "package/test_login_code.py")
     found = {"PYTHONPATH": str(installed), "POSTERN_BINARY": str(BINARY)}
-    assert "2 passed" in pytest_in(tmp_path / "package", **found)
+    assert "3 passed" in pytest_in(tmp_path / "package", **found)
 
 
 def test_the_swift_product_is_tested_as_the_page_shows_it():
     # It is built and run with the Swift tests: a package of its own would build all of Postern again.
-    test = ROOT / "Tests/PosternTestingTests/DocumentedTests.swift"
-    assert test.read_text() == BLOCKS["DocumentedTests.swift"]
+    for name in ("DocumentedTests.swift", "DocumentedMailTests.swift"):
+        test = ROOT / "Tests/PosternTestingTests" / name
+        assert test.read_text() == BLOCKS[name]
 
 
 @pytest.fixture(scope="session")

@@ -52,8 +52,23 @@ def test_it_shows_the_servers_hint_when_the_name_is_taken(directory, name, monke
         atomicmail.register(username)
 
 
-def test_its_mail_calls_get_the_servers_hint(directory, name):
+MAILBOXES = '{"methodCalls": [["Mailbox/get", {"accountId": "$ACCOUNT_ID"}, "0"]]}'
+
+
+def test_its_mail_calls_read_the_mailbox(directory, name):
     atomicmail.register(name())
-    result = atomicmail.jmap_request(
-        ops='{"methodCalls": [["Mailbox/get", {"accountId": "$ACCOUNT_ID"}, "0"]]}')
+    result = atomicmail.jmap_request(ops=MAILBOXES)
+    assert result.status == 200
+    (method, answer, _), = json.loads(result.bodyText)["methodResponses"]
+    assert method == "Mailbox/get"
+    assert [mailbox["role"] for mailbox in answer["list"]] == [
+        "inbox", "drafts", "sent", "archive", "junk", "trash"]
+
+
+def test_its_mail_calls_get_the_servers_hint(directory, name, start, monkeypatch):
+    url = start(POSTERN_MAIL_STORE="none").url
+    monkeypatch.setenv("ATOMIC_MAIL_AUTH_URL", url)
+    monkeypatch.setenv("ATOMIC_MAIL_API_URL", url)
+    atomicmail.register(name())
+    result = atomicmail.jmap_request(ops=MAILBOXES)
     assert result.status == 503 and "mail.jmap_url" in result.bodyText

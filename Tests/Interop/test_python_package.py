@@ -6,6 +6,7 @@ import datetime
 import os
 import pathlib
 import signal
+import smtplib
 import statistics
 import subprocess
 import sys
@@ -19,7 +20,8 @@ from program import BINARY, ROOT, await_true, environment
 SOURCE = ROOT / "clients/python"
 sys.path.insert(0, str(SOURCE / "src"))
 
-from postern_testing import Postern, PosternError, PosternStartError  # noqa: E402
+from postern_testing import (  # noqa: E402
+    Attachment, MessageTimeout, Postern, PosternError, PosternStartError)
 
 
 @pytest.fixture(scope="module")
@@ -252,3 +254,92 @@ def test_an_error_has_its_code(server):
     assert (error.value.status, error.value.code) == (409, "address_taken")
     with pytest.raises(PosternError, match="401 .+challenge"):
         server.call("POST", "/api/v1/session", {})
+
+
+def test_a_message_sent_by_smtp_is_waited_for(server):
+    box = server.create_account("ada@mail.test")
+
+    def send(subject):
+        with smtplib.SMTP(*server.smtp) as connection:
+            connection.sendmail(
+                "app@shop.test", [box.address],
+                f"From: Shop <shop@shop.test>\r\nTo: {box.address}\r\nSubject: {subject}\r\n\r\n"
+                "Code 123456, https://shop.test/go.\r\n")
+
+    with concurrent.futures.ThreadPoolExecutor(1) as pool:
+        waiting = pool.submit(server.wait_for_message, to=box, subject="CODE", timeout=60)
+        send("Welcome")
+        send("Your code")
+        message = waiting.result(60)
+    assert (server.smtp.host, message.number, message.to) == ("127.0.0.1", 2, [box.address])
+    assert (message.sender, message.mail_from) == ("shop@shop.test", "app@shop.test")
+    assert (message.codes, message.links) == (["123456"], ["https://shop.test/go"])
+    assert message.text.startswith("Code 123456") and message.html is None
+    assert ("Subject", "Your code") in message.headers
+    assert message.received_at <= server.clock.now() and message.ids[0]
+    assert b"Subject: Your code\r\n" in server.source(message)
+    assert server.wait_for_message(box.address, sender="shop@shop.test").number == 1
+    assert server.wait_for_message(box, after=1) == message
+
+
+def test_a_wait_in_vain_says_what_arrived(server):
+    with pytest.raises(MessageTimeout, match="no message within 0 seconds; nothing arrived"):
+        server.wait_for_message(timeout=0)
+    server.deliver("bob@other.test", sender="app@shop.test", subject="News")
+    with pytest.raises(MessageTimeout) as error:
+        server.wait_for_message(to="ada@mail.test", subject="code", timeout=0.1)
+    assert str(error.value) == (
+        "no message with to 'ada@mail.test', subject 'code' within 0.1 seconds; 1 arrived:\n"
+        "  to bob@other.test, from app@shop.test: News")
+
+
+def test_messages_are_delivered_listed_and_removed(server):
+    box = server.create_account()
+    ids = server.deliver(
+        [box, "out@other.test"], subject="Files", html="<a href='https://a.test'>x</a>",
+        attachments=[("ü.png", "image/png", b"\x89PNG")])
+    assert ids[0] and ids[1] is None
+    server.deliver("out@other.test", source="Subject: raw\n\nbody\n")
+    assert [message.subject for message in server.messages()] == ["Files", "raw"]
+    [files] = server.messages(to=box)
+    assert files.attachments == [Attachment("ü.png", "image/png", 4)] and files.text is None
+    assert files.ids == ids and files.links == ["https://a.test"]
+    assert server.messages(to="out@other.test", after=1, subject="RAW")[0].text == "body\n"
+    server.clear_messages()
+    assert server.messages() == []
+    with pytest.raises(PosternError, match="no mailbox for nobody@mail.test"):
+        server.deliver("nobody@mail.test", text="x")
+
+
+def test_lists_of_messages_may_be_longer_than_one_answer(server):
+    for number in range(3):
+        server.deliver("out@other.test", subject=str(number), text="line of text\n" * 400_000)
+    assert [message.subject for message in server.messages()] == ["0", "1", "2"]
+
+
+def test_mail_fails_until_the_fault_ends(server):
+    def send():
+        with smtplib.SMTP(*server.smtp) as connection:
+            connection.sendmail("app@shop.test", ["out@other.test"], b"Subject: s\r\n\r\n")
+
+    for fault in ("rcpt", "data", "temp"):
+        server.fail_mail(fault)
+        with pytest.raises(smtplib.SMTPException):
+            send()
+    server.fail_mail(None)
+    send()
+    with pytest.raises(PosternError, match="`fail` must be"):
+        server.fail_mail("all")
+    server.fail_mail("temp")
+    server.reset()
+    assert server.messages() == []
+    send()
+
+
+def test_without_mail_the_calls_say_what_to_set():
+    with Postern(binary=BINARY, settings={"mail.store": "none"}) as server:
+        with pytest.raises(LookupError, match="mail.local_smtp"):
+            server.smtp
+        with pytest.raises(PosternError, match="503 mail_store_missing: .*`mail.store`"):
+            server.messages()
+        server.reset()

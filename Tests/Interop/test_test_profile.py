@@ -1,9 +1,12 @@
 """The test profile's own endpoints, and that no other profile has them."""
 
+import base64
 import calendar
+import concurrent.futures
 import http.client
 import itertools
 import re
+import smtplib
 import time
 
 import pytest
@@ -15,7 +18,11 @@ from program import ROOT, await_true, run
 
 ENDPOINTS = {
     "POST /test/reset", "GET /test/clock", "POST /test/clock", "POST /test/accounts",
-    "POST /test/users", "POST /test/tokens", "GET /test/events"}
+    "POST /test/users", "POST /test/tokens", "GET /test/events", "POST /test/messages",
+    "GET /test/messages", "DELETE /test/messages", "GET /test/messages/{number}/source",
+    "POST /test/mail"}
+# Takes messages of 10 MiB in Base64.
+LARGE = "POST /test/messages"
 PRODUCTION = {"POSTERN_SERVER_PUBLIC_URL": "http://127.0.0.1", "JWT_ISSUER": "a"}
 DAY = 86_400
 
@@ -71,7 +78,7 @@ def suite(server):
 
 def test_the_page_describes_every_endpoint():
     page = (ROOT / "docs/test-suites.md").read_text()
-    assert set(re.findall(r"^### ((?:GET|POST) /test/\S+)$", page, re.M)) == ENDPOINTS
+    assert set(re.findall(r"^### ((?:GET|POST|DELETE) /test/\S+)$", page, re.M)) == ENDPOINTS
 
 
 @pytest.mark.parametrize("profile", ["development", "production"])
@@ -84,7 +91,7 @@ def test_in_other_profiles_they_are_unknown_paths(start, profile, tmp_path):
         return found.status_code, found.json(), set(found.headers)
 
     for endpoint in ENDPOINTS:
-        method, path = endpoint.split()
+        method, path = endpoint.replace("{number}", "1").split()
         assert answer(method, path) == answer(method, "/nowhere") and answer(method, path)[0] == 404
 
 
@@ -217,8 +224,10 @@ def test_the_clock_does_not_end_connections_or_waits(suite, server):
 
 
 def test_bodies_are_limited_as_everywhere(suite):
-    for method, path in (endpoint.split() for endpoint in ENDPOINTS):
-        answer = suite.http.request(method, suite.url + path, data=b"[" + b" " * 70_000, timeout=30)
+    for endpoint in ENDPOINTS:
+        method, path = endpoint.split()
+        size = (16 << 20) + 1 if endpoint == LARGE else 70_000
+        answer = suite.http.request(method, suite.url + path, data=b"[" + b" " * size, timeout=30)
         assert answer.status_code == 413 and answer.json()["error"] == "payload_too_large"
     answer = suite.call("DELETE", "/test/reset")
     assert answer.status_code == 405 and answer.json()["error"] == "method_not_allowed"
@@ -237,3 +246,68 @@ def test_it_works_on_a_database_that_survives(start, tmp_path):
     for made, status in [(kept, 200), (box, 401)]:
         login = {"address": made["address"], "password": made["password"]}
         assert suite.call("POST", "/api/token", body=login).status_code == status
+
+
+def test_an_address_elsewhere_gets_nothing_and_the_test_sees_it(suite, server):
+    with smtplib.SMTP(*server.smtp) as connection:
+        connection.sendmail("app@shop.test", ["out@other.test"], b"Subject: out\r\n\r\nx\r\n")
+    [message] = suite.call("GET", "/test/messages?to=out@other.test").json()["messages"]
+    assert (message["subject"], message["ids"]) == ("out", [None])
+    source = suite.call("GET", f"/test/messages/{message['number']}/source").content
+    assert source.startswith(b"Return-Path: <app@shop.test>\r\nReceived: ")
+    assert source.endswith(b"Subject: out\r\n\r\nx\r\n")
+
+
+def test_each_of_many_waits_ends_with_its_message(suite, server):
+    box, = suite.make("accounts", {})
+    names = ["one", "two", "three", "four", "five"] * 4
+
+    def wait(name):
+        return requests.get(
+            f"{server.url}/test/messages?subject={name}&timeout=60", timeout=90).json()["messages"]
+
+    with concurrent.futures.ThreadPoolExecutor(len(names)) as pool:
+        waits = [pool.submit(wait, name) for name in names]
+        with smtplib.SMTP(*server.smtp) as connection:
+            for name in sorted(set(names)):
+                connection.sendmail(
+                    "app@shop.test", [box["address"]], f"Subject: {name}\r\n\r\n".encode())
+        for name, wait in zip(names, waits):
+            assert [message["subject"] for message in wait.result(90)] == [name]
+
+
+def test_a_wait_in_vain_ends_whatever_the_clock_says(suite):
+    suite.advance(DAY)
+    begun = time.monotonic()
+    answer = suite.call("GET", "/test/messages?to=nobody@mail.test&timeout=1")
+    assert answer.json() == {"messages": [], "last": 0} and time.monotonic() - begun >= 1
+
+
+@pytest.mark.parametrize("fault, code", [("rcpt", 550), ("data", 554), ("temp", 451)])
+def test_a_fault_is_what_the_application_sees(suite, server, fault, code):
+    box, = suite.make("accounts", {})
+
+    def send():
+        with smtplib.SMTP(*server.smtp) as connection:
+            connection.sendmail("app@shop.test", [box["address"]], b"Subject: s\r\n\r\n")
+
+    assert suite.call("POST", "/test/mail", body={"fail": fault}).json() == {"fail": fault}
+    with pytest.raises(smtplib.SMTPException) as error:
+        send()
+    codes = ([answer[0] for answer in error.value.recipients.values()]
+             if isinstance(error.value, smtplib.SMTPRecipientsRefused) else [error.value.smtp_code])
+    assert codes == [code]
+    suite.reset()
+    box, = suite.make("accounts", {"address": box["address"]})
+    send()
+    assert len(suite.call("GET", "/test/messages").json()["messages"]) == 1
+
+
+def test_a_message_of_the_largest_size_is_delivered(suite):
+    box, = suite.make("accounts", {})
+    content = base64.b64encode(b"x" * 7_000_000).decode()
+    answer = suite.call("POST", "/test/messages", body=[{
+        "to": box["address"], "attachments": [{"filename": "x", "content": content}]}])
+    assert answer.status_code == 201, answer.text
+    [message] = suite.call("GET", "/test/messages").json()["messages"]
+    assert message["attachments"][0]["size"] == 7_000_000

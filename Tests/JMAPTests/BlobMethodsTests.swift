@@ -207,7 +207,7 @@ import Testing
             .utf8)
 
     @Test func aSummaryHasWhatListsNeed() throws {
-        let summary = try MIMEReader().summary(of: message)
+        let summary = MIMEReader().summary(of: message)
         #expect(summary.from == [MailAddress(name: "A", email: "a@x")])
         #expect(summary.subject == "s" && summary.preview == "one&two" && summary.to.isEmpty)
         #expect(summary.sentAt == MailInstant(utcDate: "2023-01-02T01:04:05Z"))

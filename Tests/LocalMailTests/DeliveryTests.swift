@@ -165,4 +165,63 @@ import Testing
         mail.clearDelivered()
         #expect(mail.totalBytes == 0)
     }
+
+    // MARK: Waiting
+
+    private static func wait(
+        in mail: LocalMail, after number: Int = 0,
+        until deadline: ContinuousClock.Instant = .now + .seconds(600), subject: String
+    ) async -> [Int] {
+        await mail.delivered(after: number, until: deadline) {
+            $0.content.summary.subject == subject
+        }.map(\.number)
+    }
+
+    @Test func aWaitEndsWithTheFirstMessageThatIsWanted() async {
+        let mail = mail
+        let waiting = Task { () -> [Int] in
+            await DeliveryTests.wait(in: mail, subject: "wanted")
+        }
+        while mail.deliveries.watcherCount == 0 { await Task.yield() }
+        await world.deliver("Subject: other")
+        await world.deliver("Subject: wanted")
+        #expect(await waiting.value == [2])
+        while mail.deliveries.watcherCount > 0 { await Task.yield() }
+    }
+
+    @Test func whatWasDeliveredBeforeEndsAWaitAtOnce() async {
+        await world.deliver("Subject: wanted")
+        await world.deliver("Subject: wanted")
+        #expect(await Self.wait(in: mail, subject: "wanted") == [1, 2])
+        #expect(await Self.wait(in: mail, after: 1, subject: "wanted") == [2])
+    }
+
+    @Test func atTheDeadlineNothingIsReturned() async {
+        await world.deliver("Subject: other")
+        #expect(await Self.wait(in: mail, until: .now, subject: "wanted") == [])
+        while mail.deliveries.watcherCount > 0 { await Task.yield() }
+    }
+
+    @Test func aWaitGoesOnWhenAllMailIsRemoved() async {
+        await world.deliver("Subject: other")
+        let mail = mail
+        let waiting = Task { () -> [Int] in
+            await DeliveryTests.wait(in: mail, subject: "wanted")
+        }
+        while mail.deliveries.watcherCount == 0 { await Task.yield() }
+        mail.reset()
+        await world.deliver("Subject: wanted")
+        #expect(await waiting.value == [2])
+    }
+
+    @Test func aCancelledWaitEnds() async {
+        let mail = mail
+        let waiting = Task { () -> [Int] in
+            await DeliveryTests.wait(in: mail, subject: "wanted")
+        }
+        while mail.deliveries.watcherCount == 0 { await Task.yield() }
+        waiting.cancel()
+        #expect(await waiting.value == [])
+        while mail.deliveries.watcherCount > 0 { await Task.yield() }
+    }
 }

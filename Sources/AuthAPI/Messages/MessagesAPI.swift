@@ -4,6 +4,7 @@ internal import LocalMail
 internal import MIME
 internal import Scheduling
 internal import Networking
+internal import Scheduling
 internal import StrictJSON
 
 /// The messages of accounts: `/api/accounts/{account_id}/messages…`, and the same under

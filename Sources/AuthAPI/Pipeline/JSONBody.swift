@@ -39,10 +39,16 @@ struct JSONBody<Failure: FlowError> {
         guard case .array(let items)? = try? JSONValue.parse(request.body),
             (1...limit).contains(items.count)
         else { throw .malformed("The body must be a JSON array of 1 to \(limit) objects.") }
+        return try objects(items, of: "the body")
+    }
+
+    private static func objects(
+        _ items: [JSONValue], of place: String
+    ) throws(Failure) -> [JSONBody] {
         var bodies: [JSONBody] = []
         for item in items {
             guard case .object(let members) = item else {
-                throw .malformed("Each element of the body must be an object.")
+                throw .malformed("Each element of \(place) must be an object.")
             }
             bodies.append(JSONBody(members: members))
         }
@@ -55,6 +61,16 @@ struct JSONBody<Failure: FlowError> {
         case nil: return nil
         case .object(let members): return JSONBody(members: members)
         default: throw .malformed("`\(name)` must be an object.")
+        }
+    }
+
+    /// The objects of an array, or `nil` when the member is absent or `null`.
+    func objects(_ name: String, atMost limit: Int) throws(Failure) -> [JSONBody]? {
+        switch members.present(name) {
+        case nil: return nil
+        case .array(let items) where items.count <= limit:
+            return try Self.objects(items, of: "`\(name)`")
+        default: throw .malformed("`\(name)` must be an array of at most \(limit) objects.")
         }
     }
 

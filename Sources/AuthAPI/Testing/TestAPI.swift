@@ -1,5 +1,6 @@
 public import AuthCore
 public import HTTPEngine
+public import LocalMail
 internal import StrictJSON
 
 /// `/test/…`: the endpoints for test suites, without credentials (docs/test-suites.md, "Endpoints
@@ -12,11 +13,14 @@ public struct TestAPI: Sendable {
     private static let maximumEventPage = 1000
 
     private let fixtures: TestFixtures
+    private let mail: TestMail?
     private let pipeline: Pipeline<AccountsError>
     private let errors = AccountsErrors()
 
-    public init(fixtures: TestFixtures, clock: ServerClock) {
+    /// - Parameter mail: the mail in this process. Without it the endpoints for mail answer 503.
+    public init(fixtures: TestFixtures, clock: ServerClock, mail: LocalMail?) {
         self.fixtures = fixtures
+        self.mail = mail.map { TestMail($0, clock: clock) }
         let errors = errors
         pipeline = Pipeline(limiter: nil, clock: clock, events: nil) { error, _ in
             errors.response(error)
@@ -28,9 +32,10 @@ public struct TestAPI: Sendable {
             request, _ throws(AccountsError) in
             if request.isCrossOrigin { throw .forbidden }
         }
+        let mail = TestMailEndpoints(mail: mail, pipeline: pipeline, access: access)
         return RouteGroup(
             prefixes: ["/test"], errors: errors.renderer,
-            routes: [
+            routes: mail.routes + [
                 pipeline.route(.post, "/test/reset", access, reset),
                 pipeline.route(.get, "/test/clock", access) { _ throws(AccountsError) in time },
                 pipeline.route(.post, "/test/clock", body: .json, access, setClock),
@@ -44,6 +49,7 @@ public struct TestAPI: Sendable {
     /// POST /test/reset
     private func reset(_ request: APIRequest<Void>) async throws(AccountsError) -> Response {
         try await fixtures.reset()
+        mail?.reset()
         return Response(status: .noContent)
     }
 

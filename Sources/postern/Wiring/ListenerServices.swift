@@ -14,7 +14,9 @@ struct ListenerServices: Sendable {
     /// In the order of the listeners.
     func services(of application: Application, _ config: Config) -> [Listener.Service] {
         let test = test.map {
-            TestAPI(fixtures: $0.fixtures(of: application, tasks), clock: $0.clock.clocks)
+            TestAPI(
+                fixtures: $0.fixtures(of: application, tasks), clock: $0.clock.clocks,
+                mail: application.localMail?.mail)
         }
         let router = application.apis.router(with: test)
         // If the public URL is https and no listener has TLS, a proxy terminates TLS. If some

@@ -40,8 +40,9 @@ struct Service: Sendable {
         for warning in loaded.startWarnings { logger.warning("\(warning)") }
         do {
             let running = try await start()
-            Output.print("listening on \(running.address)")
-            if let smtp = running.smtpAddress { Output.print("smtp on \(smtp)") }
+            // In one write, so that a reader of the first line has the second one, too.
+            let smtp = running.smtpAddress.map { "\nsmtp on \($0)" } ?? ""
+            Output.print("listening on \(running.address)\(smtp)")
             logger.info("started", metadata: running.metadata)
             manager.ready("Serving \(running.publicURL)")
             if config.mail.store == .local { LocalMailHost.loadLibrary(reportingTo: logger) }

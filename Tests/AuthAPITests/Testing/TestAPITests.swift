@@ -21,7 +21,7 @@ import Testing
             agents: api.world.agents, mailboxes: api.world.mailboxes, users: api.world.users,
             apiTokens: api.world.apiTokens, stores: api.world.stores, clock: clock,
             random: api.world.random.make, runDueTasks: { [ran] in ran.add(true) })
-        let test = TestAPI(fixtures: fixtures, clock: clock.clocks)
+        let test = TestAPI(fixtures: fixtures, clock: clock.clocks, mail: nil)
         self.api = api
         self.clock = clock
         router = Router(
@@ -226,6 +226,19 @@ import Testing
     ])
     func aPageThatIsNoPageIsRefused(query: String) async throws {
         try expectError(await call(.get, "/test/events?\(query)"), 400, "invalid_request")
+    }
+
+    @Test(arguments: [
+        (Method.get, "/test/messages", ""), (.delete, "/test/messages", ""),
+        (.post, "/test/messages", #"[{"to":"a@mail.test"}]"#),
+        (.post, "/test/mail", #"{"fail":"rcpt"}"#), (.get, "/test/messages/1/source", ""),
+    ])
+    func withoutMailItsEndpointsSayWhatToSet(
+        method: HTTPEngine.Method, path: String, json: String
+    ) async throws {
+        let response = await call(method, path, json: json)
+        try expectError(response, 503, "mail_store_missing")
+        #expect(try response.json.text("message")?.contains("mail.store") == true)
     }
 
     @Test func aPageOfAnotherOriginGetsNothing() async throws {

@@ -10,10 +10,12 @@
 With pytest, the fixture ``postern`` gives the server, emptied before each test.
 """
 
-from .client import Account, Agent, Client, Clock, Event, PosternError, Token, User
+from .client import (
+    Account, Agent, Attachment, Client, Clock, Event, Message, MessageTimeout, PosternError,
+    SMTPAddress, Token, User)
 from .server import Postern, PosternStartError
 
 __all__ = [
-    "Account", "Agent", "Client", "Clock", "Event", "Postern", "PosternError", "PosternStartError",
-    "Token", "User",
+    "Account", "Agent", "Attachment", "Client", "Clock", "Event", "Message", "MessageTimeout",
+    "Postern", "PosternError", "PosternStartError", "SMTPAddress", "Token", "User",
 ]

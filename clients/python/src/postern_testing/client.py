@@ -9,14 +9,21 @@ import hashlib
 import http.client
 import itertools
 import json
+import math
 import secrets
+import time
 import urllib.parse
 from typing import (
-    Any, Dict, Iterable, List, Mapping, Optional, Tuple, Type, TypeVar, Union, cast)
+    Any, Dict, Iterable, List, Mapping, NamedTuple, Optional, Sequence, Tuple, Type, TypeVar, Union,
+    cast)
 
 # What one request to the server may make, and list.
 _BATCH = 100
 _PAGE = 1000
+# How many seconds one request waits for a message, at most half of the client's timeout.
+_WAIT = 30
+# How many messages an error lists.
+_LISTED = 20
 
 
 class PosternError(Exception):
@@ -75,6 +82,55 @@ class Token:
     id: Optional[str] = None
 
 
+class MessageTimeout(TimeoutError):
+    """No message that was waited for arrived. The text says which others did."""
+
+
+class SMTPAddress(NamedTuple):
+    """Where an application sends its mail: ``smtplib.SMTP(*postern.smtp)``."""
+
+    host: str
+    port: int
+
+
+@dataclasses.dataclass(frozen=True)
+class Attachment:
+    """What a message has attached, without its content."""
+
+    filename: str
+    content_type: str
+    #: In bytes.
+    size: int
+
+
+@dataclasses.dataclass(frozen=True)
+class Message:
+    """A message that the server delivered or, for an address elsewhere, kept."""
+
+    #: From 1, in the order of arrival.
+    number: int
+    #: The addresses that received it.
+    to: List[str]
+    #: The ids of the message in the inboxes of its recipients; ``None`` for one elsewhere.
+    ids: List[Optional[str]]
+    #: The address that SMTP's MAIL named.
+    mail_from: str
+    #: The address of the first author; empty without one. (`from` is a word of Python.)
+    sender: str
+    subject: str
+    #: ``None`` where the message has no such text.
+    text: Optional[str]
+    html: Optional[str]
+    attachments: List[Attachment]
+    #: Names and decoded values, in their order.
+    headers: List[Tuple[str, str]]
+    received_at: datetime.datetime
+    #: The ``http`` and ``https`` addresses of the text and of the HTML, each once, in order.
+    links: List[str]
+    #: The numbers of six digits that stand alone, each once, in order.
+    codes: List[str]
+
+
 @dataclasses.dataclass(frozen=True)
 class Event:
     """An entry of the server's record of credential events."""
@@ -129,8 +185,8 @@ class Client:
     # Between tests
 
     def reset(self) -> None:
-        """Removes accounts, users, tokens, hash logins and events, clears all limits, and sets the
-        clock to the system's time. The signing keys stay."""
+        """Removes accounts, users, tokens, hash logins, events and mail, clears all limits and the
+        fault of mail, and sets the clock to the system's time. The signing keys stay."""
         self.call("POST", "/test/reset")
 
     def events(self, after: int = 0) -> List[Event]:
@@ -214,6 +270,96 @@ class Client:
             one["expires_at"] = _time(one["expires_at"])
         return made
 
+    # Mail
+
+    def wait_for_message(
+        self, to: Union[Agent, Account, str, None] = None, *, sender: Optional[str] = None,
+        subject: Optional[str] = None, after: int = 0, timeout: float = 10,
+    ) -> Message:
+        """Waits until there is a message that matches, and returns the oldest one.
+
+        :param to: one of its recipients, in any case of letters.
+        :param sender: its author or the address that SMTP's MAIL named.
+        :param subject: a part of its subject, in any case of letters.
+        :param after: the number of an earlier message, to wait for a later one.
+        :raises MessageTimeout: after `timeout` seconds. It says what did arrive.
+        """
+        deadline = time.monotonic() + timeout
+        while True:
+            rest = deadline - time.monotonic()
+            # Whole seconds, rounded up. The last look does not wait.
+            longest = max(1, int(min(_WAIT, self._timeout / 2)))
+            wait = max(0, min(longest, math.ceil(rest)))
+            found = self._messages(to, sender, subject, after, limit=1, timeout=wait)
+            if found:
+                return found[0]
+            if rest <= 0:
+                break
+        wanted = {"to": None if to is None else _address(to), "sender": sender, "subject": subject}
+        text = ", ".join(f"{name} {value!r}" for name, value in wanted.items() if value is not None)
+        raise MessageTimeout(
+            f"no message{text and ' with '}{text} within {timeout:g} seconds;"
+            f" {_listed(self.messages(after=after))}")
+
+    def messages(
+        self, to: Union[Agent, Account, str, None] = None, *, sender: Optional[str] = None,
+        subject: Optional[str] = None, after: int = 0,
+    ) -> List[Message]:
+        """The messages that match, in the order of their arrival. The parameters are those of
+        :meth:`wait_for_message`."""
+        found: List[Message] = []
+        while True:
+            page = self._messages(to, sender, subject, after, limit=_PAGE)
+            if not page:
+                return found
+            found += page
+            after = page[-1].number
+
+    def _messages(
+        self, to: Union[Agent, Account, str, None], sender: Optional[str],
+        subject: Optional[str], after: int, limit: int, timeout: int = 0,
+    ) -> List[Message]:
+        query = {
+            "to": None if to is None else _address(to), "from": sender, "subject": subject,
+            "after": after, "limit": limit, "timeout": timeout}
+        text = urllib.parse.urlencode({name: value for name, value in query.items() if value})
+        return [_message(made) for made in self.call("GET", f"/test/messages?{text}")["messages"]]
+
+    def source(self, message: Message) -> bytes:
+        """The bytes of a message, with the fields that the server put before it."""
+        return self._exchange("GET", f"/test/messages/{message.number}/source")[0]
+
+    def deliver(
+        self, to: Union[Agent, Account, str, Sequence[Union[Agent, Account, str]]], *,
+        sender: Optional[str] = None, subject: Optional[str] = None, text: Optional[str] = None,
+        html: Optional[str] = None, attachments: Iterable[Tuple[str, str, bytes]] = (),
+        source: Optional[str] = None,
+    ) -> List[Optional[str]]:
+        """Delivers a message without SMTP, and returns its ids in the inboxes of its recipients.
+
+        :param to: mailboxes here, or addresses elsewhere.
+        :param attachments: the filename, type and content of each.
+        :param source: the whole message, instead of all parameters after `to`.
+        """
+        recipients = [to] if isinstance(to, (Agent, Account, str)) else to
+        files = [
+            {"filename": name, "content_type": kind, "content": base64.b64encode(content).decode()}
+            for name, kind, content in attachments]
+        item = {
+            "to": [_address(one) for one in recipients], "from": sender, "subject": subject,
+            "text": text, "html": html, "attachments": files or None, "source": source}
+        made: List[Optional[str]] = self.call("POST", "/test/messages", [item])["messages"][0]["ids"]
+        return made
+
+    def clear_messages(self) -> None:
+        """Empties the list of messages. Accounts keep their mail."""
+        self.call("DELETE", "/test/messages")
+
+    def fail_mail(self, fault: Optional[str]) -> None:
+        """From now on mail fails: ``"rcpt"`` for an unknown recipient, ``"data"`` for a rejected
+        message, ``"temp"`` for a temporary failure. ``None`` ends that."""
+        self.call("POST", "/test/mail", {"fail": fault})
+
     # As an agent does it
 
     def sign_up(self, username: Optional[str] = None) -> Agent:
@@ -243,6 +389,12 @@ class Client:
     def _send(
         self, method: str, path: str, body: Any = None, token: Optional[str] = None
     ) -> Tuple[Any, http.client.HTTPMessage]:
+        text, headers = self._exchange(method, path, body, token)
+        return json.loads(text) if text else None, headers
+
+    def _exchange(
+        self, method: str, path: str, body: Any = None, token: Optional[str] = None
+    ) -> Tuple[bytes, http.client.HTTPMessage]:
         headers = {"Accept": "application/json"}
         if token is not None:
             headers["Authorization"] = f"Bearer {token}"
@@ -261,7 +413,7 @@ class Client:
             connection.close()
         if response.status >= 300:
             raise _error(response.status, text)
-        return json.loads(text) if text else None, response.headers
+        return text, response.headers
 
 
 _Made = TypeVar("_Made")
@@ -271,6 +423,22 @@ def _made(kind: Type[_Made], members: Mapping[str, Any]) -> _Made:
     # A later server may add members.
     names = {field.name for field in dataclasses.fields(cast(Any, kind))}
     return kind(**{name: value for name, value in members.items() if name in names})
+
+
+def _message(members: Mapping[str, Any]) -> Message:
+    return _made(Message, {
+        **members, "sender": members["from"], "received_at": _time(members["received_at"]),
+        "attachments": [_made(Attachment, attachment) for attachment in members["attachments"]],
+        "headers": [(header["name"], header["value"]) for header in members["headers"]]})
+
+
+def _listed(messages: List[Message]) -> str:
+    if not messages:
+        return "nothing arrived"
+    lines = [
+        f"to {', '.join(message.to)}, from {message.sender}: {message.subject}"
+        for message in messages[-_LISTED:]]
+    return "\n  ".join([f"{len(messages)} arrived:", *lines])
 
 
 def _error(status: int, text: bytes) -> PosternError:

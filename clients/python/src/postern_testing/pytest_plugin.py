@@ -34,7 +34,7 @@ def postern_server(
 
 @pytest.fixture
 def postern(postern_server: Postern) -> Postern:
-    """The session's server, empty: without accounts, users, tokens and events, at the system's
-    time."""
+    """The session's server, empty: without accounts, users, tokens, events and mail, at the
+    system's time."""
     postern_server.reset()
     return postern_server

@@ -15,7 +15,7 @@ import time
 from types import TracebackType
 from typing import Iterable, List, Mapping, Optional, Tuple, Type, Union
 
-from .client import Client
+from .client import Client, SMTPAddress
 
 Setting = Union[str, int, bool, Iterable[str]]
 
@@ -23,6 +23,8 @@ Setting = Union[str, int, bool, Iterable[str]]
 _LOG_BYTES = 8 << 20
 _TAIL_LINES = 20
 _PREFIX = b"listening on "
+# The next line, which comes with the first one, if the server receives mail by SMTP.
+_SMTP_PREFIX = b"smtp on "
 
 
 class PosternStartError(Exception):
@@ -53,6 +55,7 @@ class Postern(Client):
         self._owner = os.getpid()
         self._lock = threading.Lock()
         self._log = _open_log()
+        self._smtp: Optional[SMTPAddress] = None
         try:
             self._start(find_binary(binary), settings or {}, start_timeout)
         except BaseException:
@@ -96,15 +99,28 @@ class Postern(Client):
                     code = process.wait(self._stop_timeout)
                     raise self._start_error(f"{program} ended with exit code {code}")
                 said += piece
-        if not said.startswith(_PREFIX):
+        first, _, second = said.partition(b"\n")
+        if not first.startswith(_PREFIX):
             raise self._start_error(f"{program} wrote {said!r} instead of its address")
-        return said[len(_PREFIX):].decode().strip()
+        if second.startswith(_SMTP_PREFIX):
+            self._smtp = _smtp_address(second[len(_SMTP_PREFIX):].decode().strip())
+        return first[len(_PREFIX):].decode().strip()
 
     def _start_error(self, what: str) -> PosternStartError:
         lines = self.log_lines(_TAIL_LINES)
         if not lines:
             return PosternStartError(f"{what}, and logged nothing")
         return PosternStartError("\n  ".join([f"{what}; it logged last:", *lines]))
+
+    @property
+    def smtp(self) -> SMTPAddress:
+        """Where the code under test sends its mail, without a login.
+
+        :raises LookupError: when the settings leave the server without a port for SMTP.
+        """
+        if self._smtp is None:
+            raise LookupError("the server has no port for SMTP (mail.local_smtp)")
+        return self._smtp
 
     @property
     def pid(self) -> int:
@@ -213,6 +229,12 @@ def _environment(settings: Mapping[str, Setting]) -> "dict[str, str]":
     for key, value in settings.items():
         environment["POSTERN_" + key.replace(".", "_").upper()] = _text(value)
     return environment
+
+
+def _smtp_address(text: str) -> Optional[SMTPAddress]:
+    host, colon, port = text.rpartition(":")
+    # Otherwise it is the path of a socket.
+    return SMTPAddress(host.strip("[]"), int(port)) if colon and port.isdecimal() else None
 
 
 def _text(value: Setting) -> str:
