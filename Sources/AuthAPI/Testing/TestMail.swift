@@ -42,11 +42,11 @@ public struct TestMail: Sendable {
     /// Which messages are wanted. `nil` takes all.
     public struct Filter: Sendable {
         /// An address that received the message, in any case of letters.
-        public var recipient: String?
+        let recipient: String?
         /// The address of an author, or the one that SMTP's MAIL named, in any case of letters.
-        public var sender: String?
+        let sender: String?
         /// A part of the subject, in any case of letters.
-        public var subject: String?
+        let subject: String?
 
         public init(recipient: String? = nil, sender: String? = nil, subject: String? = nil) {
             self.recipient = recipient?.lowercased()
@@ -204,12 +204,12 @@ public struct TestMail: Sendable {
             if case .source(let bytes) = draft.content { return Self.withCRLF(bytes) }
             return []
         }
-        let from = from ?? Self.sender
-        guard let at = from.utf8.lastIndex(of: UInt8(ascii: "@")),
+        let author = from ?? Self.sender
+        guard let at = author.utf8.lastIndex(of: UInt8(ascii: "@")),
             let date = MessageDate(seconds: clock.now().seconds)
         else { throw .invalid("`from` must be an address.") }
         var fields = [
-            DraftField("From", .addresses([EmailAddress(email: from)])),
+            DraftField("From", .addresses([EmailAddress(email: author)])),
             DraftField("To", .addresses(draft.recipients.map { EmailAddress(email: $0) })),
         ]
         if let subject { fields.append(DraftField("Subject", .text(subject))) }
@@ -224,7 +224,7 @@ public struct TestMail: Sendable {
         do throws(MIMEError) {
             return try message.bytes(
                 uniqueId: Hex.encode(RandomBytes.make(16)),
-                domain: String(from[from.utf8.index(after: at)...]), date: date)
+                domain: String(author[author.utf8.index(after: at)...]), date: date)
         } catch {
             if case .libraryMissing = error { throw .failed(error) }
             throw .invalid("The message cannot be written: \(error).")

@@ -48,9 +48,10 @@ struct TestMailEndpoints: Sendable {
         let seconds = try query.number("timeout", in: 0...Self.maximumWaitSeconds, default: 0)
         // Not by the server's clock, which the suite sets.
         let deadline = seconds == 0 ? nil : ContinuousClock.now.advanced(by: .seconds(seconds))
+        let mail = try present()
         let messages: [TestMessage]
         do throws(TestMailError) {
-            messages = try await present().messages(
+            messages = try await mail.messages(
                 filter, after: after, limit: limit, until: deadline)
         } catch {
             throw AccountsError(error)
@@ -131,8 +132,8 @@ struct TestMailEndpoints: Sendable {
     ) throws(AccountsError) -> [String] {
         let recipients: [String]
         switch body.value("to") {
-        case .string(let one): recipients = [one]
-        case .array(let list) where (1...TestMail.maximumCount).contains(list.count):
+        case .string(let one)?: recipients = [one]
+        case .array(let list)? where (1...TestMail.maximumCount).contains(list.count):
             recipients = list.compactMap(\.string)
             if recipients.count == list.count { break }
             fallthrough
