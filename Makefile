@@ -163,10 +163,10 @@ proxies:
 	@.ci/install-packages nginx haproxy caddy
 
 # The mail servers of the configurations in deploy/mail/. cyrus-caldav is Cyrus IMAP's HTTP service. The package cyrus-imapd
-# is not needed, and cannot be installed beside Dovecot.
+# is not needed, and cannot be installed beside Dovecot. swaks sends mail, and nodejs runs a program of the documents.
 mailservers:
 	@.ci/install-packages dovecot-imapd dovecot-lmtpd dovecot-auth-lua lua-socket lua-cjson postfix nginx libnginx-mod-mail \
-		cyrus-common cyrus-caldav
+		cyrus-common cyrus-caldav swaks nodejs
 
 # Tools of operators. systemd checks the units in deploy/systemd/ and starts a program with its sockets. promtool, of
 # prometheus, checks /metrics and the rules in deploy/. testssl.sh looks for weaknesses of TLS. mandoc and man check the

@@ -9,8 +9,8 @@ public struct APIs: Sendable {
 
     public init(
         agent: AgentAPI, accounts: AccountsAPI, hashLogin: HashLoginAPI, discovery: DiscoveryAPI,
-        web: WebAPI, operations: OperationsAPI, acmeChallenges: ACMEChallenges? = nil,
-        services: ServicesAPI
+        web: WebAPI, capturedMail: CapturedMailAPI? = nil, operations: OperationsAPI,
+        acmeChallenges: ACMEChallenges? = nil, services: ServicesAPI
     ) {
         self.agent = agent
         challenges = acmeChallenges.map { [$0.routes] } ?? []
@@ -19,6 +19,7 @@ public struct APIs: Sendable {
                 agent.routes, JMAPAPI(agent: agent)?.routes, MessagesAPI(accounts: accounts).routes,
                 accounts.routes, hashLogin.routes, discovery.routes,
                 web.routes, operations.routes, services.publicRoutes,
+                capturedMail?.routes,
             ].compactMap(\.self) + challenges
     }
 

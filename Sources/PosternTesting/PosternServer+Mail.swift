@@ -1,5 +1,7 @@
 internal import AuthAPI
+internal import AuthCore
 internal import LocalMail
+internal import postern
 
 /// Mail. Nothing leaves the machine: messages to addresses elsewhere are kept.
 extension PosternServer {

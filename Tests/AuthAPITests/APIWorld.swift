@@ -1,4 +1,3 @@
-import AuthAPI
 import AuthCore
 import Cryptography
 import HTTPEngine
@@ -6,6 +5,8 @@ import StrictJSON
 import TestPrimitives
 import TestSupport
 import Testing
+
+@testable import AuthAPI
 
 /// All APIs over a world in memory, called without a socket.
 struct APIWorld {
@@ -22,7 +23,8 @@ struct APIWorld {
 
     init(
         _ world: AgentWorld? = nil, mailStoreURL: String? = nil,
-        jmapLimits: JMAPDirectory.Limits = .init(), storeSessions: StoreSessions? = nil,
+        jmapLimits: JMAPDirectory.Limits = .init(), mail: AccountsMail = .none,
+        storeSessions: StoreSessions? = nil,
         isDraining: Bool = false,
         pingDatabase: @escaping @Sendable () async throws -> Void = {},
         servicesSettings: ServicesAPI.Settings = .init()
@@ -36,11 +38,13 @@ struct APIWorld {
             jmap: JMAPDirectory(
                 mailStoreURL: mailStoreURL, publicURL: AgentWorld.issuer,
                 paths: JMAPDirectory.Paths(), limits: jmapLimits),
-            storeSessions: storeSessions, limiter: world.limiter, events: folder, clock: clock)
+            storeSessions: storeSessions, mail: mail, limiter: world.limiter, events: folder,
+            clock: clock)
         let accounts = AccountsAPI(
             mailboxes: world.mailboxes, users: world.users, apiTokens: world.apiTokens,
             domains: world.domains, authenticator: world.authenticator,
-            publicURL: AgentWorld.issuer, limiter: world.limiter, events: folder, clock: clock)
+            publicURL: AgentWorld.issuer, mail: mail, limiter: world.limiter, events: folder,
+            clock: clock)
         let hashLogin = HashLoginAPI(
             logins: world.hashLogins, publicURL: AgentWorld.issuer, limiter: world.limiter,
             events: folder, clock: clock)
@@ -53,10 +57,12 @@ struct APIWorld {
         services = ServicesAPI(
             services: world.mailServices, settings: servicesSettings, metrics: metrics,
             limiter: world.limiter, events: folder, clock: clock)
-        groups = [
-            agent.routes, accounts.routes, hashLogin.routes, discovery.routes, web.routes,
-            operations.routes, services.publicRoutes,
-        ]
+        groups =
+            [
+                agent.routes, MessagesAPI(accounts: accounts).routes, accounts.routes,
+                hashLogin.routes, discovery.routes, web.routes,
+                operations.routes, services.publicRoutes,
+            ] + (JMAPAPI(agent: agent).map { [$0.routes] } ?? [])
         router =
             APIs(
                 agent: agent, accounts: accounts, hashLogin: hashLogin, discovery: discovery,

@@ -1,10 +1,13 @@
 """Fixtures: the built program over a real socket."""
 
 import itertools
+import os
+import pathlib
 import signal
 
 import pytest
 
+from accessibility import violations
 from agent import Agent
 from hashhost import Authority, HashHost
 from mailboxes import Mailboxes
@@ -15,8 +18,8 @@ from program import Postern
 SLOWEST = [
     f"test_{name}.py" for name in [
         "fairness", "nodes", "provisioning", "postgres", "accounts_races", "package",
-        "docs_fixtures", "testssl", "openapi", "hash_login_pages", "web_pages", "dovecot",
-        "key_export", "doctor", "cyrus", "slow_clients", "durability", "limits"]]
+        "docs_fixtures", "testssl", "openapi", "hash_login_pages", "web_pages", "mail_pages",
+        "dovecot", "key_export", "doctor", "cyrus", "slow_clients", "durability", "limits"]]
 
 
 # Servers of the tests reload on SIGHUP, also where nohup(1) runs the tests: a signal that is ignored
@@ -116,3 +119,29 @@ def host(authority):
     host = HashHost(authority.context("localhost"))
     yield host
     host.close()
+
+
+@pytest.fixture
+def browser(chromium):
+    """Fails when the console has said more than that requests were refused."""
+    chromium.show(1280, 900, "light")
+    yield chromium
+    complaints = [entry for entry in chromium.log() if entry[0] != "network"]
+    assert not complaints
+
+
+@pytest.fixture
+def look(browser, request):
+    """Checks what every state of a page must have; PICTURES names a folder for screenshots."""
+    def look(name):
+        for width, scheme in [(1280, "light"), (320, "dark")]:
+            browser.show(width, 900, scheme)
+            if folder := os.environ.get("PICTURES"):
+                browser.picture(pathlib.Path(folder) / f"{name}-{width}-{scheme}.png")
+            wide, visible = browser.run(
+                "return [document.documentElement.scrollWidth, innerWidth]")
+            assert wide <= visible == width, f"{name} has to be scrolled sideways"
+            assert not violations(browser)
+        browser.show(1280, 900, "light")
+
+    return look

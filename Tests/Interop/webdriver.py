@@ -102,6 +102,20 @@ class Browser:
         """As `run`; the result is what the script calls its last argument with."""
         return self._send("POST", "/execute/async", script=script, args=[])
 
+    def handles(self):
+        """The windows and tabs."""
+        return self._send("GET", "/window/handles")
+
+    def in_window(self, handle, script):
+        """Runs a script in another tab, and closes that."""
+        mine = self._send("GET", "/window")
+        self._send("POST", "/window", handle=handle)
+        try:
+            return self.run(script)
+        finally:
+            self._send("DELETE", "/window")
+            self._send("POST", "/window", handle=mine)
+
     def log(self):
         """What the console has said since it was last asked: (source, message)."""
         return [(entry["source"], entry["message"])

@@ -207,7 +207,7 @@ import Testing
             .utf8)
 
     @Test func aSummaryHasWhatListsNeed() throws {
-        let summary = try MIMEReader().summary(of: message)
+        let summary = MIMEReader().summary(of: message)
         #expect(summary.from == [MailAddress(name: "A", email: "a@x")])
         #expect(summary.subject == "s" && summary.preview == "one&two" && summary.to.isEmpty)
         #expect(summary.sentAt == MailInstant(utcDate: "2023-01-02T01:04:05Z"))
@@ -215,7 +215,7 @@ import Testing
     }
 
     @Test func aSearchSeesTextWithoutMarkupAndDecodedFields() throws {
-        let reader = try MIMEReader()
+        let reader = MIMEReader()
         let text = reader.bodyText(of: message)
         #expect(text.contains("one&two") && !text.contains("<p>") && !text.contains("no"))
         #expect(reader.headerValues(named: "x-a", in: message) == ["ä"])

@@ -13,7 +13,7 @@ struct MailSite {
     init(limits: MailLimits = MailLimits(), quota: Int = 50_000_000) throws {
         mail = LocalMail(
             MailEnvironment(
-                reader: try MIMEReader(),
+                reader: MIMEReader(),
                 now: { MailInstant(milliseconds: 1_700_000_000_000) },
                 random: { 1 << 63 },
                 owner: { address in

@@ -168,9 +168,9 @@ import Testing
 
     // MARK: Waiting
 
-    private func wait(
-        after number: Int = 0, until deadline: ContinuousClock.Instant = .now + .seconds(600),
-        subject: String
+    private static func wait(
+        in mail: LocalMail, after number: Int = 0,
+        until deadline: ContinuousClock.Instant = .now + .seconds(600), subject: String
     ) async -> [Int] {
         await mail.delivered(after: number, until: deadline) {
             $0.content.summary.subject == subject
@@ -178,7 +178,10 @@ import Testing
     }
 
     @Test func aWaitEndsWithTheFirstMessageThatIsWanted() async {
-        let waiting = Task { await wait(subject: "wanted") }
+        let mail = mail
+        let waiting = Task { () -> [Int] in
+            await DeliveryTests.wait(in: mail, subject: "wanted")
+        }
         while mail.deliveries.watcherCount == 0 { await Task.yield() }
         await world.deliver("Subject: other")
         await world.deliver("Subject: wanted")
@@ -189,19 +192,22 @@ import Testing
     @Test func whatWasDeliveredBeforeEndsAWaitAtOnce() async {
         await world.deliver("Subject: wanted")
         await world.deliver("Subject: wanted")
-        #expect(await wait(subject: "wanted") == [1, 2])
-        #expect(await wait(after: 1, subject: "wanted") == [2])
+        #expect(await Self.wait(in: mail, subject: "wanted") == [1, 2])
+        #expect(await Self.wait(in: mail, after: 1, subject: "wanted") == [2])
     }
 
     @Test func atTheDeadlineNothingIsReturned() async {
         await world.deliver("Subject: other")
-        #expect(await wait(until: .now, subject: "wanted") == [])
+        #expect(await Self.wait(in: mail, until: .now, subject: "wanted") == [])
         while mail.deliveries.watcherCount > 0 { await Task.yield() }
     }
 
     @Test func aWaitGoesOnWhenAllMailIsRemoved() async {
         await world.deliver("Subject: other")
-        let waiting = Task { await wait(subject: "wanted") }
+        let mail = mail
+        let waiting = Task { () -> [Int] in
+            await DeliveryTests.wait(in: mail, subject: "wanted")
+        }
         while mail.deliveries.watcherCount == 0 { await Task.yield() }
         mail.reset()
         await world.deliver("Subject: wanted")
@@ -209,7 +215,10 @@ import Testing
     }
 
     @Test func aCancelledWaitEnds() async {
-        let waiting = Task { await wait(subject: "wanted") }
+        let mail = mail
+        let waiting = Task { () -> [Int] in
+            await DeliveryTests.wait(in: mail, subject: "wanted")
+        }
         while mail.deliveries.watcherCount == 0 { await Task.yield() }
         waiting.cancel()
         #expect(await waiting.value == [])

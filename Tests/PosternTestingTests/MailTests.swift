@@ -97,7 +97,7 @@ import Testing
 
     @Test func withoutMailEveryCallSaysWhatToSet() async throws {
         try await PosternServer.run(settings: ["mail.store": "none"]) { server in
-            let smtp = await #expect(throws: PosternError.self) { _ = try server.smtp }
+            let smtp = #expect(throws: PosternError.self) { _ = try server.smtp }
             #expect(smtp?.description.contains("mail.local_smtp") == true)
             let messages = await #expect(throws: PosternError.self) {
                 try await server.messages()

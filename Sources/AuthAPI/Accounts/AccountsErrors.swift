@@ -71,17 +71,18 @@ extension CodedError {
             self.init(.conflict, "domain_already_exists", "The domain is already in use here.")
         case .domainInUse:
             self.init(.conflict, "domain_in_use", "Delete the accounts on the domain first.")
-        case .mailStoreMissing:
-            self.init(
-                .serviceUnavailable, "mail_store_missing",
-                "This server has no mail; its operator chooses a store with `mail.store`.",
-                retryAfter: .seconds(3600))
-        case .tooManyWaits:
-            self.init(
-                .tooManyRequests, "rate_limit_exceeded",
-                "You wait for messages on as many connections as you may.",
-                retryAfter: .seconds(1))
+        case .mailStoreMissing: self = .mailStoreMissing
+        case .tooManyWaits: self = .tooManyWaits
         case .common(let error): self.init(error)
         }
     }
+
+    private static let mailStoreMissing = CodedError(
+        .serviceUnavailable, "mail_store_missing",
+        "This server has no mail; its operator chooses a store with `mail.store`.",
+        retryAfter: .seconds(3600))
+
+    private static let tooManyWaits = CodedError(
+        .tooManyRequests, "rate_limit_exceeded",
+        "You wait for messages on as many connections as you may.", retryAfter: .seconds(1))
 }

@@ -120,7 +120,7 @@ struct MailboxEndpoints: Sendable {
             throw .malformed("`cursor` is not one that this server gave out.")
         }
         let page = try await mailboxes.list(of: request.principal, after: cursor)
-        var used: [Int] = []
+        var used: [Int64] = []
         for account in page.accounts { used.append(await mail.usedBytes(of: account)) }
         return .json(.ok) { body in
             body.array("accounts") { list in
@@ -140,7 +140,7 @@ struct MailboxEndpoints: Sendable {
         }
     }
 
-    private func write(_ account: Account, used: Int, role: String?, to body: inout JSONWriter) {
+    private func write(_ account: Account, used: Int64, role: String?, to body: inout JSONWriter) {
         body.member("id", account.id.text)
         body.member("address", account.address.description)
         if let role { body.member("role", role) }

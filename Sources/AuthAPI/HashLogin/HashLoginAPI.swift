@@ -11,14 +11,17 @@ public struct HashLoginAPI: Sendable {
     private let host: PublicHost
     private let pipeline: Pipeline<HashLoginError>
 
-    /// - Parameter limiter: shared by all APIs, as `events`.
+    /// - Parameters:
+    ///   - hasMailPage: whether there is a ``CapturedMailAPI``.
+    ///   - limiter: shared by all APIs, as `events`.
     public init(
-        logins: HashLogins, publicURL: String, limiter: RateLimiter, events: SecurityEvents,
-        clock: ServerClock
+        logins: HashLogins, publicURL: String, hasMailPage: Bool = false, limiter: RateLimiter,
+        events: SecurityEvents, clock: ServerClock
     ) {
         self.logins = logins
         let pages = HashLoginPages(
-            publicURL: publicURL, tokenLifetime: logins.settings.tokenLifetime)
+            publicURL: publicURL, tokenLifetime: logins.settings.tokenLifetime,
+            hasMailPage: hasMailPage)
         self.pages = pages
         host = PublicHost(publicURL: publicURL)
         let errors = HashLoginErrors(pages: pages)

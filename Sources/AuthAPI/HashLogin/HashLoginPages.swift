@@ -24,10 +24,10 @@ struct HashLoginPages: Sendable {
     private let tokenLifetime: Duration
     private let layout: PageLayout
 
-    init(publicURL: String, tokenLifetime: Duration) {
+    init(publicURL: String, tokenLifetime: Duration, hasMailPage: Bool = false) {
         self.publicURL = publicURL
         self.tokenLifetime = tokenLifetime
-        layout = PageLayout(publicURL: publicURL)
+        layout = PageLayout(publicURL: publicURL, hasMailPage: hasMailPage)
     }
 
     static let stylesheet = Response(

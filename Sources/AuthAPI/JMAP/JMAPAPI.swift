@@ -24,8 +24,8 @@ struct JMAPAPI: Sendable {
     private let errors: JMAPErrors
     private let pipeline: Pipeline<JMAPError>
     /// By account.
-    private let requests: KeyedLimiter<String>
-    private let uploads: KeyedLimiter<String>
+    let requests: KeyedLimiter<String>
+    let uploads: KeyedLimiter<String>
 
     /// - Returns: `nil` unless there is mail in this process.
     init?(agent: AgentAPI) {

@@ -51,12 +51,12 @@ public struct AccountsMail: Sendable {
 
     /// The bytes of the account's mail: as the store counts them now or, without a store that
     /// answers, as they were last reported.
-    func usedBytes(of account: Account) async -> Int {
-        guard let store else { return Int(clamping: account.used) }
+    func usedBytes(of account: Account) async -> Int64 {
+        guard let store else { return account.used }
         do throws(MailStoreError) {
-            return try await store.usedBytes(of: self.account(of: account))
+            return Int64(try await store.usedBytes(of: self.account(of: account)))
         } catch {
-            return Int(clamping: account.used)
+            return account.used
         }
     }
 }

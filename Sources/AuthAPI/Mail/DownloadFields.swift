@@ -30,7 +30,7 @@ enum MediaType {
     /// Words in the types of documents and scripts that a browser runs, and of what such a document
     /// may load.
     private static let active = [
-        "html", "xml", "svg", "script", "xsl", "css", "wasm", "manifest", "multipart/",
+        "html", "/xml", "+xml", "svg", "script", "xsl", "css", "wasm", "manifest", "multipart/",
     ]
 
     /// The type of an attachment, if it is harmless, without parameters.

@@ -2,8 +2,8 @@ internal import AuthCore
 internal import HTTPEngine
 internal import LocalMail
 internal import MIME
-internal import Scheduling
 internal import Networking
+internal import Scheduling
 internal import StrictJSON
 
 /// The messages of accounts: `/api/accounts/{account_id}/messages…`, and the same under

@@ -4,20 +4,25 @@ internal import HTTPEngine
 /// and the header fields of the response.
 struct PageLayout: Sendable {
     private let serverName: String
+    private let links: [PageLink]
 
-    /// - Parameter publicURL: in lower case, `http` or `https`. Its host name is the name of the
-    ///   server that pages show.
-    init(publicURL: String) {
+    /// - Parameters:
+    ///   - publicURL: in lower case, `http` or `https`. Its host name is the name of the server
+    ///     that pages show.
+    ///   - hasMailPage: whether the header has a link to `/mail`.
+    init(publicURL: String, hasMailPage: Bool = false) {
         serverName = PublicHost(publicURL: publicURL).hostName ?? "Postern"
+        links = PageLink.forPeople + (hasMailPage ? [.mail] : [])
     }
 
     /// - Parameters:
     ///   - link: the link of the header that is marked, with its mark.
     ///   - script: the path of the module that the page runs. Without one it may not run scripts.
+    ///   - showsMail: whether it shows the HTML of messages in frames.
     ///   - main: the content, with its heading.
     func page(
         _ status: Status = .ok, title: String, at link: (PageLink, PageLink.Mark),
-        script: String? = nil, main: HTMLText
+        script: String? = nil, showsMail: Bool = false, main: HTMLText
     ) -> Response {
         let document: HTMLText = """
             <!DOCTYPE html>
@@ -33,10 +38,13 @@ struct PageLayout: Sendable {
             </html>
 
             """
-        let policy =
-            script == nil
-            ? "style-src 'self'"
-            : "script-src 'self'; style-src 'self'; connect-src 'self'; worker-src 'self'"
+        var policy = script == nil ? "" : "script-src 'self'; "
+        // A frame has no more than its page may have: the styles of a message, and its images where
+        // the reader asks for them.
+        policy +=
+            showsMail
+            ? "style-src 'self' 'unsafe-inline'; img-src data: https:" : "style-src 'self'"
+        if script != nil { policy += "; connect-src 'self'; worker-src 'self'" }
         return Response(
             status: status, headers: SecurityFields.page(allowing: policy),
             body: Array(document.text.utf8))
@@ -62,7 +70,7 @@ struct PageLayout: Sendable {
         <p>\(serverName)</p>
         <nav aria-label="Pages">
         <ul>
-        \(PageLink.items(PageLink.forPeople, marked))
+        \(PageLink.items(links, marked))
         </ul>
         </nav>
         <nav aria-labelledby="programs">
@@ -76,11 +84,13 @@ struct PageLayout: Sendable {
     }
 }
 
-/// A link of the header of all pages. What it leads to cannot be switched off.
+/// A link of the header of all pages. What it leads to cannot be switched off, except for `mail`.
 enum PageLink: String {
     case signup = "/signup"
     case dashboard = "/dashboard"
     case hashLogin = "/"
+    /// Only where there is a ``CapturedMailAPI``.
+    case mail = "/mail"
     case llmsText = "/llms.txt"
     case openAPI = "/openapi.json"
 
@@ -111,6 +121,7 @@ enum PageLink: String {
         case .signup: "Create a mailbox"
         case .dashboard: "Dashboard"
         case .hashLogin: "Hash login"
+        case .mail: "Mail"
         case .llmsText, .openAPI: rawValue
         }
     }

@@ -31,6 +31,17 @@ struct PublicHost: Sendable {
         return host == name || isLocal && (host == "localhost" || IPAddress(host) != nil)
     }
 
+    /// A page that is shown under this host only.
+    func route(_ path: String, _ page: Response) -> Route {
+        Route(.get, path) { request in
+            isNamed(by: request)
+                ? page
+                : .text(
+                    "The pages of this server have another host name.\n",
+                    status: .misdirectedRequest)
+        }
+    }
+
     /// `host[:port]` without the port, and an IPv6 address without its brackets.
     private static func host(_ authority: String) -> String {
         let bytes = authority.utf8

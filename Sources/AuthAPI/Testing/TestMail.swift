@@ -199,17 +199,17 @@ public struct TestMail: Sendable {
     @concurrent
     private func source(of draft: Draft) async throws(TestMailError) -> [UInt8] {
         guard
-            case .composed(let from, let subject, let text, let html, let files) = draft.content
+            case .composed(let author, let subject, let text, let html, let files) = draft.content
         else {
             if case .source(let bytes) = draft.content { return Self.withCRLF(bytes) }
             return []
         }
-        let author = from ?? Self.sender
-        guard let at = author.utf8.lastIndex(of: UInt8(ascii: "@")),
+        let from = author ?? Self.sender
+        guard let at = from.utf8.lastIndex(of: UInt8(ascii: "@")),
             let date = MessageDate(seconds: clock.now().seconds)
         else { throw .invalid("`from` must be an address.") }
         var fields = [
-            DraftField("From", .addresses([EmailAddress(email: author)])),
+            DraftField("From", .addresses([EmailAddress(email: from)])),
             DraftField("To", .addresses(draft.recipients.map { EmailAddress(email: $0) })),
         ]
         if let subject { fields.append(DraftField("Subject", .text(subject))) }
@@ -224,7 +224,7 @@ public struct TestMail: Sendable {
         do throws(MIMEError) {
             return try message.bytes(
                 uniqueId: Hex.encode(RandomBytes.make(16)),
-                domain: String(author[author.utf8.index(after: at)...]), date: date)
+                domain: String(from[from.utf8.index(after: at)...]), date: date)
         } catch {
             if case .libraryMissing = error { throw .failed(error) }
             throw .invalid("The message cannot be written: \(error).")

@@ -12,18 +12,20 @@ public struct WebAPI: Sendable {
     private let signup: Response
     private let dashboard: Response
 
-    /// - Parameter settings: what the pages say of this server.
-    public init(agent: AgentAPI, settings: AccountsSettings) {
+    /// - Parameters:
+    ///   - settings: what the pages say of this server.
+    ///   - hasMailPage: whether there is a ``CapturedMailAPI``.
+    public init(agent: AgentAPI, settings: AccountsSettings, hasMailPage: Bool = false) {
         errors = agent.errors
         let publicURL = agent.errors.publicURL
         host = PublicHost(publicURL: publicURL)
-        let layout = PageLayout(publicURL: publicURL)
+        let layout = PageLayout(publicURL: publicURL, hasMailPage: hasMailPage)
         let escapedURL: HTMLText = "\(publicURL)"
         let values = [
             "public_url": escapedURL.text,
             "registration": settings.registrationIsOpen ? "open" : "closed",
             "token_lifetime": settings.tokenLifetime.inWords,
-        ]
+        ].merging(MailMarkup.values) { value, _ in value }
         func main(_ file: EmbeddedFile) -> HTMLText {
             HTMLText(markup: Template.fill(file.bytes, values))
         }
@@ -32,20 +34,23 @@ public struct WebAPI: Sendable {
             main: main(.signup_html))
         dashboard = layout.page(
             title: "Dashboard", at: (.dashboard, .page), script: "/web/dashboard.js",
-            main: main(.dashboard_html))
+            showsMail: true, main: main(.dashboard_html))
     }
 
     public var routes: RouteGroup {
         RouteGroup(
             prefixes: ["/signup", "/dashboard", "/web"], errors: errors.renderer,
             routes: [
-                route("/signup", signup),
-                route("/dashboard", dashboard),
+                host.route("/signup", signup),
+                host.route("/dashboard", dashboard),
                 Self.script("/web/accounts.js", .accounts_js),
                 Self.script("/web/api.js", .api_js),
+                Self.script("/web/captured.js", .captured_js),
                 Self.script("/web/dashboard.js", .dashboard_js),
                 Self.script("/web/domains.js", .domains_js),
                 Self.script("/web/list.js", .list_js),
+                Self.script("/web/mail.js", .mail_js),
+                Self.script("/web/message-frame.js", .message_frame_js),
                 Self.script("/web/proof-worker.js", .proof_worker_js),
                 Self.script("/web/proof.js", .proof_js),
                 Self.script("/web/signup.js", .signup_js),
@@ -53,16 +58,6 @@ public struct WebAPI: Sendable {
                 Self.script("/web/user.js", .user_js),
                 Self.script("/web/view.js", .view_js),
             ])
-    }
-
-    private func route(_ path: String, _ page: Response) -> Route {
-        Route(.get, path) { [host] request in
-            host.isNamed(by: request)
-                ? page
-                : .text(
-                    "The pages of this server have another host name.\n",
-                    status: .misdirectedRequest)
-        }
     }
 
     /// Scripts are cached for as long as documents: those of one page must be of one version.

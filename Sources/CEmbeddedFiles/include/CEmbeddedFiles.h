@@ -17,11 +17,17 @@ embedded_file {
     FILE(style_css, "Files/Web/style.css") \
     FILE(signup_html, "Files/Web/signup.html") \
     FILE(dashboard_html, "Files/Web/dashboard.html") \
+    FILE(mail_html, "Files/Web/mail.html") \
+    FILE(mail_view_html, "Files/Web/mail-view.html") \
+    FILE(confirm_html, "Files/Web/confirm.html") \
     FILE(accounts_js, "Files/Web/accounts.js") \
     FILE(api_js, "Files/Web/api.js") \
+    FILE(captured_js, "Files/Web/captured.js") \
     FILE(dashboard_js, "Files/Web/dashboard.js") \
     FILE(domains_js, "Files/Web/domains.js") \
     FILE(list_js, "Files/Web/list.js") \
+    FILE(mail_js, "Files/Web/mail.js") \
+    FILE(message_frame_js, "Files/Web/message-frame.js") \
     FILE(proof_worker_js, "Files/Web/proof-worker.js") \
     FILE(proof_js, "Files/Web/proof.js") \
     FILE(signup_js, "Files/Web/signup.js") \

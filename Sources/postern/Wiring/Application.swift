@@ -132,6 +132,8 @@ struct Application: Sendable {
             services: useCases.mailServices, settings: servicesSettings, metrics: base.metrics,
             limiter: limiter, events: events, clock: clock)
         smtp = parts.localMail?.smtp(serverName: config.mail.domains[0].text)
+        // Only the development and test profiles have local mail.
+        let captured = mail.local.map { CapturedMailAPI(mail: $0, agent: agent, clock: clock) }
         apis = APIs(
             agent: agent,
             accounts: AccountsAPI(
@@ -141,12 +143,14 @@ struct Application: Sendable {
                 limiter: limiter,
                 events: events, clock: clock),
             hashLogin: HashLoginAPI(
-                logins: useCases.hashLogins, publicURL: publicURL, limiter: limiter,
-                events: events, clock: clock),
+                logins: useCases.hashLogins, publicURL: publicURL, hasMailPage: captured != nil,
+                limiter: limiter, events: events, clock: clock),
             discovery: DiscoveryAPI(
                 agent: agent, keys: base.keys, difficulty: config.pow.agentDifficulty,
                 bodyLimit: config.server.engine.bodyBytes, clock: clock),
-            web: WebAPI(agent: agent, settings: AccountsSettings(config)),
+            web: WebAPI(
+                agent: agent, settings: AccountsSettings(config), hasMailPage: captured != nil),
+            capturedMail: captured,
             operations: OperationsAPI(
                 agent: agent, isDraining: base.isDraining, pingDatabase: base.stores.ping,
                 clock: clock.monotonic),

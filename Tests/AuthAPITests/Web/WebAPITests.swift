@@ -23,8 +23,10 @@ struct WebAPITests {
         #expect(response.header("Referrer-Policy") == "same-origin")
         #expect(
             response.header("Content-Security-Policy")
-                == "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
-                + "worker-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'")
+                == "default-src 'none'; script-src 'self'; style-src 'self'"
+                + (path == "/dashboard" ? " 'unsafe-inline'; img-src data: https:" : "")
+                + "; connect-src 'self'; worker-src 'self'; form-action 'self'; base-uri 'none'; "
+                + "frame-ancestors 'none'")
         let page = text(response)
         for attribute in [" style=", " onclick=", " onsubmit=", "<style", "javascript:"] {
             #expect(!page.contains(attribute), "\(attribute)")
@@ -59,6 +61,8 @@ struct WebAPITests {
             }
         }
         loaded.remove("/style.css")
+        // Of the page of CapturedMailAPI.
+        loaded.insert("/web/captured.js")
         let scripts = api.web.routes.routes.map(\.template).filter { $0.hasPrefix("/web/") }
         #expect(loaded == Set(scripts))
         for script in scripts {

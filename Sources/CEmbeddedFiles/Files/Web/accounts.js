@@ -1,14 +1,17 @@
 // @ts-check
 // The user's accounts.
 
-import { call, persist } from './api.js';
+import { Failure, call, persist } from './api.js';
 import { askPassword, confirmed, copyOf, dateOf, focusHeading, onClick } from './list.js';
-import { createAccount, userCall } from './user.js';
-import { announce, element, onSubmit } from './view.js';
+import { closeMail, enableMail, openMail } from './mail.js';
+import { createAccount, quietCall, userCall } from './user.js';
+import { announce, element, onSubmit, showView } from './view.js';
 
 /**
  * @typedef {{id: string, address: string, quota: number, used: number, created_at: string}} Account
  */
+
+const WAIT_SECONDS = 50;
 
 /** Where the list goes on; empty at its end. */
 let cursor = '';
@@ -25,7 +28,7 @@ export async function loadAccounts() {
     items.push(...await nextItems());
   } while (cursor && (items.length < shown || (wasWhole && shown > 0)));
   list.replaceChildren(...items);
-  await showCount();
+  await Promise.all([showCount(), checkMail()]);
 }
 
 async function loadMore() {
@@ -58,13 +61,16 @@ function itemOf(account) {
   const { id, address, used, quota } = account;
   const created = dateOf(account.created_at);
   const facts = `${megabytes(used)} of ${megabytes(quota)} used, created ${created}`;
-  return copyOf('account-item', { address, facts }, {
+  const item = copyOf('account-item', { address, facts }, {
+    mail: () => openMailOf(account),
     reset: () => askPassword(address, async (password) => {
       await userCall('PUT', `/accounts/${id}/reset-password`, { password });
       announce(`${address} has its new password. Its tokens have ended.`);
     }),
     delete: () => remove(account),
   }, address);
+  item.dataset.id = id;
+  return item;
 }
 
 /** @param {Account} account */
@@ -75,6 +81,51 @@ async function remove({ id, address }) {
   await loadAccounts();
   announce(`${address} was deleted.`);
   focusHeading('accounts');
+}
+
+// Mail
+
+/** Where the server has no mail store, nothing is offered that needs one. */
+async function checkMail() {
+  const list = element('accounts-list');
+  const id = list.firstElementChild?.dataset.id;
+  if (id === undefined) return;
+  let hasMail = true;
+  try {
+    await quietCall(`/accounts/${id}/messages`);
+  } catch (failure) {
+    if (!(failure instanceof Failure)) throw failure;
+    hasMail = failure.code !== 'mail_store_missing';
+  }
+  list.toggleAttribute('data-mail', hasMail);
+  element('mail-missing').hidden = hasMail;
+}
+
+/** @param {Account} account */
+async function openMailOf({ id, address }) {
+  element('mail-address').textContent = address;
+  showView('mail');
+  const path = `/accounts/${id}/messages`;
+  await openMail({
+    list: async (page) => (await userCall('GET', `${path}?page=${page}`)).messages,
+    wait: async (since, signal) => {
+      const after = since === undefined ? '' : `&since=${encodeURIComponent(since)}`;
+      return (await quietCall(`${path}/wait?timeout=${WAIT_SECONDS}${after}`, signal)).messages;
+    },
+    read: (message) => userCall('GET', `${path}/${encodeURIComponent(message)}`),
+    url: (message) => `/api/user${path}/${encodeURIComponent(message)}`,
+    markRead: (message) => userCall('PUT', `${path}/${encodeURIComponent(message)}/read`),
+    markAllRead: () => userCall('PUT', `${path}/read`, { all: true }),
+    remove: (message) => userCall('DELETE', `${path}/${encodeURIComponent(message)}`),
+  });
+}
+
+function leaveMail() {
+  const address = element('mail-address').textContent;
+  closeMail();
+  showView('dashboard');
+  const buttons = [...element('accounts-list').querySelectorAll('[data-action="mail"]')];
+  buttons.find((each) => each.getAttribute('aria-label') === `Mail ${address}`)?.focus();
 }
 
 /** @param {number} bytes */
@@ -115,4 +166,6 @@ export function enableAccounts() {
     announce(`${address} was created.`);
   });
   onClick(element('accounts-more'), loadMore);
+  enableMail();
+  onClick(element('mail-close'), leaveMail);
 }

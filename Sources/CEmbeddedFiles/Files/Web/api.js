@@ -17,6 +17,7 @@ export class Failure extends Error {
 }
 
 const MAXIMUM_ATTEMPTS = 8;
+const MAXIMUM_WAIT_SECONDS = 600;
 
 /**
  * @param {string} method
@@ -65,7 +66,9 @@ export async function persist(attempt, onSecond, signal) {
       return await attempt();
     } catch (failure) {
       const wait = failure instanceof Failure ? failure.wait : undefined;
-      if (wait === undefined || count === MAXIMUM_ATTEMPTS) throw failure;
+      if (wait === undefined || wait > MAXIMUM_WAIT_SECONDS || count === MAXIMUM_ATTEMPTS) {
+        throw failure;
+      }
       await countDown(wait, onSecond, signal);
     }
   }

@@ -5,6 +5,7 @@ import { enableAccounts, loadAccounts, loadChoices } from './accounts.js';
 import { Failure } from './api.js';
 import { enableDomains, loadDomains } from './domains.js';
 import { dateOf, enableDialogs, onClick } from './list.js';
+import { closeMail } from './mail.js';
 import { enableTokens, forgetToken, loadTokens } from './tokens.js';
 import { SESSION_ENDED, userCall } from './user.js';
 import {
@@ -55,7 +56,8 @@ function showEntrance(text) {
   isOpen = false;
   sessionStorage.removeItem(END_KEY);
   forgetToken();
-  for (const list of document.querySelectorAll('[data-list], #user')) list.replaceChildren();
+  closeMail();
+  for (const list of document.querySelectorAll('[data-list], #user, #mail-address')) list.replaceChildren();
   for (const form of document.forms) form.reset();
   for (const dialog of document.querySelectorAll('dialog')) dialog.close();
   showView('entrance');

@@ -17,9 +17,29 @@ const ENDED = new Set(['unauthorized', 'invalid_or_expired_token']);
  * @param {object} [body]
  * @returns {Promise<any>}
  */
-export async function userCall(method, path, body) {
+export function userCall(method, path, body) {
+  return watched(patiently(() => call(method, `/api/user${path}`, { body })));
+}
+
+/**
+ * A request that nobody looks at, such as a wait for news. It is not repeated.
+ * @param {string} path what follows `/api/user`
+ * @param {AbortSignal} [signal]
+ * @returns {Promise<any>}
+ */
+export function quietCall(path, signal) {
+  return watched(call('GET', `/api/user${path}`, { signal }));
+}
+
+/**
+ * Says when the session has ended.
+ * @template T
+ * @param {Promise<T>} result
+ * @returns {Promise<T>}
+ */
+async function watched(result) {
   try {
-    return await patiently(() => call(method, `/api/user${path}`, { body }));
+    return await result;
   } catch (failure) {
     if (failure instanceof Failure && ENDED.has(failure.code)) {
       document.dispatchEvent(new Event(SESSION_ENDED));

@@ -1,0 +1,103 @@
+import AuthCore
+import HTTPEngine
+import JMAP
+import LocalMail
+import StrictJSON
+import TestSupport
+import Testing
+
+@testable import AuthAPI
+
+/// All APIs with mail in this process.
+struct MailWorld {
+    let api: APIWorld
+    let local: LocalMail
+
+    init(
+        _ world: AgentWorld? = nil, limits: MailLimits = MailLimits(),
+        quota: @escaping @Sendable (String) -> Int = { _ in 40 << 20 }
+    ) throws {
+        let world = try world ?? AgentWorld()
+        local = LocalMail(
+            MailEnvironment(
+                reader: MIMEReader(), now: { MailInstant(milliseconds: 784_111_777_000) },
+                random: { 7 },
+                owner: { address in
+                    address.hasSuffix("@mail.test")
+                        ? .account(MailAccount(id: address, address: address)) : .elsewhere
+                }, quota: quota), limits: limits)
+        let domain = try #require(Domain(parsing: "mail.test"))
+        api = try APIWorld(
+            world,
+            mail: AccountsMail(
+                local: local, names: MailNames(subject: .address, firstDomain: domain)))
+    }
+
+    /// An account with its Email JWT and a capability.
+    func mailbox(
+        _ name: String = "demo"
+    ) async throws -> (address: String, token: String, capability: String) {
+        let address = "\(name)@mail.test"
+        let token = try await api.account(address).token
+        let capability = try await api.call(.post, "/api/v1/capability", bearer: token).bearer
+        return (address, token, capability)
+    }
+
+    func mail(of address: String) -> AccountMail {
+        local.mail(of: MailAccount(id: address, address: address))
+    }
+
+    /// - Returns: the id of the message.
+    @discardableResult
+    func deliver(_ message: String, to address: String) async throws -> String {
+        let source = Array(message.replacing("\n", with: "\r\n").utf8)
+        let results = await local.deliver(source, from: "bob@example.com", to: [address])
+        guard case .delivered(_, let id)? = results.first?.outcome else {
+            Issue.record("not delivered: \(results)")
+            return ""
+        }
+        return id
+    }
+
+    static let message = """
+        From: Bob Example <bob@example.com>
+        To: demo@mail.test
+        Subject: Your code
+
+        It is 123456.
+
+        """
+
+    static let withAttachments = """
+        From: bob@example.com
+        Subject: Parts
+        MIME-Version: 1.0
+        Content-Type: multipart/mixed; boundary=outer
+
+        --outer
+        Content-Type: multipart/alternative; boundary=inner
+
+        --inner
+        Content-Type: text/plain; charset=utf-8
+
+        plain
+        --inner
+        Content-Type: text/html; charset=utf-8
+
+        <p>html</p>
+        --inner--
+        --outer
+        Content-Type: image/png
+        Content-Disposition: attachment; filename*=utf-8''%2e%2e%2fbild%20%c3%a4.png
+        Content-Transfer-Encoding: base64
+
+        iVBORw0KGgo=
+        --outer
+        Content-Type: text/html
+        Content-Disposition: attachment; filename="page.html"
+
+        <script>alert(1)</script>
+        --outer--
+
+        """
+}
