@@ -20,7 +20,7 @@ from program import BINARY, environment, run
 def running(start, tmp_path):
     """An agent of a server with its database on disk, and a function that runs commands on it."""
     data = str(tmp_path / "data")
-    server = start("--data", data)
+    server = start("--data", data, POSTERN_MAIL_STORE="none")
 
     def operate(*words, stdin=""):
         result = run(*words, "--profile", "test", "--data", data, directory=tmp_path, stdin=stdin)

@@ -178,7 +178,8 @@ def test_a_reader_misses_nothing_of_concurrent_signups(start, settings, operate)
 
 def test_quota_and_usage_come_back(start, settings, operate, tmp_path):
     address = f"unix:{tmp_path}/s"
-    server = start(POSTERN_SERVICES_LISTEN=address, **settings)
+    server = start(
+        POSTERN_SERVICES_LISTEN=address, POSTERN_MAIL_STORE="none", **settings)
     boxes, services = Mailboxes(server.url), Services(address)
     box = boxes.mailbox()
     assert operate("account", "usage", box.address) == "0 of 41943040 bytes\n"

@@ -32,7 +32,10 @@ def listen(request, tmp_path):
 @pytest.fixture
 def both(start, listen):
     """A server with a database in memory, and its services listener."""
-    server = start(POSTERN_SERVICES_LISTEN=listen, POSTERN_SERVICES_STORE_TOKEN="minimal")
+    server = start(
+        POSTERN_SERVICES_LISTEN=listen, POSTERN_SERVICES_STORE_TOKEN="minimal",
+        # Local mail knows its own usage.
+        POSTERN_MAIL_STORE="none")
     return server, Services(listen)
 
 

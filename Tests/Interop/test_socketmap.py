@@ -54,7 +54,7 @@ def test_the_services_listener_needs_not_be_there_and_speaks_another_protocol(
     maps = Socketmap(socketmap)
     maps.socket.sendall(b"GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n")
     assert maps.is_closed()
-    wait_until(lambda: "no netstring" in server.read_log())
+    wait_until(lambda: "is not of the protocol" in server.read_log())
     started = next(line for line in server.read_log().splitlines() if '"started"' in line)
     assert listen in started and socketmap in started
 

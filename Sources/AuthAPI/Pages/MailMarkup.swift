@@ -1,3 +1,4 @@
+internal import AuthCore
 internal import CEmbeddedFiles
 
 /// The markup that all pages with mail have in common, for their templates.
