@@ -2,7 +2,6 @@ internal import AuthCore
 internal import HTTPEngine
 internal import LocalMail
 internal import MIME
-internal import Scheduling
 internal import Networking
 internal import Scheduling
 internal import StrictJSON

@@ -42,11 +42,11 @@ public struct TestMail: Sendable {
     /// Which messages are wanted. `nil` takes all.
     public struct Filter: Sendable {
         /// An address that received the message, in any case of letters.
-        public var recipient: String?
+        let recipient: String?
         /// The address of an author, or the one that SMTP's MAIL named, in any case of letters.
-        public var sender: String?
+        let sender: String?
         /// A part of the subject, in any case of letters.
-        public var subject: String?
+        let subject: String?
 
         public init(recipient: String? = nil, sender: String? = nil, subject: String? = nil) {
             self.recipient = recipient?.lowercased()

@@ -132,8 +132,8 @@ struct TestMailEndpoints: Sendable {
     ) throws(AccountsError) -> [String] {
         let recipients: [String]
         switch body.value("to") {
-        case .string(let one): recipients = [one]
-        case .array(let list) where (1...TestMail.maximumCount).contains(list.count):
+        case .string(let one)?: recipients = [one]
+        case .array(let list)? where (1...TestMail.maximumCount).contains(list.count):
             recipients = list.compactMap(\.string)
             if recipients.count == list.count { break }
             fallthrough

@@ -52,7 +52,9 @@ public struct TestMessage: Sendable {
         headers = try HeaderFields(of: delivered.content.bytes).fields.map { ($0.name, $0.text) }
         receivedAt = Instant(milliseconds: delivered.arrivedAt.milliseconds)
         var found = TextFindings(text ?? "")
-        if let html { found.add(links: HTMLLinks.all(in: html), codesOf: MIME.HTMLText.plain(html)) }
+        if let html {
+            found.add(links: HTMLLinks.all(in: html), codesOf: MIME.HTMLText.plain(html))
+        }
         links = found.links
         codes = found.codes
     }
