@@ -19,6 +19,7 @@ from creations import Creations
 from fairness import Fairness
 from footprint import Footprint
 from hashlogins import HashLogins
+from mail import Mail
 from postgres import Postgres
 from run import Run
 from scrypt import Scrypt
@@ -26,8 +27,8 @@ from services import Services
 from table import print_table
 from tls import TLS
 
-PARTS = [Agent, Capabilities, Scrypt, Accounts, Creations, HashLogins, Services, TLS, Fairness,
-         Postgres, Footprint]
+PARTS = [Agent, Capabilities, Scrypt, Accounts, Creations, HashLogins, Services, Mail, TLS,
+         Fairness, Postgres, Footprint]
 
 
 def main():
