@@ -284,6 +284,7 @@ struct RouterOrderTests {
             api.world.clock.advance(by: .seconds(8))
             let target = route.template.replacing("{account_id}", with: "a@mail.test")
                 .replacing("{token_id}", with: "x").replacing("{domain_id}", with: "x")
+                .replacing("{message_id}", with: "x").replacing("{index}", with: "0")
             let headers = [("Accept", "application/json")]
             let first = await api.call(route.method, target, headers: headers)
             #expect(first.status != .tooManyRequests, "\(route.template)")
