@@ -73,7 +73,7 @@ public struct MailSection: Sendable {
         ).reloadable,
         Setting("mail.exchanger", \.mail.exchanger, domain.optional).reloadable,
         Setting("mail.store", \.mail.store, .oneOf),
-        Setting("mail.local_smtp", \.mail.localSMTP, ServicesSection.address.optional),
+        Setting("mail.local_smtp", \.mail.localSMTP, smtpAddress.optional),
         Setting("mail.local_limit", \.mail.localLimit, .integer(1_048_576...(1 << 36))),
         Setting("mail.jmap_url", \.mail.jmapURL, BaseURL.syntax.optional),
         Setting("mail.jmap_api_path", \.mail.jmapAPIPath, template()),
@@ -85,6 +85,10 @@ public struct MailSection: Sendable {
             "mail.jmap_event_source_path", \.mail.jmapEventSourcePath,
             template("types", "closeafter", "ping")),
     ]
+
+    private static let smtpAddress = Syntax<ServicesAddress>.string(
+        "an address with a port (127.0.0.1:2525), port 0 for any that is free, or unix: and a path",
+        read: { ServicesAddress($0) ?? ServicesAddress(anyPortOf: $0) }, write: \.text)
 
     private static let domain = Syntax<Domain>.string(
         "a domain name", read: { Domain(parsing: $0) }, write: \.text)

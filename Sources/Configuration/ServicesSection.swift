@@ -41,7 +41,7 @@ public struct ServicesSection: Sendable {
                     + " (\"imap=127.0.0.1:143\")")),
     ]
 
-    static let address = Syntax<ServicesAddress>.string(
+    private static let address = Syntax<ServicesAddress>.string(
         "an address with a port (127.0.0.1:8081, [::1]:8081), or unix: and a path of at most"
             + " \(SocketFile.maxPathBytes) bytes",
         read: { ServicesAddress($0) }, write: \.text)
@@ -81,6 +81,14 @@ public enum ServicesAddress: Equatable, Sendable {
             path.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7f })
         else { return nil }
         self = .unix(path: path)
+    }
+
+    /// An address with port 0, where the kernel chooses one.
+    init?(anyPortOf text: String) {
+        guard text.hasSuffix(":0"), let address = SocketAddress(text.dropLast() + "1") else {
+            return nil
+        }
+        self = .tcp(SocketAddress(address.address, port: 0))
     }
 
     var text: String {

@@ -19,7 +19,8 @@ SLOWEST = [
     f"test_{name}.py" for name in [
         "fairness", "nodes", "provisioning", "postgres", "accounts_races", "package",
         "docs_fixtures", "testssl", "openapi", "hash_login_pages", "web_pages", "mail_pages",
-        "dovecot", "key_export", "doctor", "cyrus", "slow_clients", "durability", "limits"]]
+        "dovecot", "key_export", "doctor", "cyrus", "smtp", "slow_clients", "durability",
+        "limits"]]
 
 
 # Servers of the tests reload on SIGHUP, also where nohup(1) runs the tests: a signal that is ignored

@@ -6,7 +6,8 @@ internal import MIME
 internal import StrictJSON
 
 /// `/mail` and `/mail/messages…`: everything that was delivered or captured, for the developer of
-/// an application that sends mail (docs/api.md, "Web pages"). For the development and test profiles.
+/// an application that sends mail (docs/api.md, "Web pages"). For the development and test
+/// profiles.
 ///
 /// There are no credentials, so the browser's rules protect the mail: other origins get 403, and so
 /// does every other host name than that of the public URL (``PublicHost``). No rate limits, as in
