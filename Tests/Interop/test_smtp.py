@@ -414,10 +414,10 @@ def test_recipients_are_mailboxes_sub_addresses_or_strangers(server, box, mail):
 
 def test_mail_to_another_domain_is_kept_for_the_test(server):
     with Session(server) as session:
-        reply = session.deliver(b"Subject: away\r\n\r\nx\r\n", "someone@elsewhere.example")
+        reply = session.deliver(b"Subject: away\r\n\r\nx\r\n", "kept@elsewhere.example")
         assert reply[0] == 250
     boxes = Mailboxes(server.url)
-    [kept] = boxes.call("GET", "/test/messages?to=someone@elsewhere.example").json()["messages"]
+    [kept] = boxes.call("GET", "/test/messages?to=kept@elsewhere.example").json()["messages"]
     assert kept["subject"] == "away"
 
 
