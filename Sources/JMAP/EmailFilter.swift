@@ -4,17 +4,7 @@ internal import StrictJSON
 /// Reads the filters of messages (RFC 8621 §4.4.1).
 enum EmailFilter {
     static func read(_ arguments: Arguments) throws(MethodError) -> MailFilter? {
-        try FilterReader(combine: combine, condition: condition).filter(arguments)
-    }
-
-    private static func combine(
-        _ name: FilterReader<MailFilter>.Operator, _ conditions: [MailFilter]
-    ) -> MailFilter {
-        switch name {
-        case .and: .all(conditions)
-        case .or: .any(conditions)
-        case .not: .none(conditions)
-        }
+        try FilterReader(condition: condition).filter(arguments)
     }
 
     private static func condition(

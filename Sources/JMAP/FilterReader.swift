@@ -1,14 +1,26 @@
+internal import LocalMail
 internal import StrictJSON
 
+/// A filter that operators combine.
+protocol CombinedFilter: Sendable {
+    static func all(_ filters: [Self]) -> Self
+    static func any(_ filters: [Self]) -> Self
+    /// None of them matches.
+    static func none(_ filters: [Self]) -> Self
+}
+
+extension MailFilter: CombinedFilter {}
+extension FolderQuery.Filter: CombinedFilter {}
+extension SubmissionQuery.Filter: CombinedFilter {}
+
 /// Reads a FilterOperator or FilterCondition (RFC 8620 §5.5). JSON's own limit bounds the depth.
-struct FilterReader<Filter> {
-    enum Operator: String {
+struct FilterReader<Filter: CombinedFilter> {
+    private enum Operator: String {
         case and = "AND"
         case or = "OR"
         case not = "NOT"
     }
 
-    let combine: (Operator, [Filter]) -> Filter
     /// One member of a condition; all members must match.
     let condition: (String, JSONValue) throws(MethodError) -> Filter
 
@@ -27,7 +39,7 @@ struct FilterReader<Filter> {
             for member in object.members {
                 conditions.append(try condition(member.name, member.value))
             }
-            return conditions.count == 1 ? conditions[0] : combine(.and, conditions)
+            return conditions.count == 1 ? conditions[0] : .all(conditions)
         }
         guard let `operator` = name.string.flatMap(Operator.init),
             let values = object["conditions"]?.array, object.members.count == 2
@@ -37,7 +49,11 @@ struct FilterReader<Filter> {
         }
         var conditions: [Filter] = []
         for value in values { conditions.append(try filter(value)) }
-        return combine(`operator`, conditions)
+        switch `operator` {
+        case .and: return .all(conditions)
+        case .or: return .any(conditions)
+        case .not: return .none(conditions)
+        }
     }
 }
 

@@ -104,7 +104,7 @@ enum MailboxMethods {
 
     private static func folderQuery(_ arguments: Arguments) throws(MethodError) -> FolderQuery {
         var query = FolderQuery()
-        query.filter = try FilterReader(combine: combine, condition: condition).filter(arguments)
+        query.filter = try FilterReader(condition: condition).filter(arguments)
         query.sortAsTree = try arguments.bool("sortAsTree")
         query.filterAsTree = try arguments.bool("filterAsTree")
         for comparator in try Comparator.all(arguments) {
@@ -116,16 +116,6 @@ enum MailboxMethods {
             }
         }
         return query
-    }
-
-    private static func combine(
-        _ name: FilterReader<FolderQuery.Filter>.Operator, _ conditions: [FolderQuery.Filter]
-    ) -> FolderQuery.Filter {
-        switch name {
-        case .and: .all(conditions)
-        case .or: .any(conditions)
-        case .not: .none(conditions)
-        }
     }
 
     private static func condition(

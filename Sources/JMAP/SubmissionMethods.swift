@@ -89,7 +89,7 @@ enum SubmissionMethods {
         try arguments.check(StandardResponses.windowArguments)
         try arguments.checkAccount(of: context)
         var query = SubmissionQuery()
-        query.filter = try FilterReader(combine: combine, condition: condition).filter(arguments)
+        query.filter = try FilterReader(condition: condition).filter(arguments)
         for comparator in try Comparator.all(arguments) {
             switch comparator.property {
             case "sentAt": query.sort.append(.init(.sentAt, isAscending: comparator.isAscending))
@@ -105,16 +105,6 @@ enum SubmissionMethods {
             return StandardResponses.query(result, canCalculateChanges: false, in: context)
         } catch {
             throw MethodError(error)
-        }
-    }
-
-    private static func combine(
-        _ name: FilterReader<SubmissionQuery.Filter>.Operator, _ filters: [SubmissionQuery.Filter]
-    ) -> SubmissionQuery.Filter {
-        switch name {
-        case .and: .all(filters)
-        case .or: .any(filters)
-        case .not: .none(filters)
         }
     }
 

@@ -80,22 +80,6 @@ struct SMTPWorld {
     }
 }
 
-/// Knows no field but the subject.
-private struct SubjectReader: MessageReader {
-    func summary(of message: [UInt8]) -> MessageSummary {
-        var summary = MessageSummary()
-        summary.subject = headerValues(named: "Subject", in: message).first
-        return summary
-    }
-
-    func bodyText(of message: [UInt8]) -> String { "" }
-
-    func headerValues(named name: String, in message: [UInt8]) -> [String] {
-        String(decoding: message.prefix(1000), as: UTF8.self).split(separator: "\r\n")
-            .filter { $0.hasPrefix("\(name): ") }.map { String($0.dropFirst(name.count + 2)) }
-    }
-}
-
 /// A client that sends exactly the bytes that it is given, and blocks no thread of Swift tasks.
 final class SMTPClient: Sendable {
     private let descriptor: Int32

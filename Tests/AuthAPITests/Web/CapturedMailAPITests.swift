@@ -162,19 +162,3 @@ struct CapturedMailAPITests {
         #expect(!page.contains("href=\"/mail\""))
     }
 }
-
-/// Knows no field but the subject.
-private struct SubjectReader: MessageReader {
-    func summary(of message: [UInt8]) -> MessageSummary {
-        var summary = MessageSummary()
-        summary.subject = headerValues(named: "Subject", in: message).first
-        return summary
-    }
-
-    func bodyText(of message: [UInt8]) -> String { "" }
-
-    func headerValues(named name: String, in message: [UInt8]) -> [String] {
-        String(decoding: message.prefix(1000), as: UTF8.self).split(separator: "\r\n")
-            .filter { $0.hasPrefix("\(name): ") }.map { String($0.dropFirst(name.count + 2)) }
-    }
-}
