@@ -21,7 +21,7 @@ class Footprint:
                          [self.started() for _ in range(self.starts)], 50)
         yield from self.memory()
         yield Row.within("binary, stripped", "MiB",
-                         [self.run.binary.stat().st_size / 2**20], 20)
+                         [self.run.binary.stat().st_size / 2**20], 22)
 
     def started(self):
         """Milliseconds from starting the process to the first 200, with a new database and new
