@@ -116,6 +116,14 @@ class Browser:
             self._send("DELETE", "/window")
             self._send("POST", "/window", handle=mine)
 
+    def in_frame(self, css, script):
+        """Runs a script in a frame of the page, also where the frame's own may not run."""
+        self._send("POST", "/frame", id={ELEMENT: self._find(css)})
+        try:
+            return self.run(script)
+        finally:
+            self._send("POST", "/frame", id=None)
+
     def log(self):
         """What the console has said since it was last asked: (source, message)."""
         return [(entry["source"], entry["message"])

@@ -10,12 +10,15 @@ struct MessageView: Sendable {
         let filename: String
         let type: String
         let size: Int
+        /// By which the HTML of the message refers to it, in a `cid:` URL (RFC 2392).
+        let contentID: String?
     }
 
     let text: String?
     let html: String?
     let attachments: [Attachment]
     private let message: ParsedMessage
+    private let parts: [BodyPart]
 
     /// - Throws: only when GMime cannot be loaded.
     init(_ source: [UInt8]) throws(MIMEError) {
@@ -23,17 +26,29 @@ struct MessageView: Sendable {
         self.message = message
         text = Self.joined(message.textBody, of: "text/plain", in: message)
         html = Self.joined(message.htmlBody, of: "text/html", in: message)
-        attachments = message.attachments.enumerated().map { index, part in
+        parts = Self.parts(of: message)
+        attachments = parts.enumerated().map { index, part in
             Attachment(
                 filename: SafeFilename.make(part.name, fallback: "attachment-\(index)"),
-                type: MediaType.name(part.type) ?? MediaType.unknown, size: part.size)
+                type: MediaType.name(part.type) ?? MediaType.unknown, size: part.size,
+                contentID: part.cid)
         }
     }
 
     /// - Returns: `nil` where there is no such attachment.
     func content(ofAttachment index: Int) -> [UInt8]? {
-        guard message.attachments.indices.contains(index) else { return nil }
-        return message.content(of: message.attachments[index])
+        guard parts.indices.contains(index) else { return nil }
+        return message.content(of: parts[index])
+    }
+
+    /// The attachments, and the images and sounds between the texts: RFC 8621 §4.1.4 has these in
+    /// the lists of what is shown alone, and the texts here cannot show them.
+    private static func parts(of message: ParsedMessage) -> [BodyPart] {
+        var known = Set(message.attachments.map(\.partId))
+        return message.attachments
+            + (message.htmlBody + message.textBody).filter { part in
+                !part.type.utf8.starts(with: "text/".utf8) && known.insert(part.partId).inserted
+            }
     }
 
     /// The texts of all parts of the type; `nil` where there is none.
@@ -74,6 +89,7 @@ extension JSONWriter {
                     members.member("filename", attachment.filename)
                     members.member("content_type", attachment.type)
                     members.member("size", attachment.size)
+                    members.member("content_id", attachment.contentID)
                 }
             }
         }

@@ -35,10 +35,7 @@ export async function request(method, path, options = {}) {
   const response = await send(path, { method, headers, body: text, signal });
   const data = await json(response, signal);
   if (response.ok) return { data, date: Date.parse(response.headers.get('Date') ?? '') / 1000 };
-  throw new Failure(
-    data?.error ?? `status ${response.status}`,
-    data?.message ?? `The server answered with status ${response.status}.`,
-    waitOf(response));
+  throw failureOf(response, data);
 }
 
 /**
@@ -50,6 +47,20 @@ export async function request(method, path, options = {}) {
  */
 export async function call(method, path, options) {
   return (await request(method, path, options)).data;
+}
+
+/**
+ * @param {string} path
+ * @returns {Promise<Blob>} the body as it is
+ */
+export async function fileAt(path) {
+  const response = await send(path, {});
+  if (!response.ok) throw failureOf(response, await json(response));
+  try {
+    return await response.blob();
+  } catch {
+    throw unreachable();
+  }
 }
 
 /**
@@ -119,6 +130,17 @@ async function json(response, signal) {
 
 function unreachable() {
   return new Failure('network', 'The server did not answer. Check the connection, then try again.');
+}
+
+/**
+ * @param {Response} response
+ * @param {any} data its body
+ */
+function failureOf(response, data) {
+  return new Failure(
+    data?.error ?? `status ${response.status}`,
+    data?.message ?? `The server answered with status ${response.status}.`,
+    waitOf(response));
 }
 
 /** @param {Response} response */

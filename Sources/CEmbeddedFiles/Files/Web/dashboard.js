@@ -18,6 +18,9 @@ let isOpen = false;
 /** Where the end of the session is kept, which the cookie does not tell to scripts. */
 const END_KEY = 'session-end';
 
+/** What shows something of the user. */
+const PRIVATE = '[data-list], #user, #mail-address, #reset-address';
+
 const PASSWORD_ERRORS = {
   password_too_short: { field: 'password', text: 'It needs at least 8 characters.' },
   password_too_common: { field: 'password' },
@@ -57,7 +60,7 @@ function showEntrance(text) {
   sessionStorage.removeItem(END_KEY);
   forgetToken();
   closeMail();
-  for (const list of document.querySelectorAll('[data-list], #user, #mail-address')) list.replaceChildren();
+  for (const each of document.querySelectorAll(PRIVATE)) each.replaceChildren();
   for (const form of document.forms) form.reset();
   for (const dialog of document.querySelectorAll('dialog')) dialog.close();
   showView('entrance');

@@ -78,7 +78,11 @@ export function confirmed(title, text, verb) {
   dialog.returnValue = '';
   dialog.showModal();
   return new Promise((resolve) => {
-    dialog.addEventListener('close', () => resolve(dialog.returnValue === 'yes'), { once: true });
+    dialog.addEventListener('close', () => {
+      // The page may be about to show that the session has ended.
+      for (const id of ['confirm-title', 'confirm-text']) element(id).textContent = '';
+      resolve(dialog.returnValue === 'yes');
+    }, { once: true });
   });
 }
 

@@ -1,9 +1,9 @@
 // @ts-check
 // Lists and shows messages, those of an account or all captured ones.
 
-import { Failure } from './api.js';
+import { Failure, fileAt } from './api.js';
 import { confirmed, copyOf, dateOf, onClick, part } from './list.js';
-import { frameOf } from './message-frame.js';
+import { cleaned, frameOf } from './message-frame.js';
 import { announce, element, shown } from './view.js';
 
 /**
@@ -13,7 +13,10 @@ import { announce, element, shown } from './view.js';
  * }} Listing
  * @typedef {Listing & {
  *   address?: string, text_body: string | null, html_body: string | null,
- *   attachments: {index: number, filename: string, content_type: string, size: number}[],
+ *   attachments: {
+ *     index: number, filename: string, content_type: string, size: number,
+ *     content_id: string | null,
+ *   }[],
  * }} Message
  * @typedef {{
  *   list: (page: number) => Promise<Listing[]>,
@@ -30,6 +33,10 @@ import { announce, element, shown } from './view.js';
 /** As the API has it. */
 const PAGE_LENGTH = 30;
 const RETRY_MILLISECONDS = 5000;
+/** Images of one message that are loaded for its HTML. Requests have limits. */
+const MAXIMUM_IMAGES = 15;
+/** Of all images in the HTML of one message. */
+const MAXIMUM_IMAGE_BYTES = 20_971_520;
 
 /** @type {Source} */
 let source;
@@ -38,6 +45,8 @@ let page = 1;
 let watch = new AbortController();
 /** @type {Message | undefined} the one that is shown */
 let open;
+/** The HTML of it, for the frame. */
+let html = { markup: '', hasRemote: false };
 
 /**
  * Shows the newest messages, and new ones as they arrive, until `closeMail`.
@@ -186,8 +195,10 @@ function itemWith(id) {
 async function show(id) {
   const { signal } = watch;
   const message = await source.read(id);
+  const forFrame = await cleaned(message.html_body ?? '', imagesOf(message));
   if (signal.aborted) return;
   open = message;
+  html = forFrame;
   element('message-subject').textContent = titleOf(message.subject);
   const { sender, from } = message;
   element('message-from').textContent = sender && sender !== from ? `${sender} <${from}>` : from;
@@ -212,17 +223,17 @@ async function show(id) {
  */
 function showBody(isHTML, isRemoteAllowed = false) {
   if (!open) return;
-  const { html_body: html, text_body: text } = open;
+  const { html_body: original, text_body: text } = open;
   // Another document in the same frame would be a step of the browser's history.
   element('message-html').replaceChildren(
-    ...(isHTML && html !== null ? [frameOf(html, isRemoteAllowed)] : []));
+    ...(isHTML ? [frameOf(html.markup, isRemoteAllowed)] : []));
   element('message-text').hidden = isHTML;
   if (!isHTML && text === null) {
     element('message-text').textContent = 'This message has no text.';
   }
-  element('message-remote').hidden = !isHTML || isRemoteAllowed;
+  element('message-remote').hidden = !isHTML || !html.hasRemote || isRemoteAllowed;
   const other = element('message-switch');
-  other.hidden = html === null || text === null;
+  other.hidden = original === null || text === null;
   other.textContent = isHTML ? 'Show the text' : 'Show the HTML';
 }
 
@@ -237,8 +248,55 @@ function showAttachments({ id, attachments }) {
   }));
 }
 
+/**
+ * @param {Message} message
+ * @returns {import('./message-frame.js').ImageSource}
+ */
+function imagesOf({ id, attachments }) {
+  /** @type {Map<string, Promise<string | undefined>>} */
+  const known = new Map();
+  let bytes = 0;
+  return async (contentID) => {
+    const found = attachments.find((each) => each.content_id === contentID);
+    if (!found || bytes + found.size > MAXIMUM_IMAGE_BYTES) return undefined;
+    bytes += found.size;
+    if (!known.has(contentID) && known.size < MAXIMUM_IMAGES) {
+      known.set(contentID, imageAt(`${source.url(id)}/attachments/${found.index}`));
+    }
+    return known.get(contentID);
+  };
+}
+
+/**
+ * @param {string} path
+ * @returns {Promise<string | undefined>} a `data:` URL; nothing where there is no image
+ */
+async function imageAt(path) {
+  try {
+    const file = await fileAt(path);
+    return file.type.startsWith('image/') ? await dataURL(file) : undefined;
+  } catch (failure) {
+    if (!(failure instanceof Failure)) throw failure;
+    return undefined;
+  }
+}
+
+/**
+ * @param {Blob} file
+ * @returns {Promise<string>}
+ */
+function dataURL(file) {
+  return new Promise((resolve, reject) => {
+    const reader = new FileReader();
+    reader.addEventListener('load', () => resolve(String(reader.result)));
+    reader.addEventListener('error', () => reject(reader.error));
+    reader.readAsDataURL(file);
+  });
+}
+
 function closeMessage() {
   open = undefined;
+  html = { markup: '', hasRemote: false };
   for (const id of ['subject', 'from', 'to', 'date', 'text']) {
     element(`message-${id}`).textContent = '';
   }

@@ -2,8 +2,8 @@
 // The HTML of a message, in a frame without scripts, forms, origin and, at first, remote content.
 //
 // Its sandbox and its policy keep the browser from running or loading anything. What neither of
-// them covers is removed before: links that resolve a name or open a connection early, and what
-// decides where links lead.
+// them covers is removed before: links and frames that resolve a name or open a connection early,
+// and what decides where links lead.
 
 import { element } from './view.js';
 
@@ -17,8 +17,13 @@ const REMOVED = [
   'audio', 'video', 'dialog',
 ].join(',');
 
+/** What the names of a form's fields hide in the form itself: `<input name="removeAttribute">`. */
+const { getAttributeNames, getAttribute, removeAttribute } = Element.prototype;
+
 /** Where links may lead. */
 const LINKED = new Set(['http:', 'https:', 'mailto:']);
+
+const REMOTE = /https:/i;
 
 /** Attributes that run something, lead elsewhere, or send a request of their own. */
 const DROPPED = new Set([
@@ -26,13 +31,13 @@ const DROPPED = new Set([
 ]);
 
 /**
- * @param {string} html as the sender wrote it
+ * @param {string} markup of `cleaned`
  * @param {boolean} isRemoteAllowed whether images are loaded, by https
  * @returns {HTMLElement} the frame
  */
-export function frameOf(html, isRemoteAllowed) {
+export function frameOf(markup, isRemoteAllowed) {
   const frame = element('message-frame').content.firstElementChild.cloneNode(true);
-  frame.srcdoc = beginning(isRemoteAllowed) + cleaned(html);
+  frame.srcdoc = beginning(isRemoteAllowed) + markup;
   return frame;
 }
 
@@ -54,20 +59,60 @@ function beginning(isRemoteAllowed) {
 }
 
 /**
- * @param {string} html
+ * @typedef {(contentID: string) => Promise<string | undefined>} ImageSource gives the `data:` URL of
+ *   an image that the message brings along
+ */
+
+/**
+ * @param {string} html as the sender wrote it
+ * @param {ImageSource} imageWith
+ * @returns {Promise<{markup: string, hasRemote: boolean}>} for `frameOf`, and whether it may name
+ *   what is loaded from other servers
+ */
+export async function cleaned(html, imageWith) {
+  // Nothing in such a document runs or loads. Its properties may be hidden by names of elements.
+  const parsed = new DOMParser().parseFromString(html, 'text/html');
+  const root = document.createTreeWalker(parsed, NodeFilter.SHOW_ELEMENT).nextNode();
+  if (!(root instanceof Element)) return { markup: '', hasRemote: false };
+  for (const each of root.querySelectorAll(REMOVED)) each.remove();
+  let hasRemote = [...root.querySelectorAll('style')].some((each) => REMOTE.test(each.textContent));
+  for (const each of root.querySelectorAll('*')) {
+    for (const name of getAttributeNames.call(each)) {
+      if (name.startsWith('on') || DROPPED.has(name)) removeAttribute.call(each, name);
+      else if (name !== 'href') hasRemote ||= REMOTE.test(getAttribute.call(each, name) ?? '');
+    }
+  }
+  for (const link of root.querySelectorAll('[href]:not(form)')) direct(link);
+  for (const image of root.querySelectorAll('img[src^="cid:" i]')) await insert(image, imageWith);
+  return { markup: root.getHTML(), hasRemote };
+}
+
+/**
+ * Shows an image that the message brings along, or says that there is none.
+ * @param {Element} image
+ * @param {ImageSource} imageWith
+ */
+async function insert(image, imageWith) {
+  const url = await imageWith(contentIDOf(image.getAttribute('src') ?? ''));
+  if (url !== undefined) {
+    image.setAttribute('src', url);
+    return;
+  }
+  const name = image.getAttribute('alt')?.trim();
+  image.replaceWith(name ? `[Image: ${name}]` : '[An image that is not in the message]');
+}
+
+/**
+ * @param {string} url RFC 2392
  * @returns {string}
  */
-function cleaned(html) {
-  // Nothing in such a document runs or loads.
-  const parsed = new DOMParser().parseFromString(html, 'text/html');
-  for (const each of parsed.querySelectorAll(REMOVED)) each.remove();
-  for (const each of parsed.querySelectorAll('*')) {
-    for (const name of each.getAttributeNames()) {
-      if (name.startsWith('on') || DROPPED.has(name)) each.removeAttribute(name);
-    }
-    if (each.hasAttribute('href')) direct(each);
+function contentIDOf(url) {
+  const coded = url.slice('cid:'.length).trim();
+  try {
+    return decodeURIComponent(coded);
+  } catch {
+    return coded;
   }
-  return parsed.documentElement.getHTML();
 }
 
 /**
