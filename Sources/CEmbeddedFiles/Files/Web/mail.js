@@ -56,8 +56,6 @@ export async function openMail(from) {
   closeMail();
   source = from;
   page = 1;
-  element('mail-all').hidden = !source.markAllRead;
-  element('mail-clear').hidden = !source.clear;
   element('message-delete').hidden = !source.remove;
   const { signal } = watch = new AbortController();
   await showPage();
@@ -82,6 +80,8 @@ async function showPage() {
 
 function showCount() {
   const count = element('mail-list').childElementCount;
+  element('mail-all').hidden = !source.markAllRead || count === 0;
+  element('mail-clear').hidden = !source.clear || count === 0;
   element('mail-newer').hidden = page === 1;
   element('mail-older').hidden = count < PAGE_LENGTH;
   element('mail-count').textContent = page > 1 ? `Page ${shown(page)}.`
@@ -334,6 +334,7 @@ async function clear() {
   page = 1;
   await showPage();
   announce('All messages were deleted.');
+  element('mail-title').focus();
 }
 
 async function markAllRead() {
