@@ -60,8 +60,42 @@ struct MessagesAPITests {
         #expect(attachments.map { $0.number("index") } == [0, 1])
         #expect(attachments.map { $0.text("content_type") } == ["image/png", "text/html"])
         #expect(attachments[0].number("size") == 8)
+        #expect(attachments.map { $0["content_id"] } == [.null, .null])
         #expect(message["is_read"] == .bool(false))
         #expect(try await api.call(.get, path, bearer: token).json["is_read"] == .bool(false))
+    }
+
+    /// RFC 8621 has such an image in the lists of what is shown, and not among the attachments.
+    @Test(arguments: ["mixed", "related"])
+    func anImageBetweenTheTextsIsAnAttachment(subtype: String) async throws {
+        let (address, token, _) = try await world.mailbox()
+        let source = """
+            From: bob@example.com
+            MIME-Version: 1.0
+            Content-Type: multipart/\(subtype); boundary=b
+
+            --b
+            Content-Type: text/html
+
+            <img src="cid:a@b">
+            --b
+            Content-Type: image/png
+            Content-ID: <a@b>
+            Content-Disposition: inline
+            Content-Transfer-Encoding: base64
+
+            iVBORw==
+            --b--
+
+            """
+        let id = try await world.deliver(source, to: address)
+        let message = try await call(.get, address, token, "/\(id)").json
+        #expect(message.text("html_body")?.contains("cid:a@b") == true)
+        let attachments = try #require(message.list("attachments")).compactMap(\.object)
+        #expect(attachments.map { $0.text("content_type") } == ["image/png"])
+        #expect(attachments.map { $0.text("content_id") } == ["a@b"])
+        let image = await call(.get, address, token, "/\(id)/attachments/0")
+        #expect(image.body == [0x89, 0x50, 0x4E, 0x47])
     }
 
     @Test func aMessageWithoutHTMLHasNull() async throws {
