@@ -113,7 +113,8 @@ TRICKS = [
     "<script>top.ran = 1; fetch('S/fetch')</script><script src='S/script.js'></script>",
     "<img src=x onerror='top.ran = 1'><body onload='top.ran = 1'>"
     "<a class=dead href='javascript:top.ran=1'>j</a>",
-    "<a class=dead href='java&#10;script:top.ran=1'>a</a><a class=dead href=' &#1;JavaScript:1'>b</a>"
+    "<a class=dead href='java&#10;script:top.ran=1'>a</a>"
+    "<a class=dead href=' &#1;JavaScript:1'>b</a>"
     "<a class=dead href='blob:null/1'>c</a><a class=dead href='file:///etc/passwd'>d</a>"
     "<a class=dead href='//tracker.test/'>e</a><a class=dead href='#end'>f</a>"
     "<map><area class=dead href='javascript:top.ran=1'></map>",
@@ -211,8 +212,8 @@ def test_a_message_runs_nothing_and_loads_nothing_unasked(reader, server, tracke
     assert in_frame(reader, "document.querySelectorAll('script, iframe, object, embed, svg, math,"
                             " link, form[action], [formaction], [http-equiv=refresh],"
                             " [attributionsrc], [srcdoc], .dead[href]').length") == 0
-    assert in_frame(reader, "[...document.querySelectorAll('*')].flatMap(each =>"
-                            " each.getAttributeNames().filter(name => name.startsWith('on')))") == []
+    assert in_frame(reader, "[...document.querySelectorAll('*')].flatMap(each => each"
+                            ".getAttributeNames().filter(name => name.startsWith('on')))") == []
     assert in_frame(reader, "document.getElementById('t').target") == "_blank"
 
     # Asked for, images by https are loaded, and nothing else.
@@ -277,7 +278,8 @@ def test_no_html_keeps_a_message_from_being_shown(reader, server, html):
     reader.open(server.url + "/mail")
     open_message(reader, "Names")
     await_true(lambda: in_frame(reader, "document.readyState") == "complete", "no frame")
-    assert in_frame(reader, "new XMLSerializer().serializeToString(document).includes('top.ran')") is False
+    # By what no name of an element hides.
+    assert "top.ran" not in in_frame(reader, "new XMLSerializer().serializeToString(document)")
     reader.click("#message-switch")
     reader.says("#message-text", "text")
 

@@ -59,8 +59,8 @@ function beginning(isRemoteAllowed) {
 }
 
 /**
- * @typedef {(contentID: string) => Promise<string | undefined>} ImageSource gives the `data:` URL of
- *   an image that the message brings along
+ * @typedef {(contentID: string) => Promise<string | undefined>} ImageSource gives the `data:` URL
+ *   of an image that the message brings along
  */
 
 /**
