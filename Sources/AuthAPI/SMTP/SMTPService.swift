@@ -90,8 +90,12 @@ public struct SMTPService: Sendable {
             case .unavailable: return .failed(.temporary)
             }
         case .checkSender(let address, let account):
-            let isOwn = await mail.isAddress(address, of: account)
-            return isOwn ? .accepted : .failed(.unknownRecipient)
+            do throws(DeliveryFailure) {
+                let isOwn = try await mail.isAddress(address, of: account)
+                return isOwn ? .accepted : .failed(.unknownRecipient)
+            } catch {
+                return .failed(error)
+            }
         case .checkRecipient(let address):
             switch await mail.owner(ofRecipient: address) {
             case .success: return .accepted
