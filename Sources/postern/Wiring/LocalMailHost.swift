@@ -22,6 +22,8 @@ final class LocalMailHost: Sendable {
     private let known = KnownMailAccounts()
     private let accounts: CurrentAccounts
     private let clock: ServerClock
+    private let now: @Sendable () -> MailInstant
+    let smtpPool = SMTPService.makePool()
 
     /// Set before the first request.
     private final class CurrentAccounts: Sendable {
@@ -32,6 +34,10 @@ final class LocalMailHost: Sendable {
     init?(_ config: Config, clock: ServerClock) {
         guard config.mail.store == .local else { return nil }
         self.clock = clock
+        let now: @Sendable () -> MailInstant = {
+            MailInstant(milliseconds: clock.now().milliseconds)
+        }
+        self.now = now
         let (accounts, known) = (CurrentAccounts(), known)
         self.accounts = accounts
         var limits = MailLimits()
@@ -39,7 +45,7 @@ final class LocalMailHost: Sendable {
         mail = LocalMail(
             MailEnvironment(
                 reader: MIMEReader(),
-                now: { MailInstant(milliseconds: clock.now().milliseconds) },
+                now: now,
                 random: { UInt64.random(in: .min ... .max) },
                 owner: { await Self.owner(of: $0, accounts.value.withLock { $0 }) },
                 quota: known.quota), limits: limits)
@@ -58,8 +64,10 @@ final class LocalMailHost: Sendable {
     }
 
     /// From now on, accounts are looked up with these use cases and names.
-    func use(_ services: MailServices, _ names: MailNames) -> AccountsMail {
-        let mail = AccountsMail(local: mail, names: names, known: known)
+    func use(
+        _ services: MailServices, _ names: MailNames, _ work: MailWork
+    ) -> AccountsMail {
+        let mail = AccountsMail(local: mail, names: names, known: known, work: work)
         accounts.value.withLock { $0 = Accounts(services: services, mail: mail) }
         return mail
     }
@@ -86,8 +94,8 @@ final class LocalMailHost: Sendable {
     func smtp(serverName: String) -> SMTPService {
         let (accounts, clock) = (accounts, clock)
         return SMTPService(
-            mail: mail, settings: .init(serverName: serverName),
-            now: { MailInstant(milliseconds: clock.now().milliseconds) },
+            mail: mail, settings: .init(serverName: serverName), pool: smtpPool,
+            now: now,
             authenticate: { name, password, client in
                 guard let current = accounts.value.withLock({ $0 }) else { return .unavailable }
                 let caller = Caller(

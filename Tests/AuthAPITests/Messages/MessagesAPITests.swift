@@ -258,7 +258,7 @@ struct MessagesAPITests {
         let none = await call(.get, address, token, "/wait?timeout=0")
         #expect(try none.json.list("messages") == [])
         async let waiting = call(.get, address, token, "/wait?timeout=60")
-        while api.agent.mail.waits.occupancy.keys == 0 { await Task.yield() }
+        while api.agent.mail.work.waits.occupancy.keys == 0 { await Task.yield() }
         // The wait may begin only now.
         let tries = Task {
             var ids: Set<String> = []
@@ -278,8 +278,8 @@ struct MessagesAPITests {
 
     @Test func aClientMayWaitOnSixteenConnections() async throws {
         let (address, token, _) = try await world.mailbox()
-        let places = (0..<AccountsMail.waitsPerClient).compactMap { _ in
-            api.agent.mail.waits.place(at: IPAddress.loopback.client)
+        let places = (0..<MailWork.waitsPerClient).compactMap { _ in
+            api.agent.mail.work.waits.place(at: IPAddress.loopback.client)
         }
         #expect(places.count == 16)
         let response = await call(.get, address, token, "/wait?timeout=0")
@@ -291,10 +291,10 @@ struct MessagesAPITests {
     @Test func aWaitWhoseClientIsGoneGivesItsPlaceBack() async throws {
         let (address, token, _) = try await world.mailbox()
         let waiting = Task { await call(.get, address, token, "/wait?timeout=60") }
-        while api.agent.mail.waits.occupancy.keys == 0 { await Task.yield() }
+        while api.agent.mail.work.waits.occupancy.keys == 0 { await Task.yield() }
         waiting.cancel()
         _ = await waiting.value
-        #expect(api.agent.mail.waits.occupancy.keys == 0)
+        #expect(api.agent.mail.work.waits.occupancy.keys == 0)
     }
 
     private func list(

@@ -37,7 +37,7 @@ struct SMTPWorld {
         var settings = SMTPService.Settings(serverName: "mx.here.test")
         adjust(&settings)
         let service = SMTPService(
-            mail: mail, settings: settings,
+            mail: mail, settings: settings, pool: SMTPService.makePool(),
             now: { MailInstant(milliseconds: 784_111_777_000) }
         ) { name, password, client in
             switch password {
