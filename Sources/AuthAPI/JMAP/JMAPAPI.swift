@@ -227,7 +227,7 @@ struct JMAPAPI: Sendable {
         } catch let full as WorkerPool.Full {
             throw .busy(limit: limit, retryAfter: full.retryAfter)
         } catch {
-            throw .common(.failed(error))
+            throw .common(CommonError(error))
         }
     }
 }

@@ -234,10 +234,8 @@ struct MessagesAPI: Sendable {
         do {
             guard source.count > Self.immediateBytes else { return try work() }
             return try await mail.work.pool.run(for: request.caller.address, work)
-        } catch let full as WorkerPool.Full {
-            throw .common(.busy(retryAfter: full.retryAfter))
         } catch {
-            throw .common(.failed(error))
+            throw .common(CommonError(error))
         }
     }
 

@@ -288,6 +288,29 @@ struct MessagesAPITests {
         withExtendedLifetime(places) {}
     }
 
+    @Test func withAFullPoolALargeMessageIsBusyAndASmallOneIsShown() async throws {
+        let held = HeldPool(isFull: true)
+        let world = try MailWorld(pool: held.pool)
+        let (address, token, _) = try await world.mailbox()
+        let small = try await world.deliver(MailWorld.message, to: address)
+        let large = try await world.deliver(
+            MailWorld.withAttachments + String(repeating: "x", count: 20_000), to: address)
+        func get(_ path: String) async -> Response {
+            await world.api.call(
+                .get, "/api/accounts/\(address)/messages/\(path)", bearer: token)
+        }
+        #expect(await get(small).status == .ok)
+        for path in [large, "\(large)/attachments/0"] {
+            let busy = await get(path)
+            try expectError(busy, 503, "server_busy")
+            #expect(busy.header("Retry-After") == "1")
+        }
+        held.empty()
+        for path in [large, "\(large)/attachments/0"] {
+            #expect(await get(path).status == .ok)
+        }
+    }
+
     @Test func aWaitWhoseClientIsGoneGivesItsPlaceBack() async throws {
         let (address, token, _) = try await world.mailbox()
         let waiting = Task { await call(.get, address, token, "/wait?timeout=60") }
