@@ -99,8 +99,8 @@ public final class WorkerPool: Sendable {
             }
         }
 
-        /// As ``run(_:)``, for work that may wait in between, such as for the database. Until it
-        /// has ended, its lane runs no other job.
+        /// As ``run(_:)``, for work that may wait in between, such as for the database. It runs on
+        /// its lane, which runs no other job until it has ended.
         public func runKeepingLane<T: Sendable>(
             _ work: @escaping @Sendable () async throws -> T
         ) async throws -> T {
@@ -314,6 +314,9 @@ private actor LaneActor {
     }
 
     func run<T: Sendable>(_ work: @Sendable () async throws -> T) async throws -> T {
-        try await work()
+        // If nothing before the call needed the lane, the compiler (Swift 6.3) would leave out the
+        // change to it.
+        executor.checkIsolated()
+        return try await work()
     }
 }
