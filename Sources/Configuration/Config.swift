@@ -48,7 +48,6 @@ public struct Config: Sendable {
         case .development: break
         case .production:
             server.drainDelay = .seconds(5)
-            mail.store = .none
         case .test:
             pow.agentDifficulty = 1
             // The difficulty must not rise when a test suite signs up a hundred agents.
@@ -124,7 +123,7 @@ public struct Config: Sendable {
         if sources["mail.store"] == nil {
             if mail.jmapURL != nil {
                 mail.store = .jmap
-            } else if database.isRemote {
+            } else if profile == .production || database.isRemote {
                 mail.store = .none
             }
         }

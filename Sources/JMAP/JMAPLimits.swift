@@ -9,10 +9,10 @@ public import StrictJSON
 public struct JMAPLimits: Sendable {
     /// Bytes of one upload.
     public let maxSizeUpload: Int
-    public let maxConcurrentUpload = 4
+    public static let maxConcurrentUpload = 4
     /// Bytes of one request.
     public let maxSizeRequest = 10_000_000
-    public let maxConcurrentRequests = 4
+    public static let maxConcurrentRequests = 4
     public let maxCallsInRequest = 16
     public let maxObjectsInGet = Arguments.maxObjects
     public let maxObjectsInSet = Arguments.maxObjects
@@ -48,9 +48,9 @@ public struct JMAPLimits: Sendable {
     public func writeCapabilities(_ object: inout JSONWriter) {
         object.member(Capability.core) { core in
             core.member("maxSizeUpload", maxSizeUpload)
-            core.member("maxConcurrentUpload", maxConcurrentUpload)
+            core.member("maxConcurrentUpload", Self.maxConcurrentUpload)
             core.member("maxSizeRequest", maxSizeRequest)
-            core.member("maxConcurrentRequests", maxConcurrentRequests)
+            core.member("maxConcurrentRequests", Self.maxConcurrentRequests)
             core.member("maxCallsInRequest", maxCallsInRequest)
             core.member("maxObjectsInGet", maxObjectsInGet)
             core.member("maxObjectsInSet", maxObjectsInSet)

@@ -1,11 +1,17 @@
 public import LocalMail
-internal import MIME
+public import MIME
 
 /// Reads messages for ``LocalMail`` by the module MIME.
 public struct MIMEReader: MessageReader {
+    private let report: @Sendable (MIMEError) -> Void
+
     /// GMime is loaded at the first message. Without it a message has no subject, no addresses and
     /// no text.
-    public init() {}
+    ///
+    /// - Parameter report: called for each message that is read without GMime.
+    public init(report: @escaping @Sendable (MIMEError) -> Void = { _ in }) {
+        self.report = report
+    }
 
     public func summary(of message: [UInt8]) -> MessageSummary {
         guard let message = parsed(message) else { return MessageSummary() }
@@ -29,6 +35,7 @@ public struct MIMEReader: MessageReader {
         do throws(MIMEError) {
             return try ParsedMessage(message)
         } catch {
+            report(error)
             return nil
         }
     }

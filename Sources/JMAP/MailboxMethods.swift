@@ -28,6 +28,7 @@ enum MailboxMethods {
         let ids = try arguments.ids("ids", in: context)
         let wanted = try arguments.properties(of: properties)
         let (folders, state) = context.mail.folders()
+        guard ids != nil || folders.count <= Arguments.maxObjects else { throw .requestTooLarge }
         let asked = ids.map(Set.init)
         let objects = folders.filter { asked?.contains($0.id) ?? true }
             .map { (id: $0.id, value: JSONValue.object(object($0, wanted))) }

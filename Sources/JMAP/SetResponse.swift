@@ -67,7 +67,7 @@ extension SetError {
         case .invalidRecipients(let addresses):
             self.init(error.type, [.init("invalidRecipients", .strings(addresses))])
         case .notFound, .noRecipients, .forbiddenMailFrom, .forbiddenToSend, .overQuota,
-            .cannotUnsend:
+            .cannotUnsend, .serverUnavailable:
             self.init(error.type)
         }
     }

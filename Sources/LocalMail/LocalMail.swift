@@ -94,9 +94,16 @@ public final class LocalMail: Sendable {
     }
 
     /// Whether the address is the account's own, or a sub-address of it: the answer to MAIL.
-    public func isAddress(_ address: String, of account: MailAccount) async -> Bool {
-        guard case .account(let owner) = await environment.owner(address) else { return false }
-        return owner.id == account.id
+    ///
+    /// - Throws: ``DeliveryFailure/temporary`` while accounts cannot be looked up.
+    public func isAddress(
+        _ address: String, of account: MailAccount
+    ) async throws(DeliveryFailure) -> Bool {
+        switch await environment.owner(address) {
+        case .account(let owner): return owner.id == account.id
+        case .unknown, .elsewhere: return false
+        case .unavailable: throw .temporary
+        }
     }
 
     /// Puts a message into the inbox of each recipient on this server, and keeps it for those on
@@ -169,7 +176,13 @@ public final class LocalMail: Sendable {
         _ given: MailEnvelope?, email: MailEmail, from account: MailAccount
     ) async throws(SubmissionSetError) -> MailEnvelope {
         var envelope = given ?? MailEnvelope(email.content.summary)
-        if await !isAddress(envelope.mailFrom, of: account) {
+        let isOwn: Bool
+        do {
+            isOwn = try await isAddress(envelope.mailFrom, of: account)
+        } catch {
+            throw .serverUnavailable
+        }
+        if !isOwn {
             guard given == nil else { throw .forbiddenMailFrom }
             envelope.mailFrom = account.address
         }
@@ -178,13 +191,17 @@ public final class LocalMail: Sendable {
             throw .tooManyRecipients(limits.recipients)
         }
         var invalid: [String] = []
+        var isUnavailable = false
         for recipient in envelope.recipients {
             let owner = await owner(ofRecipient: recipient)
             if owner == .failure(.unknownRecipient) || !SMTPPath.isAddress(recipient) {
                 invalid.append(recipient)
             }
+            // There is no queue from which the message could be sent later.
+            isUnavailable = isUnavailable || owner == .failure(.temporary)
         }
         if !invalid.isEmpty { throw .invalidRecipients(invalid) }
+        if isUnavailable { throw .serverUnavailable }
         return envelope
     }
 

@@ -61,12 +61,11 @@ public struct MIMELimits: Sendable {
 }
 
 /// GMime, loaded once per process.
-public enum MIMELibrary {
+enum MIMELibrary {
     private static let fault = postern_gmime_load().map { String(cString: $0) }
 
-    /// Loads GMime unless it is loaded. All that needs it calls this first; calling it at the start
-    /// reports a missing library early.
-    public static func load() throws(MIMEError) {
+    /// Loads GMime unless it is loaded. All that needs it calls this first.
+    static func load() throws(MIMEError) {
         if let fault { throw .libraryMissing(fault) }
     }
 }

@@ -5,6 +5,8 @@ struct PoolJob: Sendable {
     enum Work: Sendable {
         /// Gets the index of the lane.
         case single(@Sendable (Int) -> Void)
+        /// Gets the index of the lane, which runs no other job until the caller gives it back.
+        case keepingLane(@Sendable (Int) -> Void)
         /// One input of a batch; `key` is its name there.
         case batched(Batch, key: UInt64)
     }
@@ -15,13 +17,22 @@ struct PoolJob: Sendable {
     /// Since the pool got it.
     let age = ElapsedTime()
 
-    /// Runs the job by itself.
-    func run(_ lane: Int) {
+    /// The job by itself.
+    var pass: Pass {
         switch work {
-        case .single(let run): run(lane)
-        case .batched(let batch, let key): batch.run([key])
+        case .single(let run): Pass(run: run)
+        case .keepingLane(let run): Pass(run: run, keepsLane: true)
+        case .batched(let batch, let key): Pass { _ in batch.run([key]) }
         }
     }
+}
+
+/// What a lane runs at once: a job, or the inputs of a batch.
+struct Pass: Sendable {
+    /// Gets the index of the lane.
+    let run: @Sendable (Int) -> Void
+    /// Whether the lane is still in use when `run` has returned.
+    var keepsLane = false
 }
 
 /// A ``BatchWork`` without the types of its inputs.
@@ -71,11 +82,10 @@ struct WaitingJobs: Sendable {
     mutating func countRunAtOnce() { waits.record(0) }
 
     /// Removes the jobs of the next pass.
-    /// - Returns: a closure that runs them; it gets the index of its lane.
-    mutating func popPass() -> (@Sendable (Int) -> Void)? {
+    mutating func popPass() -> Pass? {
         guard let first = all.popFirst() else { return nil }
         waits.record(first.job.age.nanoseconds)
-        guard case .batched(let batch, let key) = first.job.work else { return first.job.run }
+        guard case .batched(let batch, let key) = first.job.work else { return first.job.pass }
         removeFromBatch(first, takesTurn: true)
         var keys = [key]
         while keys.count < batch.limit, let next = batches[batch.id]?.popFirst() {
@@ -84,7 +94,7 @@ struct WaitingJobs: Sendable {
             if case .batched(_, let key) = next.job.work { keys.append(key) }
         }
         forgetIfEmpty(batch)
-        return { [keys] _ in batch.run(keys) }
+        return Pass { [keys] _ in batch.run(keys) }
     }
 
     /// Removes a job before its turn.

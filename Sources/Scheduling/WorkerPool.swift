@@ -99,6 +99,20 @@ public final class WorkerPool: Sendable {
             }
         }
 
+        /// As ``run(_:)``, for work that may wait in between, such as for the database. It runs on
+        /// its lane, which runs no other job until it has ended.
+        public func runKeepingLane<T: Sendable>(
+            _ work: @escaping @Sendable () async throws -> T
+        ) async throws -> T {
+            let lane = try await pool.enqueue(of: client) { continuation in
+                PoolJob(
+                    work: .keepingLane({ continuation.resume(returning: $0) }),
+                    cancel: { continuation.resume(throwing: CancellationError()) })
+            }
+            defer { pool.giveBack(lane: lane) }
+            return try await LaneActor(pool.lanes[lane]).run(work)
+        }
+
         /// As ``run(_:)``, for an input that may be computed together with those of other callers.
         /// An error belongs to the caller's own input.
         public func run<Input: Sendable, Output: Sendable>(
@@ -255,23 +269,54 @@ public final class WorkerPool: Sendable {
             }
             return lane
         }
-        if let lane { lanes[lane].perform { self.drain(lane, first: job.run) } }
+        if let lane { lanes[lane].perform { self.drain(lane, first: job.pass) } }
     }
 
-    private func drain(_ lane: Int, first: @escaping @Sendable (Int) -> Void) {
-        var next: (@Sendable (Int) -> Void)? = first
+    private func drain(_ lane: Int, first: Pass?) {
+        var next = first
         while let pass = next {
-            pass(lane)
-            next = state.withLock { state in
-                if let pass = state.waiting.popPass() { return pass }
-                state.idle.append(lane)
-                return nil
-            }
+            pass.run(lane)
+            if pass.keepsLane { return }
+            next = nextPass(of: lane)
         }
+    }
+
+    /// - Returns: `nil` when no job waits; then the lane is idle.
+    private func nextPass(of lane: Int) -> Pass? {
+        state.withLock { state in
+            if let pass = state.waiting.popPass() { return pass }
+            state.idle.append(lane)
+            return nil
+        }
+    }
+
+    /// After a pass that kept its lane.
+    private func giveBack(lane: Int) {
+        lanes[lane].perform { self.drain(lane, first: self.nextPass(of: lane)) }
     }
 
     private func withdraw(_ ticket: UInt64, of client: IPAddress?) {
         let job: PoolJob? = state.withLock { $0.waiting.remove(ticket, of: client) }
         job?.cancel()
+    }
+}
+
+/// Runs the work of a job that keeps its lane.
+private actor LaneActor {
+    private let executor: QueueExecutor
+
+    init(_ executor: QueueExecutor) {
+        self.executor = executor
+    }
+
+    nonisolated var unownedExecutor: UnownedSerialExecutor {
+        executor.asUnownedSerialExecutor()
+    }
+
+    func run<T: Sendable>(_ work: @Sendable () async throws -> T) async throws -> T {
+        // If nothing before the call needed the lane, the compiler (Swift 6.3) would leave out the
+        // change to it.
+        executor.checkIsolated()
+        return try await work()
     }
 }

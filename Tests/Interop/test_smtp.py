@@ -195,7 +195,7 @@ def test_8bitmime_and_smtputf8_keep_every_byte(server, box, mail):
         smtp.command_encoding = "utf-8"
         assert smtp.sendmail("jürgen@bücher.example", [box.address], body,
                              mail_options=["BODY=8BITMIME", "SMTPUTF8"]) == {}
-        assert smtp.docmd("MAIL", "FROM:<jürgen@bücher.example>")[0] in (501, 550, 553)
+        assert smtp.docmd("MAIL", "FROM:<jürgen@bücher.example>")[0] == 550
         assert smtp.docmd("MAIL", f"FROM:<{SENDER}> BODY=SOMETHING")[0] == 501
         assert smtp.docmd("MAIL", f"FROM:<{SENDER}> SIZE=x")[0] == 501
         assert smtp.docmd("MAIL", f"FROM:<{SENDER}> NEW=1")[0] == 555
@@ -405,7 +405,7 @@ def test_recipients_are_mailboxes_sub_addresses_or_strangers(server, box, mail):
         for good in [f"{local}+tag@{domain}", box.address.upper(), "someone@elsewhere.example"]:
             assert session.say(f"RCPT TO:<{good}>")[0] == 250
         for bad in ["", "no address", "a@b@c", "@mail.test:a@b.example" + "x" * 300]:
-            assert session.say(f"RCPT TO:<{bad}>")[0] in (501, 553), bad
+            assert session.say(f"RCPT TO:<{bad}>")[0] == 501, bad
         assert session.say("DATA")[0] == 354
         session.send(b"Subject: once\r\n\r\nx\r\n.\r\n")
         assert session.reply()[0] == 250
@@ -430,14 +430,14 @@ def test_a_full_mailbox_and_a_full_server_refuse_and_lose_nothing(serve):
         assert session.deliver(kept, small.address)[0] == 250
         too_much = b"Subject: no\r\n\r\n" + (b"x" * 900 + b"\r\n") * 5
         code, text = session.deliver(too_much, small.address)
-        assert code in (452, 552) and text[1:].startswith(".2.2 ")
+        assert code == 452 and text.startswith("4.2.2 ")
         # The others get theirs.
         assert session.deliver(too_much[:2000] + b"\r\n", small.address, stranger.address)[0] == 250
         # Messages to other domains fill the server.
         filling = b"Subject: fill\r\n\r\n" + (b"x" * 78 + b"\r\n") * 2500
         replies = [session.deliver(filling, "someone@elsewhere.example") for _ in range(8)]
         assert replies[0][0] == 250 and replies[-1][0] == 452
-        assert session.deliver(filling[:500] + b"\r\n", stranger.address)[0] in (250, 452)
+        assert session.deliver(filling[:500] + b"\r\n", stranger.address)[0] == 250
     assert reader(server.url, small).subjects()[0] == "kept"
     assert boxes.get(small.id, small.token).json()["used"] <= 5000
     assert "no" in reader(server.url, stranger).subjects()

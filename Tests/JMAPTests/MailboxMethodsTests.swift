@@ -124,14 +124,44 @@ import Testing
         #expect(try await client.error(name, arguments) == type)
     }
 
-    @Test func moreIDsThanTheLimitAreTooMany() async throws {
+    @Test(arguments: [
+        ("Mailbox/get", "ids"), ("Thread/get", "ids"), ("Email/get", "ids"),
+        ("Identity/get", "ids"), ("EmailSubmission/get", "ids"), ("Blob/get", "ids"),
+        ("SearchSnippet/get", "emailIds"), ("Email/parse", "blobIds"),
+    ])
+    func moreIDsThanTheLimitAreTooMany(_ name: String, _ argument: String) async throws {
         let ids = (0...Arguments.maxObjects).map { #""\#($0)""# }
         let all = ids.joined(separator: ","), fewer = ids.dropLast().joined(separator: ",")
         #expect(
-            try await client.error("Thread/get", #"{"accountId":"a","ids":[\#(all)]}"#)
+            try await client.error(name, #"{"accountId":"a","\#(argument)":[\#(all)]}"#)
                 == "requestTooLarge")
         #expect(
-            try await client.error("Thread/get", #"{"accountId":"a","ids":[\#(fewer)]}"#) == nil)
+            try await client.error(name, #"{"accountId":"a","\#(argument)":[\#(fewer)]}"#) == nil)
+    }
+
+    @Test(arguments: [("Email/import", "emails"), ("Blob/upload", "create")])
+    func moreObjectsThanTheLimitAreTooMany(_ name: String, _ argument: String) async throws {
+        let objects = (0...Arguments.maxObjects).map { #""k\#($0)":{}"# }
+        let all = objects.joined(separator: ","), fewer = objects.dropLast().joined(separator: ",")
+        #expect(
+            try await client.error(name, #"{"accountId":"a","\#(argument)":{\#(all)}}"#)
+                == "requestTooLarge")
+        #expect(
+            try await client.error(name, #"{"accountId":"a","\#(argument)":{\#(fewer)}}"#) == nil)
+    }
+
+    @Test func moreFoldersThanTheLimitAreNotReturnedTogether() async throws {
+        func add(_ names: Range<Int>) throws {
+            var set = FolderSet()
+            set.create = names.map { ("k\($0)", FolderDraft(name: "f\($0)")) }
+            _ = try client.mail.setFolders(set)
+        }
+        let all = #"{"accountId":"a","ids":null,"properties":["id"]}"#
+        try add(0..<(Arguments.maxObjects - client.mail.folders().list.count))
+        let (_, response) = try await client.call("Mailbox/get", all)
+        #expect(response["list"]?.array?.count == Arguments.maxObjects)
+        try add(Arguments.maxObjects..<(Arguments.maxObjects + 1))
+        #expect(try await client.error("Mailbox/get", all) == "requestTooLarge")
     }
 
     @Test func changesSayWhatIsNewSinceAState() async throws {

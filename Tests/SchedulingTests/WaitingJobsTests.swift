@@ -39,7 +39,7 @@ struct WaitingJobsTests {
     /// Runs everything, pass by pass.
     private func run(_ waiting: WaitingJobs) -> [[String]] {
         var waiting = waiting
-        while let pass = waiting.popPass() { pass(0) }
+        while let pass = waiting.popPass() { pass.run(0) }
         #expect(waiting.count == 0)
         return passes.entries
     }
@@ -95,13 +95,13 @@ struct WaitingJobsTests {
         let pass = jobs.popPass()
         let removed = jobs.remove(1, of: Self.other)
         #expect(removed == nil && jobs.count == 0)
-        pass?(0)
+        pass?.run(0)
         #expect(passes.entries == [["a1", "a2"]])
     }
 
     @Test func aBatchGoesOnWithInputsThatComeLater() {
         var jobs = waiting([("a1", Self.one)])
-        jobs.popPass()?(0)
+        jobs.popPass()?.run(0)
         jobs.append(job("a2", limit: 4), ticket: 8, of: Self.one)
         jobs.append(job("a3", limit: 4), ticket: 9, of: Self.other)
         #expect(run(jobs) == [["a1"], ["a2", "a3"]])

@@ -37,6 +37,37 @@ import Testing
         #expect(tally.most <= 3)
     }
 
+    @Test func workThatWaitsKeepsItsLaneAndGivesItBack() async throws {
+        let pool = WorkerPool(name: "test", lanes: 2, depth: 40)
+        let (running, latch, ended) = (Level(), Latch(), Level())
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for _ in 0..<20 {
+                group.addTask {
+                    try await pool.reserve(for: nil).runKeepingLane {
+                        running.raise()
+                        #expect(
+                            pool.lanes.contains { $0.isIsolatingCurrentContext() == true })
+                        await latch.wait()
+                        ended.raise()
+                    }
+                }
+            }
+            await running.reaches(2)
+            // They wait, and keep both lanes.
+            while pool.statistics.waiting < 18 { await Task.yield() }
+            #expect(pool.statistics.running == 2)
+            latch.open()
+            try await group.waitForAll()
+        }
+        await ended.reaches(20)
+        #expect(try await pool.run { "a job of another kind" } == "a job of another kind")
+        await #expect(throws: Spoiled.self) {
+            try await pool.reserve(for: nil).runKeepingLane { throw Spoiled() }
+        }
+        #expect(try await pool.run { 1 } == 1)
+        #expect(pool.statistics.reserved == 0)
+    }
+
     @Test func allLanesRunAtOnce() async throws {
         let pool = WorkerPool(name: "test", lanes: 4, depth: 0)
         let gate = Gate()

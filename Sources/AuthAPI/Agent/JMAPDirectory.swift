@@ -82,22 +82,12 @@ public struct JMAPDirectory: Sendable {
 
     /// The session object (RFC 8620 §2) of one mailbox.
     func session(of account: Agents.MailAccount) -> Response {
-        .json(.ok) { session in
-            session.member("capabilities", writeCapabilities)
-            session.member("accounts") { accounts in
-                accounts.member(account.subject) { writeAccount(account, to: &$0) }
-            }
-            session.member("primaryAccounts") { primary in
-                primary.member(Self.mail, account.subject)
-                primary.member(Self.submission, account.subject)
-            }
-            session.member("username", account.address.description)
-            session.member("apiUrl", baseURL + paths.api)
-            session.member("downloadUrl", baseURL + paths.download)
-            session.member("uploadUrl", baseURL + paths.upload)
-            session.member("eventSourceUrl", baseURL + paths.eventSource)
-            session.member("state", state(of: account))
-        }
+        SessionObject(
+            accountID: account.subject, address: account.address.description,
+            state: state(of: account), baseURL: baseURL, paths: paths,
+            primary: [Self.mail, Self.submission]
+        ).response(
+            capabilities: writeCapabilities, accountCapabilities: writeAccountCapabilities)
     }
 
     private func writeCapabilities(_ capabilities: inout JSONWriter) {
@@ -109,24 +99,19 @@ public struct JMAPDirectory: Sendable {
         capabilities.member(Self.submission) { _ in }
     }
 
-    private func writeAccount(_ account: Agents.MailAccount, to member: inout JSONWriter) {
-        member.member("name", account.address.description)
-        member.member("isPersonal", true)
-        member.member("isReadOnly", false)
-        member.member("accountCapabilities") { capabilities in
-            // RFC 8621 §1.3.1: `null` where only the mail store knows the limit.
-            capabilities.member(Self.mail) { mail in
-                mail.null("maxMailboxesPerEmail")
-                mail.null("maxMailboxDepth")
-                mail.member("maxSizeMailboxName", 100)
-                mail.member("maxSizeAttachmentsPerEmail", 50_000_000)
-                mail.member("emailQuerySortOptions", ["receivedAt"])
-                mail.member("mayCreateTopLevelMailbox", true)
-            }
-            capabilities.member(Self.submission) { submission in
-                submission.member("maxDelayedSend", 0)
-                submission.member("submissionExtensions") { _ in }
-            }
+    private func writeAccountCapabilities(_ capabilities: inout JSONWriter) {
+        // RFC 8621 §1.3.1: `null` where only the mail store knows the limit.
+        capabilities.member(Self.mail) { mail in
+            mail.null("maxMailboxesPerEmail")
+            mail.null("maxMailboxDepth")
+            mail.member("maxSizeMailboxName", 100)
+            mail.member("maxSizeAttachmentsPerEmail", 50_000_000)
+            mail.member("emailQuerySortOptions", ["receivedAt"])
+            mail.member("mayCreateTopLevelMailbox", true)
+        }
+        capabilities.member(Self.submission) { submission in
+            submission.member("maxDelayedSend", 0)
+            submission.member("submissionExtensions") { _ in }
         }
     }
 

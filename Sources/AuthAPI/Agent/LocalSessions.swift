@@ -27,28 +27,12 @@ struct LocalSessions: Sendable {
     }
 
     func session(of account: MailAccount) -> Response {
-        .json(.ok) { session in
-            session.member("capabilities", limits.writeCapabilities)
-            session.member("accounts") { accounts in
-                accounts.member(account.id) { member in
-                    member.member("name", account.address)
-                    member.member("isPersonal", true)
-                    member.member("isReadOnly", false)
-                    member.member("accountCapabilities", limits.writeAccountCapabilities)
-                }
-            }
-            session.member("primaryAccounts") { primary in
-                for capability in JMAPLimits.capabilities.sorted() {
-                    primary.member(capability, account.id)
-                }
-            }
-            session.member("username", account.address)
-            session.member("apiUrl", publicURL + Self.paths.api)
-            session.member("downloadUrl", publicURL + Self.paths.download)
-            session.member("uploadUrl", publicURL + Self.paths.upload)
-            session.member("eventSourceUrl", publicURL + Self.paths.eventSource)
-            session.member("state", state(of: account))
-        }
+        SessionObject(
+            accountID: account.id, address: account.address, state: state(of: account),
+            baseURL: publicURL, paths: Self.paths, primary: JMAPLimits.capabilities.sorted()
+        ).response(
+            capabilities: limits.writeCapabilities,
+            accountCapabilities: limits.writeAccountCapabilities)
     }
 
     /// Changes exactly when another member of the object changes. Also the `sessionState` of every

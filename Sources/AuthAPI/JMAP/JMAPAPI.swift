@@ -9,8 +9,8 @@ internal import StrictJSON
 /// JMAP for the mail in this process: the endpoints that the session object names (docs/api.md,
 /// "JMAP").
 ///
-/// Small requests run on the connection's loop. Those that may read many or large messages run on
-/// the threads of Swift's tasks; the limits of an account's requests at once bound them.
+/// Small requests run on the connection's loop. Those that may read many or large messages run in
+/// ``MailWork/pool``, in which an account has only as many as the session object says.
 struct JMAPAPI: Sendable {
     static let uploads = "/jmap/upload/"
 
@@ -23,9 +23,7 @@ struct JMAPAPI: Sendable {
     private let dispatcher = Dispatcher()
     private let errors: JMAPErrors
     private let pipeline: Pipeline<JMAPError>
-    /// By account.
-    let requests: KeyedLimiter<String>
-    let uploads: KeyedLimiter<String>
+    private var work: MailWork { agent.mail.work }
 
     /// - Returns: `nil` unless there is mail in this process.
     init?(agent: AgentAPI) {
@@ -39,8 +37,6 @@ struct JMAPAPI: Sendable {
             limiter: agent.pipeline.limiter, clock: agent.pipeline.clock,
             events: agent.pipeline.events
         ) { error, _ in errors.response(error) }
-        requests = KeyedLimiter(width: sessions.limits.maxConcurrentRequests)
-        uploads = KeyedLimiter(width: sessions.limits.maxConcurrentUpload)
     }
 
     var routes: RouteGroup {
@@ -78,40 +74,33 @@ struct JMAPAPI: Sendable {
         _ request: APIRequest<AccountMail>
     ) async throws(JMAPError) -> Response {
         let mail = request.principal
-        guard let place = requests.place(at: mail.account.id) else {
+        guard let place = work.requests.place(at: mail.account.id) else {
             throw .request(.limit("maxConcurrentRequests"))
         }
         defer { withExtendedLifetime(place) {} }
-        do throws(JMAPRequestError) {
-            let body = try await response(to: request.http.body, for: mail)
-            return Response(
-                status: .ok,
-                headers: [("Content-Type", "application/json"), ("Cache-Control", "no-store")],
-                body: body)
-        } catch {
-            throw .request(error)
-        }
+        let body = try await response(to: request, for: mail)
+        return Response(
+            status: .ok,
+            headers: [("Content-Type", "application/json"), ("Cache-Control", "no-store")],
+            body: body)
     }
 
     /// POST /jmap/upload/{accountId}/
     private func upload(_ request: APIRequest<AccountMail>) async throws(JMAPError) -> Response {
         let mail = try mail(of: request)
-        guard let place = uploads.place(at: mail.account.id) else {
+        guard let place = work.uploads.place(at: mail.account.id) else {
             throw .request(.limit("maxConcurrentUpload"))
         }
         defer { withExtendedLifetime(place) {} }
         let body = request.http.body
         let type = request.http.headers.mediaType.flatMap(MediaType.name) ?? MediaType.unknown
         let id: String
-        do throws(UploadError) {
-            id =
-                body.count > Self.immediateBytes
-                ? try await keep(body, type: type, in: mail) : try mail.upload(body, type: type)
-        } catch {
-            switch error {
-            case .tooLarge: throw .request(.limit("maxSizeUpload"))
-            case .overQuota: throw .noRoom
+        if body.count > Self.immediateBytes {
+            id = try await elsewhere(for: request.caller, "maxConcurrentUpload") {
+                try Self.keep(body, type: type, in: mail)
             }
+        } else {
+            id = try Self.keep(body, type: type, in: mail)
         }
         return .json(.created) { members in
             members.member("accountId", mail.account.id)
@@ -126,7 +115,7 @@ struct JMAPAPI: Sendable {
         let mail = try mail(of: request)
         let type = try QueryFields<JMAPError>(request.http).text("accept")
         guard let id = request.http.parameters["blobId"],
-            let blob = try await blob(id, of: mail)
+            let blob = try await blob(id, of: request, mail)
         else { throw .notFound }
         let name = SafeFilename.make(request.http.parameters["name"], fallback: "download")
         var headers = DownloadFields.all(
@@ -141,7 +130,7 @@ struct JMAPAPI: Sendable {
         _ request: APIRequest<AccountMail>
     ) async throws(JMAPError) -> Response {
         let wishes = try EventWishes(request.http)
-        guard let place = agent.mail.waits.place(at: request.caller.address.client) else {
+        guard let place = work.waits.place(at: request.caller.address.client) else {
             throw .tooManyStreams
         }
         let events = EventStream(of: request.principal, wishes)
@@ -167,54 +156,79 @@ struct JMAPAPI: Sendable {
     // MARK: Work that may take long
 
     private func response(
-        to body: [UInt8], for mail: AccountMail
-    ) async throws(JMAPRequestError) -> [UInt8] {
+        to request: APIRequest<AccountMail>, for mail: AccountMail
+    ) async throws(JMAPError) -> [UInt8] {
+        let body = request.http.body
         let state = sessions.state(of: mail.account)
+        let (limits, dispatcher) = (sessions.limits, dispatcher)
         guard body.count <= Self.immediateBytes else {
-            return try await responseElsewhere(to: body, for: mail, state)
+            return try await elsewhere(for: request.caller, "maxConcurrentRequests") {
+                let calls = try Self.calls(in: body, limits)
+                return await dispatcher.respond(to: calls, for: mail, sessionState: state)
+            }
         }
-        let request = try JMAPRequest(body, limits: sessions.limits)
-        return request.calls.allSatisfy(\.isQuick)
-            ? await dispatcher.respond(to: request, for: mail, sessionState: state)
-            : await responseElsewhere(to: request, for: mail, state)
+        let calls = try Self.calls(in: body, limits)
+        if calls.calls.allSatisfy(\.isQuick) {
+            return await dispatcher.respond(to: calls, for: mail, sessionState: state)
+        }
+        return try await elsewhere(for: request.caller, "maxConcurrentRequests") {
+            await dispatcher.respond(to: calls, for: mail, sessionState: state)
+        }
     }
 
-    @concurrent
-    private func responseElsewhere(
-        to body: [UInt8], for mail: AccountMail, _ state: String
-    ) async throws(JMAPRequestError) -> [UInt8] {
-        let request = try JMAPRequest(body, limits: sessions.limits)
-        return await dispatcher.respond(to: request, for: mail, sessionState: state)
+    private static func calls(
+        in body: [UInt8], _ limits: JMAPLimits
+    ) throws(JMAPError) -> JMAPRequest {
+        do throws(JMAPRequestError) {
+            return try JMAPRequest(body, limits: limits)
+        } catch {
+            throw .request(error)
+        }
     }
 
-    @concurrent
-    private func responseElsewhere(
-        to request: JMAPRequest, for mail: AccountMail, _ state: String
-    ) async -> [UInt8] {
-        await dispatcher.respond(to: request, for: mail, sessionState: state)
-    }
-
-    @concurrent
-    private func keep(
+    private static func keep(
         _ body: [UInt8], type: String, in mail: AccountMail
-    ) async throws(UploadError) -> String {
-        try mail.upload(body, type: type)
+    ) throws(JMAPError) -> String {
+        do throws(UploadError) {
+            return try mail.upload(body, type: type)
+        } catch {
+            switch error {
+            case .tooLarge: throw .request(.limit("maxSizeUpload"))
+            case .overQuota: throw .noRoom
+            }
+        }
     }
 
     /// A whole message or upload is found at once. For a part of one the message is read.
-    private func blob(_ id: String, of mail: AccountMail) async throws(JMAPError) -> MailBlob? {
+    private func blob(
+        _ id: String, of request: APIRequest<AccountMail>, _ mail: AccountMail
+    ) async throws(JMAPError) -> MailBlob? {
         guard id.utf8.contains(UInt8(ascii: "-")) else { return mail.blob(id) }
-        guard let place = requests.place(at: mail.account.id) else {
+        guard let place = work.requests.place(at: mail.account.id) else {
             throw .request(.limit("maxConcurrentRequests"))
         }
         defer { withExtendedLifetime(place) {} }
-        return await part(id, of: mail)
+        return try await elsewhere(for: request.caller, "maxConcurrentRequests") {
+            var reader = BlobReader(mail)
+            return reader.blob(id)
+        }
     }
 
-    @concurrent
-    private func part(_ id: String, of mail: AccountMail) async -> MailBlob? {
-        var reader = BlobReader(mail)
-        return reader.blob(id)
+    /// Does something in the pool.
+    /// - Parameter limit: the one that a client is told when the pool is full.
+    private func elsewhere<T: Sendable>(
+        for caller: Caller, _ limit: String,
+        _ work: @escaping @Sendable () async throws -> T
+    ) async throws(JMAPError) -> T {
+        do {
+            return try await self.work.pool.reserve(for: caller.address).runKeepingLane(work)
+        } catch let error as JMAPError {
+            throw error
+        } catch let full as WorkerPool.Full {
+            throw .busy(limit: limit, retryAfter: full.retryAfter)
+        } catch {
+            throw .common(CommonError(error))
+        }
     }
 }
 

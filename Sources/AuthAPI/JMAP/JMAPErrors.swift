@@ -11,6 +11,9 @@ enum JMAPError: FlowError {
     case request(JMAPRequestError)
     /// The account is not the caller's, or it has no such blob.
     case notFound
+    /// There is too much work for all accounts together, or of this client. Nothing was done.
+    /// The limit is the one of the session object that keeps others from being that.
+    case busy(limit: String, retryAfter: Duration)
     /// The client has as many event sources as it may.
     case tooManyStreams
     /// There is no memory left for mail.
@@ -49,6 +52,10 @@ struct JMAPErrors: Sendable {
         switch error {
         case .agent(let error): return agent.response(error)
         case .request(let error): return Self.problem(error, .badRequest)
+        case .busy(let limit, let retryAfter):
+            var response = Self.problem(.limit(limit), .serviceUnavailable)
+            response.addErrorFields(retryAfter: retryAfter)
+            return response
         case .notFound:
             return agent.jmapResponse(
                 .notFound, "No such account or blob",
@@ -57,7 +64,7 @@ struct JMAPErrors: Sendable {
         case .tooManyStreams:
             return agent.jmapResponse(
                 .tooManyRequests, "Too many event sources",
-                hint: "Close one of your \(AccountsMail.waitsPerClient) event sources and waits "
+                hint: "Close one of your \(MailWork.waitsPerClient) event sources and waits "
                     + "for messages, or share one.", retryAfter: .seconds(5))
         case .noRoom:
             return agent.jmapResponse(

@@ -1,6 +1,5 @@
 public import AuthCore
 public import LocalMail
-internal import Networking
 internal import Scheduling
 
 /// The mail of accounts: where it is, and by which name.
@@ -9,27 +8,27 @@ internal import Scheduling
 /// endpoints that need one answer 503.
 public struct AccountsMail: Sendable {
     /// A server that has no mail.
-    public static let none = AccountsMail(local: nil, names: nil)
-
-    /// The connections on which one client may wait for new mail.
-    static let waitsPerClient = 16
+    public static let none = AccountsMail(
+        local: nil, names: nil,
+        work: MailWork(pool: WorkerPool(name: "mail", lanes: 1, depth: 0)))
 
     /// The mail in this process; `nil` unless `mail.store` is `local`.
     public let local: LocalMail?
     private let names: MailNames?
     private let known: KnownMailAccounts
-    /// The waits of every client, whichever API they are of.
-    let waits = KeyedLimiter<IPBlock>(width: waitsPerClient)
+    let work: MailWork
 
     /// - Parameters:
     ///   - names: `nil` where accounts are known by their addresses.
     ///   - known: the accounts of `local`.
     public init(
-        local: LocalMail?, names: MailNames?, known: KnownMailAccounts = KnownMailAccounts()
+        local: LocalMail?, names: MailNames?, known: KnownMailAccounts = KnownMailAccounts(),
+        work: MailWork
     ) {
         self.local = local
         self.names = names
         self.known = known
+        self.work = work
     }
 
     var store: (any MailStore)? { local }

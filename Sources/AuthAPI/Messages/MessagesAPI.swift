@@ -75,7 +75,7 @@ struct MessagesAPI: Sendable {
             "timeout", in: Self.timeoutSeconds, default: Self.defaultTimeoutSeconds)
         let deadline = request.caller.arrival + .seconds(seconds)
         let given = try query.text("since")
-        guard let place = mail.waits.place(at: request.caller.address.client) else {
+        guard let place = mail.work.waits.place(at: request.caller.address.client) else {
             throw .tooManyWaits
         }
         defer { withExtendedLifetime(place) {} }
@@ -91,12 +91,8 @@ struct MessagesAPI: Sendable {
     private func show(_ request: Access) async throws(AccountsError) -> Response {
         let (listing, source) = try await message(of: request)
         let address = request.principal.account.address.description
-        do throws(MIMEError) {
-            return source.count > Self.immediateBytes
-                ? try await viewElsewhere(listing, source, address)
-                : try Self.view(listing, source, address)
-        } catch {
-            throw .common(.failed(error))
+        return try await read(source, for: request) {
+            try Self.view(listing, source, address)
         }
     }
 
@@ -138,14 +134,8 @@ struct MessagesAPI: Sendable {
         guard let index = request.http.parameters["index"].flatMap(Self.index) else {
             throw .notFound
         }
-        let found: (attachment: MessageView.Attachment, bytes: [UInt8])?
-        do throws(MIMEError) {
-            found =
-                source.count > Self.immediateBytes
-                ? try await attachmentElsewhere(index, of: source)
-                : try Self.attachment(index, of: source)
-        } catch {
-            throw .common(.failed(error))
+        let found = try await read(source, for: request) {
+            try Self.attachment(index, of: source)
         }
         guard let found else { throw .notFound }
         return download(
@@ -237,11 +227,16 @@ struct MessagesAPI: Sendable {
                 + [("Cache-Control", "no-store")], body: bytes)
     }
 
-    @concurrent
-    private func viewElsewhere(
-        _ listing: MessageListing, _ source: [UInt8], _ address: String
-    ) async throws(MIMEError) -> Response {
-        try Self.view(listing, source, address)
+    /// Reads a small message on the loop, and a larger one in the pool.
+    private func read<T: Sendable>(
+        _ source: [UInt8], for request: Access, _ work: @escaping @Sendable () throws -> T
+    ) async throws(AccountsError) -> T {
+        do {
+            guard source.count > Self.immediateBytes else { return try work() }
+            return try await mail.work.pool.run(for: request.caller.address, work)
+        } catch {
+            throw .common(CommonError(error))
+        }
     }
 
     private static func view(
@@ -253,13 +248,6 @@ struct MessagesAPI: Sendable {
             body.member("address", address)
             body.write(view)
         }
-    }
-
-    @concurrent
-    private func attachmentElsewhere(
-        _ index: Int, of source: [UInt8]
-    ) async throws(MIMEError) -> (attachment: MessageView.Attachment, bytes: [UInt8])? {
-        try Self.attachment(index, of: source)
     }
 
     private static func attachment(

@@ -1,7 +1,7 @@
 public import HTTPEngine
 public import LocalMail
 public import Networking
-internal import Scheduling
+public import Scheduling
 
 /// The SMTP service of a listener, which delivers to the mail in this process.
 ///
@@ -12,9 +12,7 @@ public struct SMTPService: Sendable {
         /// The domain of the server, in its greeting and in the Received field.
         public var serverName: String
         public var limits = SMTPLimits()
-        public var maxConnections = 1_000
-        /// Large messages that are read at once.
-        public var lanes = 2
+        public var maxConnections = SMTPService.connections
         /// Bytes that the messages that are being received may take together.
         public var heldBytes = 67_108_864
 
@@ -36,21 +34,30 @@ public struct SMTPService: Sendable {
     /// another thread and back.
     private static let immediateBytes = 16_384
 
+    private static let connections = 1_000
+
     private let mail: LocalMail
     private let settings: Settings
-    /// Has a place for every connection and no shares: all programs on this machine are one client,
-    /// and a message must not be refused because there are many.
-    private let pool: WorkerPool
+    let pool: WorkerPool
     private let now: @Sendable () -> MailInstant
     private let authenticate:
         @Sendable (_ name: String, _ password: String, _ client: IPAddress) async throws ->
             Authentication
 
+    /// Makes the pool that reads large messages. The caller must keep it when settings change.
+    ///
+    /// It has a place for every connection and no shares: all programs on this machine are one
+    /// client, and a message must not be refused because there are many.
+    public static func makePool() -> WorkerPool {
+        WorkerPool(name: "smtp", lanes: 2, depth: connections, shares: .unlimited)
+    }
+
     /// - Parameters:
+    ///   - pool: of ``makePool()``.
     ///   - now: for the Received field.
     ///   - authenticate: an error that it throws is reported, and the client gets 454.
     public init(
-        mail: LocalMail, settings: Settings,
+        mail: LocalMail, settings: Settings, pool: WorkerPool,
         now: @escaping @Sendable () -> MailInstant,
         authenticate:
             @escaping @Sendable (_ name: String, _ password: String, _ client: IPAddress)
@@ -58,9 +65,7 @@ public struct SMTPService: Sendable {
     ) {
         self.mail = mail
         self.settings = settings
-        pool = WorkerPool(
-            name: "smtp", lanes: settings.lanes, depth: settings.maxConnections,
-            shares: .unlimited)
+        self.pool = pool
         self.now = now
         self.authenticate = authenticate
     }
@@ -90,8 +95,12 @@ public struct SMTPService: Sendable {
             case .unavailable: return .failed(.temporary)
             }
         case .checkSender(let address, let account):
-            let isOwn = await mail.isAddress(address, of: account)
-            return isOwn ? .accepted : .failed(.unknownRecipient)
+            do throws(DeliveryFailure) {
+                let isOwn = try await mail.isAddress(address, of: account)
+                return isOwn ? .accepted : .failed(.unknownRecipient)
+            } catch {
+                return .failed(error)
+            }
         case .checkRecipient(let address):
             switch await mail.owner(ofRecipient: address) {
             case .success: return .accepted

@@ -1,6 +1,5 @@
 public import AuthCore
 public import HTTPEngine
-public import LocalMail
 internal import StrictJSON
 
 /// `/test/…`: the endpoints for test suites, without credentials (docs/test-suites.md, "Endpoints
@@ -14,13 +13,16 @@ public struct TestAPI: Sendable {
 
     private let fixtures: TestFixtures
     private let mail: TestMail?
+    private let work: MailWork
     private let pipeline: Pipeline<AccountsError>
     private let errors = AccountsErrors()
 
-    /// - Parameter mail: the mail in this process. Without it the endpoints for mail answer 503.
-    public init(fixtures: TestFixtures, clock: ServerClock, mail: LocalMail?) {
+    /// - Parameter mail: where the mail is. Without mail in this process the endpoints for mail
+    ///   answer 503.
+    public init(fixtures: TestFixtures, clock: ServerClock, mail: AccountsMail) {
         self.fixtures = fixtures
-        self.mail = mail.map { TestMail($0, clock: clock) }
+        self.mail = mail.local.map { TestMail($0, clock: clock) }
+        work = mail.work
         let errors = errors
         pipeline = Pipeline(limiter: nil, clock: clock, events: nil) { error, _ in
             errors.response(error)
@@ -32,7 +34,8 @@ public struct TestAPI: Sendable {
             request, _ throws(AccountsError) in
             if request.isCrossOrigin { throw .forbidden }
         }
-        let mail = TestMailEndpoints(mail: mail, pipeline: pipeline, access: access)
+        let mail = TestMailEndpoints(
+            mail: mail, work: work, pipeline: pipeline, access: access)
         return RouteGroup(
             prefixes: ["/test"], errors: errors.renderer,
             routes: mail.routes + [

@@ -2,6 +2,8 @@ internal import AuthCore
 internal import Cryptography
 internal import HTTPEngine
 internal import LocalMail
+internal import Networking
+internal import Scheduling
 internal import StrictJSON
 
 /// `/test/messages` and `/test/mail`.
@@ -16,6 +18,8 @@ struct TestMailEndpoints: Sendable {
 
     /// `nil` where this server has no mail.
     let mail: TestMail?
+    /// The waits of every client, those of the other APIs included.
+    let work: MailWork
     let pipeline: Pipeline<AccountsError>
     let access: Authentication<Void, AccountsError>
 
@@ -49,6 +53,9 @@ struct TestMailEndpoints: Sendable {
         // Not by the server's clock, which the suite sets.
         let deadline = seconds == 0 ? nil : ContinuousClock.now.advanced(by: .seconds(seconds))
         let mail = try present()
+        let place = seconds == 0 ? nil : work.waits.place(at: request.caller.address.client)
+        if seconds > 0, place == nil { throw .tooManyWaits }
+        defer { withExtendedLifetime(place) {} }
         let messages: [TestMessage]
         do throws(TestMailError) {
             messages = try await mail.messages(

@@ -29,8 +29,11 @@ public enum SubmissionSetError: Error, Hashable, Sendable {
     case overQuota
     /// Everything was sent at once.
     case cannotUnsend
+    /// Accounts cannot be looked up now, or a test asked for this failure. Nothing was sent.
+    case serverUnavailable
 
-    /// The type of the SetError of RFC 8621 §7.5.
+    /// The type of the SetError of RFC 8621 §7.5. `serverUnavailable` is that of RFC 8620 §3.6.2,
+    /// because the other objects of a call may have been made.
     public var type: String {
         switch self {
         case .notFound: "notFound"
@@ -43,6 +46,7 @@ public enum SubmissionSetError: Error, Hashable, Sendable {
         case .forbiddenToSend: "forbiddenToSend"
         case .overQuota: "overQuota"
         case .cannotUnsend: "cannotUnsend"
+        case .serverUnavailable: "serverUnavailable"
         }
     }
 }

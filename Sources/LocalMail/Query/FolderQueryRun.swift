@@ -40,7 +40,7 @@ struct FolderQueryRun {
         }
         var net = NetChanges()
         // No filter and no order looks at counts.
-        for entry in entries where !entry.onlyCounts { net.add(entry) }
+        for entry in entries where !entry.onlyCounts { net.include(entry) }
         var removed = net.changedBefore
         if (query.sortAsTree || query.filterAsTree) && !net.order.isEmpty {
             // A folder moves with those that it is in.

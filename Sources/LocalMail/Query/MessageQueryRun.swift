@@ -68,7 +68,7 @@ struct MessageQueryRun {
             throw .cannotCalculateChanges
         }
         var net = NetChanges()
-        for entry in entries { net.add(entry) }
+        for entry in entries { net.include(entry) }
         let removed = removed(net, state)
         let results = results(in: state, limit: nil)
         let isRemoved = Set(removed)

@@ -72,7 +72,7 @@ struct ChangeLog {
                 reached = net.lastState
                 break
             }
-            net.add(entry)
+            net.include(entry)
         }
         let isComplete = reached == state
         return MailChanges(
@@ -91,7 +91,7 @@ struct NetChanges {
     private(set) var lastState: UInt64 = 0
     private var hasOtherUpdates = false
 
-    mutating func add(_ entry: ChangeLog.Entry) {
+    mutating func include(_ entry: ChangeLog.Entry) {
         lastState = entry.state
         threads.insert(entry.thread)
         guard let known = kinds[entry.number] else {

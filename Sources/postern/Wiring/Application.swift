@@ -82,7 +82,8 @@ struct Application: Sendable {
             try await keys.start(generatesMissing: config.profile != .test)
             let tokens = TokenAuthority(
                 realm: Realm(config, publicURL: publicURL), keys: keys, signers: pools.signing)
-            let parts = try LastingParts(config, stores, localMail, clock, report)
+            let parts = try LastingParts(
+                config, stores, localMail, MailWork(pool: pools.mail), clock, report)
             let metrics = Metrics()
             metrics.add(parts, stores, pools)
             metrics.add(stores)
@@ -121,8 +122,8 @@ struct Application: Sendable {
             config, base.stores, base.tokens, base.keys, base.pools, parts, clock, base.report)
         let names = MailNames(config.mail)
         mail =
-            parts.localMail?.use(useCases.mailServices, names)
-            ?? AccountsMail(local: nil, names: names)
+            parts.localMail?.use(useCases.mailServices, names, parts.mailWork)
+            ?? AccountsMail(local: nil, names: names, work: parts.mailWork)
         let agent = AgentAPI(
             agents: useCases.agents, publicURL: publicURL,
             jmap: JMAPDirectory(config.mail, publicURL: publicURL),
@@ -201,6 +202,8 @@ struct SubjectError: Error, CustomStringConvertible {
 struct Pools: Sendable {
     let hashing: WorkerPool
     let signing: WorkerPool
+    /// For long JMAP requests and large messages.
+    let mail: WorkerPool
 
     /// - Parameter shares: the part of each pool that one client or site may use.
     init(shares: WorkerPool.Shares = .ofQueue, cores: Int = Process.processorCount) {
@@ -212,6 +215,10 @@ struct Pools: Sendable {
         // A signature takes half a millisecond.
         signing = WorkerPool(
             name: "signing", lanes: cores, depth: 1024 * cores, shares: shares,
+            retryAfter: .seconds(1))
+        // Most jobs take milliseconds. A request that reads as much as it may takes a second.
+        mail = WorkerPool(
+            name: "mail", lanes: cores, depth: 64 * cores, shares: shares,
             retryAfter: .seconds(1))
     }
 }

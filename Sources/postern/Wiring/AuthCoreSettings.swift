@@ -116,10 +116,14 @@ extension Metrics {
         addFetches([
             ("login", fetcher.loginResults), ("registration", fetcher.registrationResults),
         ])
+        let smtp = parts.localMail?.smtpPool
         addPools {
             let database = stores.statistics().connections.map { [("database", $0.pool)] } ?? []
-            return [("hashing", pools.hashing.statistics), ("signing", pools.signing.statistics)]
-                + fetcher.pools + [("dns", dns.statistics)] + database
+            let smtp = smtp.map { [("smtp", $0.statistics)] } ?? []
+            return [
+                ("hashing", pools.hashing.statistics), ("signing", pools.signing.statistics),
+                ("mail", pools.mail.statistics), ("dns", dns.statistics),
+            ] + smtp + fetcher.pools + database
         }
     }
 }

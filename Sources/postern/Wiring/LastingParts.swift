@@ -15,6 +15,7 @@ struct LastingParts: Sendable {
     let resolver: SystemResolver
     let hashFetcher: GuardedHashFetcher
     let storeSessions: StoreSessions?
+    let mailWork: MailWork
     let localMail: LocalMailHost?
     let logins: Counters<LoginResult>
     let agentProofs: Counters<ProofEvent>
@@ -22,7 +23,8 @@ struct LastingParts: Sendable {
 
     /// - Throws: `MalformedTarget`, which the rules of the configuration rule out.
     init(
-        _ config: Config, _ stores: Stores, _ localMail: LocalMailHost?, _ clock: ServerClock,
+        _ config: Config, _ stores: Stores, _ localMail: LocalMailHost?,
+        _ mailWork: MailWork, _ clock: ServerClock,
         _ report: @escaping @Sendable (RemoteFailure) -> Void
     ) throws {
         logins = Counters()
@@ -42,6 +44,7 @@ struct LastingParts: Sendable {
         hashFetcher = GuardedHashFetcher(
             config.hashLogin, limits: .init(areShared: areShared), clock: clock, report: report)
         storeSessions = try StoreSessions(config, report: report)
+        self.mailWork = mailWork
         self.localMail = localMail
     }
 
@@ -53,6 +56,7 @@ struct LastingParts: Sendable {
         resolver = present.resolver
         hashFetcher = present.hashFetcher
         storeSessions = present.storeSessions
+        mailWork = present.mailWork
         localMail = present.localMail
         logins = present.logins
         agentProofs = present.agentProofs

@@ -16,7 +16,7 @@ struct ListenerServices: Sendable {
         let test = test.map {
             TestAPI(
                 fixtures: $0.fixtures(of: application, tasks), clock: $0.clock.clocks,
-                mail: application.localMail?.mail)
+                mail: application.mail)
         }
         let router = application.apis.router(with: test)
         // If the public URL is https and no listener has TLS, a proxy terminates TLS. If some

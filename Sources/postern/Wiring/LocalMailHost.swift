@@ -21,45 +21,60 @@ final class LocalMailHost: Sendable {
     let mail: LocalMail
     private let known = KnownMailAccounts()
     private let accounts: CurrentAccounts
+    private let missingLibrary: MissingLibrary
     private let clock: ServerClock
+    private let now: @Sendable () -> MailInstant
+    let smtpPool = SMTPService.makePool()
 
     /// Set before the first request.
     private final class CurrentAccounts: Sendable {
         let value = Mutex<Accounts?>(nil)
     }
 
+    /// Logs once that GMime cannot be loaded. The logger is set before the first request.
+    private final class MissingLibrary: Sendable {
+        let logger = Mutex<Logger?>(nil)
+
+        func report(_ error: MIMEError) {
+            let logger = logger.withLock { $0.take() }
+            logger?.error("local mail cannot be read", error: error)
+        }
+    }
+
     /// - Returns: `nil` unless the configuration has local mail.
     init?(_ config: Config, clock: ServerClock) {
         guard config.mail.store == .local else { return nil }
         self.clock = clock
+        let now: @Sendable () -> MailInstant = {
+            MailInstant(milliseconds: clock.now().milliseconds)
+        }
+        self.now = now
         let (accounts, known) = (CurrentAccounts(), known)
         self.accounts = accounts
+        let missingLibrary = MissingLibrary()
+        self.missingLibrary = missingLibrary
         var limits = MailLimits()
         limits.totalBytes = config.mail.localLimit
         mail = LocalMail(
             MailEnvironment(
-                reader: MIMEReader(),
-                now: { MailInstant(milliseconds: clock.now().milliseconds) },
+                reader: MIMEReader(report: missingLibrary.report),
+                now: now,
                 random: { UInt64.random(in: .min ... .max) },
                 owner: { await Self.owner(of: $0, accounts.value.withLock { $0 }) },
                 quota: known.quota), limits: limits)
     }
 
-    /// Loads GMime in the background. The start does not wait for it, and an operator without it
-    /// learns that before the first message.
-    static func loadLibrary(reportingTo logger: Logger) {
-        Task.detached(priority: .background) {
-            do {
-                try MIMELibrary.load()
-            } catch {
-                logger.error("local mail cannot be read", error: error)
-            }
-        }
+    /// GMime is loaded at the first message, because it costs 1 MiB of memory and 10 ms of CPU. Its
+    /// absence is reported then, once.
+    func reportMissingLibrary(to logger: Logger) {
+        missingLibrary.logger.withLock { $0 = logger }
     }
 
     /// From now on, accounts are looked up with these use cases and names.
-    func use(_ services: MailServices, _ names: MailNames) -> AccountsMail {
-        let mail = AccountsMail(local: mail, names: names, known: known)
+    func use(
+        _ services: MailServices, _ names: MailNames, _ work: MailWork
+    ) -> AccountsMail {
+        let mail = AccountsMail(local: mail, names: names, known: known, work: work)
         accounts.value.withLock { $0 = Accounts(services: services, mail: mail) }
         return mail
     }
@@ -86,8 +101,8 @@ final class LocalMailHost: Sendable {
     func smtp(serverName: String) -> SMTPService {
         let (accounts, clock) = (accounts, clock)
         return SMTPService(
-            mail: mail, settings: .init(serverName: serverName),
-            now: { MailInstant(milliseconds: clock.now().milliseconds) },
+            mail: mail, settings: .init(serverName: serverName), pool: smtpPool,
+            now: now,
             authenticate: { name, password, client in
                 guard let current = accounts.value.withLock({ $0 }) else { return .unavailable }
                 let caller = Caller(

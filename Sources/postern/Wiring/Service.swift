@@ -45,7 +45,7 @@ struct Service: Sendable {
             Output.print("listening on \(running.address)\(smtp)")
             logger.info("started", metadata: running.metadata)
             manager.ready("Serving \(running.publicURL)")
-            if config.mail.store == .local { LocalMailHost.loadLibrary(reportingTo: logger) }
+            running.application.localMail?.reportMissingLibrary(to: logger)
             let watchdog = Task {
                 await Watchdog(
                     manager: manager, server: running.server,

@@ -111,7 +111,7 @@ struct EventStreamTests {
 
     @Test func aClientHasSixteenStreamsAndGetsThePlaceOfOneThatEndedBack() async throws {
         let capability = try await world.mailbox().capability
-        let waits = api.agent.mail.waits
+        let waits = api.agent.mail.work.waits
         var responses: [Response] = []
         for _ in 0..<16 { responses.append(await open("", capability)) }
         #expect(responses.allSatisfy { $0.status == .ok })

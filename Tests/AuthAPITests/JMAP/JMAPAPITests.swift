@@ -113,23 +113,21 @@ struct JMAPAPITests {
 
     @Test func requestsAtOnceAreLimitedForEachAccountAndPlacesComeBack() async throws {
         let (address, _, capability) = try await world.mailbox()
-        let jmap = try #require(JMAPAPI(agent: api.agent))
-        let router = Router(groups: [jmap.routes], fallback: api.agent.errors.renderer)
         func post() async -> Response {
-            await router.respond(
+            await api.router.respond(
                 to: Request(
                     method: .post, target: "/jmap/",
                     headers: [("Authorization", "Bearer \(capability)")],
                     body: Array(#"{\#(Self.using),"methodCalls":[]}"#.utf8)))
         }
         func upload() async -> Response {
-            await router.respond(
+            await api.router.respond(
                 to: Request(
                     method: .post, target: "/jmap/upload/\(address)/",
                     headers: [("Authorization", "Bearer \(capability)")], body: [1]))
         }
-        var places = (0..<4).compactMap { _ in jmap.requests.place(at: address) }
-        places += (0..<4).compactMap { _ in jmap.uploads.place(at: address) }
+        var places = (0..<4).compactMap { _ in api.agent.mail.work.requests.place(at: address) }
+        places += (0..<4).compactMap { _ in api.agent.mail.work.uploads.place(at: address) }
         #expect(places.count == 8)
         try expectProblem(await post(), .badRequest, "limit", limit: "maxConcurrentRequests")
         try expectProblem(await upload(), .badRequest, "limit", limit: "maxConcurrentUpload")
@@ -138,6 +136,48 @@ struct JMAPAPITests {
             #expect(await post().status == .ok)
             #expect(await upload().status == .created)
         }
+    }
+
+    @Test func withAFullPoolWhatMayTakeLongIsAProblemOfTheServerAndTheRestIsAnswered()
+        async throws
+    {
+        let held = HeldPool(isFull: true)
+        let world = try MailWorld(pool: held.pool)
+        let (address, _, capability) = try await world.mailbox()
+        let id = try await world.deliver(MailWorld.withAttachments, to: address)
+        let query =
+            #"{\#(Self.using),"methodCalls":[["Email/query",{"accountId":"\#(address)"},"a"]]}"#
+        func post(_ json: String) async -> Response {
+            await world.api.call(.post, "/jmap/", bearer: capability, json: json)
+        }
+        func upload() async -> Response {
+            await world.api.router.respond(
+                to: Request(
+                    method: .post, target: "/jmap/upload/\(address)/",
+                    headers: [("Authorization", "Bearer \(capability)")],
+                    body: [UInt8](repeating: 1, count: 20_000)))
+        }
+        func part() async -> Response {
+            await world.api.call(
+                .get, "/jmap/download/\(address)/B\(id.dropFirst())-5/i", bearer: capability)
+        }
+        let padded = query + String(repeating: " ", count: 20_000)
+        for (response, limit) in [
+            (await post(query), "maxConcurrentRequests"),
+            (await post(padded), "maxConcurrentRequests"),
+            (await upload(), "maxConcurrentUpload"), (await part(), "maxConcurrentRequests"),
+        ] {
+            try expectProblem(response, .serviceUnavailable, "limit", limit: limit)
+            #expect(response.header("Retry-After") == "1")
+        }
+        #expect(await post(#"{\#(Self.using),"methodCalls":[["Core/echo",{},"a"]]}"#).status == .ok)
+        #expect(world.api.agent.mail.work.requests.occupancy.keys == 0)
+        held.empty()
+        #expect(await post(query).status == .ok)
+        #expect(await post(padded).status == .ok)
+        #expect(await upload().status == .created)
+        #expect(await part().status == .ok)
+        #expect(held.pool.statistics.reserved == 0)
     }
 
     // MARK: Blobs

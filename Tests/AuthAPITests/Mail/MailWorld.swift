@@ -2,6 +2,7 @@ import AuthCore
 import HTTPEngine
 import JMAP
 import LocalMail
+import Scheduling
 import StrictJSON
 import TestSupport
 import Testing
@@ -15,6 +16,7 @@ struct MailWorld {
 
     init(
         _ world: AgentWorld? = nil, limits: MailLimits = MailLimits(),
+        pool: WorkerPool = WorkerPool(name: "mail", lanes: 2, depth: 128),
         quota: @escaping @Sendable (String) -> Int = { _ in 40 << 20 }
     ) throws {
         let world = try world ?? AgentWorld()
@@ -30,7 +32,8 @@ struct MailWorld {
         api = try APIWorld(
             world,
             mail: AccountsMail(
-                local: local, names: MailNames(subject: .address, firstDomain: domain)))
+                local: local, names: MailNames(subject: .address, firstDomain: domain),
+                work: MailWork(pool: pool)))
     }
 
     /// An account with its Email JWT and a capability.

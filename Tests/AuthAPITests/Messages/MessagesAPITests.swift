@@ -292,7 +292,7 @@ struct MessagesAPITests {
         let none = await call(.get, address, token, "/wait?timeout=0")
         #expect(try none.json.list("messages") == [])
         async let waiting = call(.get, address, token, "/wait?timeout=60")
-        while api.agent.mail.waits.occupancy.keys == 0 { await Task.yield() }
+        while api.agent.mail.work.waits.occupancy.keys == 0 { await Task.yield() }
         // The wait may begin only now.
         let tries = Task {
             var ids: Set<String> = []
@@ -312,8 +312,8 @@ struct MessagesAPITests {
 
     @Test func aClientMayWaitOnSixteenConnections() async throws {
         let (address, token, _) = try await world.mailbox()
-        let places = (0..<AccountsMail.waitsPerClient).compactMap { _ in
-            api.agent.mail.waits.place(at: IPAddress.loopback.client)
+        let places = (0..<MailWork.waitsPerClient).compactMap { _ in
+            api.agent.mail.work.waits.place(at: IPAddress.loopback.client)
         }
         #expect(places.count == 16)
         let response = await call(.get, address, token, "/wait?timeout=0")
@@ -322,13 +322,36 @@ struct MessagesAPITests {
         withExtendedLifetime(places) {}
     }
 
+    @Test func withAFullPoolALargeMessageIsBusyAndASmallOneIsShown() async throws {
+        let held = HeldPool(isFull: true)
+        let world = try MailWorld(pool: held.pool)
+        let (address, token, _) = try await world.mailbox()
+        let small = try await world.deliver(MailWorld.message, to: address)
+        let large = try await world.deliver(
+            MailWorld.withAttachments + String(repeating: "x", count: 20_000), to: address)
+        func get(_ path: String) async -> Response {
+            await world.api.call(
+                .get, "/api/accounts/\(address)/messages/\(path)", bearer: token)
+        }
+        #expect(await get(small).status == .ok)
+        for path in [large, "\(large)/attachments/0"] {
+            let busy = await get(path)
+            try expectError(busy, 503, "server_busy")
+            #expect(busy.header("Retry-After") == "1")
+        }
+        held.empty()
+        for path in [large, "\(large)/attachments/0"] {
+            #expect(await get(path).status == .ok)
+        }
+    }
+
     @Test func aWaitWhoseClientIsGoneGivesItsPlaceBack() async throws {
         let (address, token, _) = try await world.mailbox()
         let waiting = Task { await call(.get, address, token, "/wait?timeout=60") }
-        while api.agent.mail.waits.occupancy.keys == 0 { await Task.yield() }
+        while api.agent.mail.work.waits.occupancy.keys == 0 { await Task.yield() }
         waiting.cancel()
         _ = await waiting.value
-        #expect(api.agent.mail.waits.occupancy.keys == 0)
+        #expect(api.agent.mail.work.waits.occupancy.keys == 0)
     }
 
     private func list(

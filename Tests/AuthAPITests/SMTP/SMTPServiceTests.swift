@@ -70,6 +70,17 @@ import Testing
         #expect(world.errors.entries.count == (password == "broken" ? 1 : 0))
     }
 
+    @Test func anAddressThatCannotBeLookedUpIsATemporaryFailure() async throws {
+        let world = try SMTPWorld()
+        let client = world.client()
+        try await client.send(Self.start + "RCPT TO:<lost@here.test>\r\nRSET\r\n")
+        let response = base64("\0ann\0secret")
+        try await client.send("AUTH PLAIN \(response)\r\nMAIL FROM:<lost@here.test>\r\n")
+        #expect(
+            try await codes(of: client.finish()) == [220, 250, 250, 451, 250, 235, 451])
+        await world.server.drain()
+    }
+
     private func base64(_ text: String) -> String {
         let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/")
         let bytes = Array(text.utf8)

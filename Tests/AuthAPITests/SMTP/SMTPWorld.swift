@@ -6,6 +6,7 @@ import Synchronization
 import TestPrimitives
 
 /// An SMTP server on a free port with mail of accounts whose addresses are `NAME@here.test`.
+/// `lost@here.test` cannot be looked up.
 struct SMTPWorld {
     let mail: LocalMail
     let server: Server
@@ -27,12 +28,16 @@ struct SMTPWorld {
                         arrivals.raise()
                         await gate.wait()
                     }
-                    return name == "nobody" ? .unknown : .account(Self.account(name))
+                    switch name {
+                    case "nobody": return .unknown
+                    case "lost": return .unavailable
+                    default: return .account(Self.account(name))
+                    }
                 }, quota: { _ in 100 << 20 }))
         var settings = SMTPService.Settings(serverName: "mx.here.test")
         adjust(&settings)
         let service = SMTPService(
-            mail: mail, settings: settings,
+            mail: mail, settings: settings, pool: SMTPService.makePool(),
             now: { MailInstant(milliseconds: 784_111_777_000) }
         ) { name, password, client in
             switch password {

@@ -21,7 +21,7 @@ import Testing
             agents: api.world.agents, mailboxes: api.world.mailboxes, users: api.world.users,
             apiTokens: api.world.apiTokens, stores: api.world.stores, clock: clock,
             random: api.world.random.make, runDueTasks: { [ran] in ran.add(true) })
-        let test = TestAPI(fixtures: fixtures, clock: clock.clocks, mail: nil)
+        let test = TestAPI(fixtures: fixtures, clock: clock.clocks, mail: .none)
         self.api = api
         self.clock = clock
         router = Router(

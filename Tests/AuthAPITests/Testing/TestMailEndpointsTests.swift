@@ -2,6 +2,8 @@ import AuthCore
 import HTTPEngine
 import JMAP
 import LocalMail
+import Networking
+import Scheduling
 import StrictJSON
 import TestPrimitives
 import TestSupport
@@ -13,6 +15,7 @@ import Testing
 @Suite struct TestMailEndpointsTests {
     private let api: APIWorld
     private let mail: LocalMail
+    private let work = MailWork(pool: WorkerPool(name: "mail", lanes: 1, depth: 0))
     private let router: Router
 
     init() throws {
@@ -35,7 +38,9 @@ import Testing
                     let account = MailAccount(id: String(name), address: address)
                     return name == "nobody" ? .unknown : .account(account)
                 }, quota: { $0 == "full" ? 0 : 100 << 20 }))
-        let test = TestAPI(fixtures: fixtures, clock: clock.clocks, mail: mail)
+        let test = TestAPI(
+            fixtures: fixtures, clock: clock.clocks,
+            mail: AccountsMail(local: mail, names: nil, work: work))
         router = Router(groups: [test.routes], fallback: { _, _ in .init(status: .ok) })
     }
 
@@ -211,6 +216,25 @@ import Testing
         for json in ["", "[]", #"{"fail":"all"}"#, #"{"fail":true}"#] {
             try expectError(await call(.post, "/test/mail", json: json), 400, "invalid_request")
         }
+    }
+
+    @Test func aClientHasSixteenWaits() async throws {
+        let client = IPAddress.loopback.client
+        var places = (0..<MailWork.waitsPerClient).compactMap { _ in
+            work.waits.place(at: client)
+        }
+        #expect(places.count == 16)
+        let rejected = await call(.get, "/test/messages?timeout=60")
+        try expectError(rejected, 429, "rate_limit_exceeded")
+        #expect(rejected.header("Retry-After") != nil)
+        // What does not wait needs no place.
+        #expect(await call(.get, "/test/messages").status == .ok)
+        places = []
+        let waiting = Task { await call(.get, "/test/messages?timeout=60") }
+        while work.waits.occupancy.keys == 0 { await Task.yield() }
+        try await deliver(#"{"to":"ann@mail.test"}"#)
+        #expect(await waiting.value.status == .ok)
+        #expect(work.waits.occupancy.keys == 0)
     }
 
     @Test func clearedMessagesStayInTheirMailboxes() async throws {

@@ -8,6 +8,7 @@ import StrictJSON
 import TestPrimitives
 import Testing
 
+@testable import AuthAPI
 @testable import Configuration
 @testable import postern
 
@@ -82,6 +83,25 @@ import Testing
             let domains = body?["domains"]?.array?.compactMap { $0.object?["domain"]?.string }
             #expect(domains == [domain])
         }
+        await application.close()
+    }
+
+    @Test func otherSettingsKeepTheCountsOfMailAndItsPools() async throws {
+        var config = Config(profile: .test)
+        let application = try await Application.open(
+            config, publicURL: url, secret: secret(), isDraining: { false })
+        let limit = MailWork.waitsPerClient
+        let client = IPAddress.loopback.client
+        let held = (0..<limit).compactMap { _ in application.mail.work.waits.place(at: client) }
+        config.mail.domains = ["other.test"].compactMap { Domain(parsing: $0) }
+        let next = try await application.applying(config)
+        #expect(held.count == limit && next.mail.work.waits.place(at: client) == nil)
+        #expect(next.mail.work.pool === application.mail.work.pool)
+        #expect(next.mail.work.requests === application.mail.work.requests)
+        #expect(next.mail.work.uploads === application.mail.work.uploads)
+        let pools = try [application, next].map { try #require($0.smtp).pool }
+        #expect(pools[0] === pools[1])
+        withExtendedLifetime(held) {}
         await application.close()
     }
 
