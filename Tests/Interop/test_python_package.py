@@ -283,6 +283,16 @@ def test_a_message_sent_by_smtp_is_waited_for(server):
     assert server.wait_for_message(box, after=first.number) == message
 
 
+def test_more_waits_than_a_client_may_have_wait_for_their_turn(server):
+    addresses = [f"user-{number}@wait.test" for number in range(20)]
+    with concurrent.futures.ThreadPoolExecutor(len(addresses)) as pool:
+        waiting = [pool.submit(server.wait_for_message, to=to, timeout=60) for to in addresses]
+        time.sleep(1)
+        for to in addresses:
+            server.deliver(to, sender="app@shop.test", subject=to)
+        assert [each.result(60).subject for each in waiting] == addresses
+
+
 def test_a_wait_in_vain_says_what_arrived(server):
     with pytest.raises(MessageTimeout, match="no message within 0 seconds; nothing arrived"):
         server.wait_for_message(timeout=0)

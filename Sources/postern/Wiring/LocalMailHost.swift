@@ -64,8 +64,8 @@ final class LocalMailHost: Sendable {
                 quota: known.quota), limits: limits)
     }
 
-    /// GMime is loaded at the first message, because it costs 1 MiB of memory and 10 ms of CPU. Its
-    /// absence is reported then, once.
+    /// GMime is loaded at the first message, because it costs memory (0.8 MiB). Its absence is
+    /// reported then, once.
     func reportMissingLibrary(to logger: Logger) {
         missingLibrary.logger.withLock { $0 = logger }
     }
