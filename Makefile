@@ -163,10 +163,16 @@ proxies:
 	@.ci/install-packages nginx haproxy caddy
 
 # The mail servers of the configurations in deploy/mail/. cyrus-caldav is Cyrus IMAP's HTTP service. The package cyrus-imapd
-# is not needed, and cannot be installed beside Dovecot. swaks sends mail, and nodejs runs a program of the documents.
+# cannot be installed beside Dovecot, so it is unpacked. swaks sends mail, and nodejs runs a program of the documents.
 mailservers:
 	@.ci/install-packages dovecot-imapd dovecot-lmtpd dovecot-auth-lua lua-socket lua-cjson postfix nginx libnginx-mod-mail \
-		cyrus-common cyrus-caldav swaks nodejs
+		cyrus-common cyrus-caldav sasl2-bin swaks nodejs
+	@$(MAKE) --no-print-directory .build/cyrus-imapd
+
+# The IMAP server of Cyrus, in which mailboxes are made.
+.build/cyrus-imapd:
+	@rm -rf $@.part && mkdir -p $@.part && cd $@.part && apt-get download --quiet=2 cyrus-imapd
+	@dpkg-deb --extract $@.part/*.deb $@.part && mv $@.part $@
 
 # Tools of operators. systemd checks the units in deploy/systemd/ and starts a program with its sockets. promtool, of
 # prometheus, checks /metrics and the rules in deploy/. testssl.sh looks for weaknesses of TLS. mandoc and man check the

@@ -179,9 +179,12 @@ service imap-login {{
 auth_failure_delay = 0
 !include {place}/deploy.conf
 """)
+        self.restart()
+
+    def restart(self):
         self.start(
-            [*as_user(), "dovecot", "-F", "-c", str(place / "dovecot.conf")], self.port,
-            place / "output", self.log)
+            [*as_user(), "dovecot", "-F", "-c", str(self.place / "dovecot.conf")], self.port,
+            self.place / "output", self.log)
 
     def _write_provisioning(self, mailboxes):
         self.api_port = free_port()
