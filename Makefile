@@ -171,7 +171,7 @@ mailservers:
 
 # The IMAP server of Cyrus, in which mailboxes are made.
 .build/cyrus-imapd:
-	@rm -rf $@.part && mkdir -p $@.part && cd $@.part && apt-get download --quiet=2 cyrus-imapd
+	@rm -rf $@.part && mkdir -p $@.part && cd $@.part && apt-get download --quiet=2 --option APT::Sandbox::User=root cyrus-imapd
 	@dpkg-deb --extract $@.part/*.deb $@.part && mv $@.part $@
 
 # Tools of operators. systemd checks the units in deploy/systemd/ and starts a program with its sockets. promtool, of

@@ -5,9 +5,11 @@ import contextlib
 import hmac
 import http.client
 import imaplib
+import itertools
 import json
 import re
 import smtplib
+import socket
 import subprocess
 import time
 
@@ -246,6 +248,7 @@ class JMAPSite:
             POSTERN_PROVISIONING_URL=f"http://127.0.0.1:{events}/",
             POSTERN_PROVISIONING_SECRET_FILE=str(directory / "events.secret"))
         stack.callback(self.postern.stop)
+        self.imap = imap
         self.cyrus = Cyrus(port, free_port(), lambda keys: export_keys(self, keys), imap, PASSWORD)
         stack.callback(self.cyrus.stop)
         (directory / "admin.password").write_text(PASSWORD)
@@ -259,6 +262,23 @@ class JMAPSite:
     def run(self, *arguments):
         done = run(*arguments, *self.data, directory=self.directory)
         assert done.returncode == 0, done.stderr
+
+    def administrate(self, act):
+        with imaplib.IMAP4("127.0.0.1", self.imap, timeout=60) as imap:
+            imap.login("cyrus", PASSWORD)
+            kind, lines = act(imap)
+            assert kind == "OK", lines
+            return [line for line in lines if line]
+
+    def mailboxes(self, address):
+        name, _, domain = address.partition("@")
+        return self.administrate(lambda imap: imap.list('""', f'"user/{name}*@{domain}"'))
+
+    def quota(self, address):
+        """In KiB."""
+        name, _, domain = address.partition("@")
+        [found] = self.administrate(lambda imap: imap.getquota(f'"user/{name}@{domain}"'))
+        return int(re.search(rb"STORAGE [0-9]+ ([0-9]+)", found)[1])
 
     def client(self, username):
         """An agent whose event has been processed."""
@@ -280,3 +300,184 @@ def test_a_cyrus_mailbox_is_there_before_the_first_mail(cyrus, name):
     assert {box["role"] for box in found["list"]} == {"inbox", "sent", "drafts", "trash", "junk"}
     cyrus.cyrus.deliver(client.address, "Hello")
     assert [mail["subject"] for mail in client.emails()] == ["Hello"]
+
+
+def test_cyrus_has_the_quota_of_the_event(cyrus, name):
+    client = cyrus.client(name())
+    assert cyrus.quota(client.address) == 40_960
+    cyrus.run("account", "quota", client.address, "2097152")
+    cyrus.receiver.await_line(f"{client.address} quota_changed: done")
+    assert cyrus.quota(client.address) == 2048
+
+
+def test_a_locked_cyrus_mailbox_is_closed_and_takes_mail(cyrus, name):
+    """Also for a token that Cyrus verifies itself, which was issued before."""
+    client, other = cyrus.client(name()), cyrus.client(name())
+    cyrus.cyrus.deliver(client.address, "Before")
+    client.discover()
+    made = client.call(("Mailbox/set", {"create": {"a": {"name": "A folder & (ü)"}, "b": {"name": "B"}}}))
+    assert set(made[0][1]["created"]) == {"a", "b"}, made[0][1]["notCreated"]
+    inbox = client.inbox()
+    cyrus.run("account", "disable", client.address)
+    cyrus.receiver.await_line(f"{client.address} account_disabled: done")
+    cyrus.cyrus.deliver(client.address, "Meanwhile")
+    # It sees that there are mailboxes, and nothing in them.
+    [_, counted] = client.call(("Mailbox/get", {"ids": None}), ("Email/query", {}))
+    assert not counted[1].get("ids")
+    [[_, removed]] = client.call(("Mailbox/set", {"destroy": [inbox, made[0][1]["created"]["b"]["id"]]}))
+    assert not removed.get("destroyed")
+    [[_, more]] = client.call(("Mailbox/set", {"create": {"c": {"name": "C"}}}))
+    assert not more.get("created")
+    other.discover()
+    assert other.inbox()
+    cyrus.run("account", "enable", client.address)
+    cyrus.receiver.await_line(f"{client.address} account_enabled: done")
+    client.token = bearer(client.session(client.solve(), apiKey=client.api_key))
+    client.renew()
+    assert {mail["subject"] for mail in client.emails()} == {"Before", "Meanwhile"}
+    [[_, found]] = client.call(("Mailbox/get", {"ids": None, "properties": ["myRights"]}))
+    assert len(found["list"]) == 7 and all(box["myRights"]["mayReadItems"] for box in found["list"])
+
+
+def test_a_removed_cyrus_mailbox_leaves_nothing_to_the_next_owner(cyrus, name):
+    client = cyrus.client(name())
+    cyrus.cyrus.deliver(client.address, "Old")
+    client.discover()
+    client.call(("Mailbox/set", {"create": {"a": {"name": "Projects"}}}))
+    cyrus.run("account", "delete", client.address)
+    cyrus.receiver.await_line(f"{client.address} account_deleted: done")
+    assert not cyrus.mailboxes(client.address)
+    # Mail that Postfix had accepted before makes a mailbox.
+    cyrus.cyrus.deliver(client.address, "Late")
+    assert cyrus.mailboxes(client.address)
+    cyrus.run("account", "free", client.address)
+    cyrus.receiver.await_line(f"{client.address} address_freed: done")
+    assert not cyrus.mailboxes(client.address)
+    before = cyrus.receiver.read_log().count("account_created: done")
+    next_owner = Client(cyrus, client.address.partition("@")[0], cyrus.postern.url)
+    await_true(lambda: cyrus.receiver.read_log().count("account_created: done") > before,
+               cyrus.receiver.read_log)
+    next_owner.discover()
+    assert next_owner.emails() == []
+    assert len(cyrus.mailboxes(client.address)) == 5
+
+
+
+# Messages
+
+NUMBERS = itertools.count(2_000_000)
+
+
+def test_a_message_that_is_not_signed_or_old_changes_nothing(dovecot):
+    address = "forged@mail.test"
+    made = event(next(NUMBERS), address=address)
+    now = int(time.time())
+    headers, body = message(made)
+    other, _ = message(made, "whsec_" + "A" * 44)
+    without = [{name: value for name, value in headers.items() if name != field}
+               for field in ["webhook-id", "webhook-timestamp", "webhook-signature"]]
+    for fields, content in [
+            (other, body), (headers, body + b" "), ({**headers, "webhook-id": "another"}, body),
+            ({**headers, "webhook-timestamp": str(now + 1)}, body), message(made, moment=now - 301),
+            message(made, moment=now + 301), message(made, moment="1e9"), message(made, moment="-1"),
+            ({**headers, "webhook-signature": "v1,"}, body), ({**headers, "webhook-signature": "é"}, body),
+            ({**headers, "webhook-signature": other["webhook-signature"].replace("v1,", "v1a,")}, body),
+            *((fields, body) for fields in without)]:
+        assert dovecot.receiver.post(fields, content) == 401, fields
+    assert not dovecot.folder(address).exists()
+    # One of several signatures is enough, while a secret is replaced.
+    both = f"{other['webhook-signature']} {headers['webhook-signature']}"
+    assert dovecot.receiver.post({**headers, "webhook-signature": both}, body) == 204
+    assert dovecot.folder(address).exists()
+
+
+@pytest.mark.parametrize("changes", [
+    {"name": "../x@mail.test"}, {"name": "a/b@mail.test"}, {"address": "..@mail.test"}, {"name": ".a@mail.test"},
+    {"name": "a@../mail.test"}, {"name": "a@b/c"}, {"name": 'a"b@mail.test'}, {"name": "a\nb@mail.test"},
+    {"name": "a\u0000@mail.test"}, {"name": "*@mail.test"}, {"name": "A@mail.test"}, {"name": ""},
+    {"name": 1}, {"address": None}, {"address": "a" * 65 + "@mail.test"}, {"number": "1"}, {"number": -1},
+    {"number": True}, {"number": 2**63}, {"quota": -1}, {"quota": "1"}, {"quota": 1.5}, {"event": 1}])
+def test_a_member_that_cannot_be_an_accounts_is_refused(dovecot, changes):
+    assert dovecot.receiver.send(event(next(NUMBERS)) | changes) == 400
+
+
+@pytest.mark.parametrize("body", [
+    b"", b"{", b"[]", b"null", b"\xff", b"[" * 16_000, b'{"number":1}', b"1" * 10_000])
+def test_a_body_that_is_no_event_is_refused(dovecot, body):
+    assert dovecot.receiver.send(body) == 400
+
+
+def test_bodies_are_bounded(dovecot):
+    padded = event(next(NUMBERS), "later_event", more=" " * 17_000)
+    assert dovecot.receiver.send(padded) == 413
+    assert dovecot.receiver.send(padded, **{"Content-Length": "9" * 30}) == 411
+    assert dovecot.receiver.send(padded, **{"Content-Length": "-1"}) == 411
+    assert dovecot.receiver.send(padded, **{"Transfer-Encoding": "chunked"}) == 411
+
+
+def test_unknown_members_and_kinds_of_events_are_accepted(dovecot):
+    assert dovecot.receiver.send(event(next(NUMBERS), "renamed_by_a_later_version", later=[1])) == 204
+
+
+def test_an_event_that_comes_again_or_late_changes_nothing(dovecot):
+    address = "again@mail.test"
+    early, made = event(next(NUMBERS), "account_deleted", address), event(next(NUMBERS), address=address, quota=2048)
+    assert dovecot.receiver.send(made) == 204
+    quota = dovecot.receiver.state / "quota" / address
+    assert quota.read_text() == "*:bytes=2048"
+    quota.unlink()
+    assert dovecot.receiver.send(made) == 204
+    assert dovecot.receiver.send(early) == 204
+    assert not quota.exists() and dovecot.folder(address).exists()
+    dovecot.receiver.stop()
+    dovecot.receiver.start()
+    assert dovecot.receiver.send(made) == 204
+    assert not quota.exists()
+    assert dovecot.receiver.send(event(next(NUMBERS), "quota_changed", address, quota=4096)) == 204
+    assert quota.read_text() == "*:bytes=4096"
+
+
+def test_an_event_that_was_not_done_is_done_when_it_comes_again(dovecot):
+    """The mailbox is a folder that cannot be made, until it can."""
+    address, blocked = "blocked@blocked.test", dovecot.mail / "blocked.test"
+    blocked.write_text("")
+    made = event(next(NUMBERS), address=address)
+    assert dovecot.receiver.send(made) == 500
+    blocked.unlink()
+    assert dovecot.receiver.send(made) == 204
+    assert dovecot.folder(address).exists()
+
+
+def test_an_account_without_a_name_at_the_store_is_accepted(dovecot):
+    """As with `mail.subject = "local_part"` and another domain than the first."""
+    assert dovecot.receiver.send(event(next(NUMBERS), address="no-name@mail.test", name=None)) == 204
+    assert not dovecot.folder("no-name@mail.test").exists()
+
+
+def test_clients_that_send_nothing_do_not_keep_others_out(dovecot):
+    silent = [socket.create_connection(("127.0.0.1", dovecot.receiver.port), 60) for _ in range(70)]
+    try:
+        assert dovecot.receiver.send(event(next(NUMBERS), address="patient@mail.test")) == 204
+    finally:
+        for each in silent:
+            each.close()
+
+
+@pytest.mark.parametrize(("words", "said"), [
+    (["--listen", "0.0.0.0:8099"], "loopback"), (["--listen", "example.org:1"], "loopback"),
+    (["--secret-file", "/nonexistent"], "No such file"), ([], "STORE")])
+def test_a_wrong_command_line_is_an_error(tmp_path, words, said):
+    secret = tmp_path / "secret"
+    secret.write_text(SECRET)
+    store = ["cyrus", "--password-file", secret] if words else []
+    found = subprocess.run(
+        [PROGRAM, "--secret-file", secret, "--state", tmp_path, *words, *store], text=True, capture_output=True,
+        timeout=60)
+    assert found.returncode != 0 and said in found.stderr and "Traceback" not in found.stderr
+
+
+def test_the_help_names_every_event():
+    said = subprocess.run([PROGRAM, "--help"], text=True, capture_output=True, timeout=60, check=True).stdout
+    documented = (DEPLOY.parents[1] / "docs/provisioning.md").read_text()
+    kinds = re.findall(r"^\| `(\w+_(?:created|disabled|enabled|changed|deleted|freed))` \|", documented, re.M)
+    assert len(kinds) == 6 and all(kind in said for kind in kinds)
