@@ -12,13 +12,16 @@ import socket
 import ssl
 import sys
 import time
+import urllib.parse
 
 sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "Interop"))
 
+from agent import Agent, bearer  # noqa: E402
 from mailboxes import PASSWORD, Mailboxes  # noqa: E402
 from mailstores import initial_response  # noqa: E402
 
 HOST = "mail.example.org"
+CORE, MAIL, SUBMISSION = (f"urn:ietf:params:jmap:{name}" for name in ["core", "mail", "submission"])
 CERTIFICATE = sys.argv[1]
 CONTEXT = ssl.create_default_context(cafile=CERTIFICATE)
 # The machine is this one.
@@ -88,5 +91,74 @@ def refused(address):
     return True
 
 
-COMMANDS = {each.__name__: each for each in [signup, deliver, submit, read, quota, refused]}
+# JMAP
+
+
+def with_capability(token):
+    """An agent, and its capability for an Email JWT."""
+    agent = Agent(f"https://{HOST}")
+    agent.http.verify = CERTIFICATE
+    return agent, bearer(agent.post("/api/v1/capability", token))
+
+
+def reads(token):
+    """Whether the store accepts its capability."""
+    agent, capability = with_capability(token)
+    return agent.mailbox(capability).status_code == 200
+
+
+class Client:
+    def __init__(self, token):
+        self.agent, self.capability = with_capability(token)
+        answer = self.agent.mailbox(self.capability)
+        assert answer.status_code == 200, answer.text
+        self.session = answer.json()
+        self.account = self.session["primaryAccounts"][MAIL]
+
+    def call(self, *calls):
+        answer = self.agent.post(urllib.parse.urlsplit(self.session["apiUrl"]).path, self.capability, {
+            "using": [CORE, MAIL, SUBMISSION],
+            "methodCalls": [[name, {"accountId": self.account, **arguments}, str(number)]
+                            for number, (name, arguments) in enumerate(calls)]})
+        assert answer.status_code == 200, answer.text
+        return [found for _, found, _ in answer.json()["methodResponses"]]
+
+    def mailboxes(self):
+        [found] = self.call(("Mailbox/get", {"ids": None, "properties": ["role"]}))
+        return {box["role"]: box["id"] for box in found["list"]}
+
+
+def login(address, password):
+    return boxes().login(address, password).json()["token"]
+
+
+def mailboxes(token):
+    return sorted(Client(token).mailboxes())
+
+
+def subjects(token, count):
+    """Of all messages, as soon as there are so many."""
+    client, deadline = Client(token), time.monotonic() + 60
+    while True:
+        _, found = client.call(("Email/query", {}), ("Email/get", {
+            "#ids": {"resultOf": "0", "name": "Email/query", "path": "/ids"}, "properties": ["subject"]}))
+        if len(found["list"]) >= int(count):
+            return sorted(mail["subject"] for mail in found["list"])
+        assert time.monotonic() < deadline, found
+        time.sleep(0.2)
+
+
+def send(token, sender, recipient, subject):
+    client = Client(token)
+    made, sent = client.call(
+        ("Email/set", {"create": {"draft": {
+            "mailboxIds": {client.mailboxes()["sent"]: True}, "from": [{"email": sender}], "to": [{"email": recipient}],
+            "subject": subject, "textBody": [{"partId": "body", "type": "text/plain"}],
+            "bodyValues": {"body": {"value": "Hi."}}}}}),
+        ("EmailSubmission/set", {"create": {"one": {"emailId": "#draft", "identityId": sender}}}))
+    assert sent["created"], (made, sent)
+
+
+COMMANDS = {each.__name__: each for each in [
+    signup, deliver, submit, read, quota, refused, login, mailboxes, subjects, send, reads]}
 print(json.dumps(COMMANDS[sys.argv[2]](*sys.argv[3:])))
