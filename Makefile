@@ -2,7 +2,7 @@
 
 .DEFAULT_GOAL := help
 .PHONY: help run test fresh tsan asan coverage bench lint format build release fuzz soak clean
-.PHONY: install uninstall deb sbom image test-image test-package test-dependent reproducible
+.PHONY: install uninstall deb sbom image test-image test-package test-mail test-dependent reproducible
 .PHONY: swift packages gmime headers test-tools postgres browser proxies mailservers operations packaging
 
 # The same flags everywhere, because SwiftPM builds again when they change. SwiftPM needs the index to find tests; without
@@ -96,7 +96,11 @@ sbom: $(BINARY) packaging ## Write .build/postern.cdx.json, the software bill of
 
 test-package: $(BINARY) packaging .venv/ready ## Test the Debian package in a small Debian, also booted with its systemd (as root)
 	@.ci/install-packages debootstrap systemd-container
-	BINARY='$(BINARY)' $(PYTHON) -m pytest --ignore Tests/Package/test_image.py Tests/Package
+	BINARY='$(BINARY)' $(PYTHON) -m pytest --ignore Tests/Package/test_image.py --ignore Tests/Package/test_mail.py Tests/Package
+
+test-mail: $(BINARY) packaging .venv/ready ## Run docs/one-machine.md in a Debian booted with its systemd, and send and read mail (as root; four minutes)
+	@.ci/install-packages debootstrap systemd-container
+	BINARY='$(BINARY)' $(PYTHON) -m pytest Tests/Package/test_mail.py
 
 # What builds the container image, with the arguments of `docker build`.
 IMAGE_BUILDER ?= docker build

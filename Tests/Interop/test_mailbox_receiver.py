@@ -25,6 +25,7 @@ from program import Postern, await_true, run
 from receiver import SECRET
 from test_cyrus import MAIL, Client, export_keys
 from test_dovecot import REFUSED, deliver, opened
+from test_systemd import analyze
 
 PROGRAM = DEPLOY / "mailbox-receiver"
 
@@ -230,6 +231,9 @@ def test_events_wait_for_a_dovecot_that_is_away(dovecot):
     dovecot.dovecot.restart()
     dovecot.receiver.await_line(f"{box.address} account_created: done")
     assert dovecot.folder(box.address).exists()
+
+
+# Cyrus IMAP
 
 
 class JMAPSite:
@@ -481,3 +485,18 @@ def test_the_help_names_every_event():
     documented = (DEPLOY.parents[1] / "docs/provisioning.md").read_text()
     kinds = re.findall(r"^\| `(\w+_(?:created|disabled|enabled|changed|deleted|freed))` \|", documented, re.M)
     assert len(kinds) == 6 and all(kind in said for kind in kinds)
+
+
+@pytest.mark.parametrize("store", ["dovecot", "cyrus"])
+def test_systemd_finds_nothing_wrong_with_the_unit(tmp_path, store):
+    def copy(source, target):
+        target.parent.mkdir(exist_ok=True)
+        target.write_text(
+            (DEPLOY / source).read_text().replace("/usr/local/lib/postern/mailbox-receiver", str(PROGRAM)))
+
+    unit = tmp_path / "mailbox-receiver.service"
+    copy(unit.name, unit)
+    if store == "cyrus":
+        copy("cyrus/mailbox-receiver.conf", tmp_path / "mailbox-receiver.service.d/cyrus.conf")
+    checked = analyze("verify", "--man=no", unit)
+    assert (checked.returncode, checked.stdout + checked.stderr) == (0, "")

@@ -41,7 +41,7 @@ class Site:
 
     def follow(self, commands):
         for block in commands:
-            self.machine.run("bash", "-euo", "pipefail", "-c", block, timeout=300)
+            self.machine.run("bash", "-euo", "pipefail", "-c", block, timeout=120)
 
     def ask(self, *words):
         return json.loads(self.machine.client(CLIENT, self.certificate, *words))
