@@ -161,6 +161,19 @@ def test_the_quota_of_an_event_holds_for_tokens_and_deliveries(dovecot):
         deliver(dovecot.dovecot, box.address, "Subject: large\r\n\r\n" + "x" * 70 + "\r\n" * 110_000)
 
 
+def test_a_quota_of_nothing_is_not_without_limit(dovecot):
+    """As 0 is in Dovecot."""
+    box = dovecot.boxes.mailbox()
+    dovecot.run("account", "quota", box.address, "0")
+    dovecot.receiver.await_line(f"{box.address} quota_changed: done")
+    with pytest.raises(smtplib.SMTPDataError, match="Quota exceeded"):
+        deliver(dovecot.dovecot, box.address, "Subject: hello\r\n\r\nhi\r\n")
+    for imap in [dovecot.bearer(box.address, box.token), dovecot.login(box.address)]:
+        kind, [said] = imap.append("INBOX", None, None, b"Subject: hello\r\n\r\nhi\r\n")
+        assert kind == "NO" and b"OVERQUOTA" in said
+        imap.logout()
+
+
 def test_a_locked_dovecot_mailbox_ends_its_sessions_and_takes_mail(dovecot):
     box = dovecot.boxes.mailbox()
     other = dovecot.boxes.mailbox()
@@ -231,6 +244,26 @@ def test_events_wait_for_a_dovecot_that_is_away(dovecot):
     dovecot.dovecot.restart()
     dovecot.receiver.await_line(f"{box.address} account_created: done")
     assert dovecot.folder(box.address).exists()
+
+
+def test_the_api_of_doveadm_does_nothing_else(dovecot):
+    """Who has the key cannot read or remove mail with it."""
+    def call(command, parameters, key):
+        client = http.client.HTTPConnection("127.0.0.1", dovecot.dovecot.api_port, timeout=60)
+        client.request("POST", "/doveadm/v1", json.dumps([[command, parameters, "1"]]), {
+            "Content-Type": "application/json",
+            "Authorization": f"X-Dovecot-API {base64.b64encode(key.encode()).decode()}"})
+        with contextlib.closing(client):
+            answer = client.getresponse()
+            return answer.status, answer.read()
+
+    box = dovecot.boxes.mailbox()
+    assert call("kick", {"mask": [box.address]}, "another")[0] == 401
+    for command, parameters in [
+            ("fetch", {"user": box.address, "field": ["text"], "query": ["ALL"]}),
+            ("mailboxDelete", {"user": box.address, "mailbox": ["INBOX"]}),
+            ("fsDelete", {"fsDriver": "posix", "fsArgs": "", "path": ["/x"]})]:
+        assert b'"type":"unAuthorized"' in call(command, parameters, SERVICES_SECRET)[1]
 
 
 # Cyrus IMAP
