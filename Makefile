@@ -2,7 +2,7 @@
 
 .DEFAULT_GOAL := help
 .PHONY: help run test fresh tsan asan coverage bench lint format build release fuzz soak clean
-.PHONY: install uninstall deb sbom image test-image test-package test-dependent reproducible
+.PHONY: install uninstall deb sbom image test-image test-package test-mail test-dependent reproducible
 .PHONY: swift packages gmime headers test-tools postgres browser proxies mailservers operations packaging
 
 # The same flags everywhere, because SwiftPM builds again when they change. SwiftPM needs the index to find tests; without
@@ -96,7 +96,11 @@ sbom: $(BINARY) packaging ## Write .build/postern.cdx.json, the software bill of
 
 test-package: $(BINARY) packaging .venv/ready ## Test the Debian package in a small Debian, also booted with its systemd (as root)
 	@.ci/install-packages debootstrap systemd-container
-	BINARY='$(BINARY)' $(PYTHON) -m pytest --ignore Tests/Package/test_image.py Tests/Package
+	BINARY='$(BINARY)' $(PYTHON) -m pytest --ignore Tests/Package/test_image.py --ignore Tests/Package/test_mail.py Tests/Package
+
+test-mail: $(BINARY) packaging .venv/ready ## Run docs/one-machine.md in a Debian booted with its systemd, and send and read mail (as root; four minutes)
+	@.ci/install-packages debootstrap systemd-container
+	BINARY='$(BINARY)' $(PYTHON) -m pytest Tests/Package/test_mail.py
 
 # What builds the container image, with the arguments of `docker build`.
 IMAGE_BUILDER ?= docker build
@@ -163,10 +167,16 @@ proxies:
 	@.ci/install-packages nginx haproxy caddy
 
 # The mail servers of the configurations in deploy/mail/. cyrus-caldav is Cyrus IMAP's HTTP service. The package cyrus-imapd
-# is not needed, and cannot be installed beside Dovecot. swaks sends mail, and nodejs runs a program of the documents.
+# cannot be installed beside Dovecot, so it is unpacked. swaks sends mail, and nodejs runs a program of the documents.
 mailservers:
 	@.ci/install-packages dovecot-imapd dovecot-lmtpd dovecot-auth-lua lua-socket lua-cjson postfix nginx libnginx-mod-mail \
-		cyrus-common cyrus-caldav swaks nodejs
+		cyrus-common cyrus-caldav sasl2-bin swaks nodejs
+	@$(MAKE) --no-print-directory .build/cyrus-imapd
+
+# The IMAP server of Cyrus, in which mailboxes are made.
+.build/cyrus-imapd:
+	@rm -rf $@.part && mkdir -p $@.part && cd $@.part && apt-get download --quiet=2 --option APT::Sandbox::User=root cyrus-imapd
+	@dpkg-deb --extract $@.part/*.deb $@.part && mv $@.part $@
 
 # Tools of operators. systemd checks the units in deploy/systemd/ and starts a program with its sockets. promtool, of
 # prometheus, checks /metrics and the rules in deploy/. testssl.sh looks for weaknesses of TLS. mandoc and man check the

@@ -17,10 +17,12 @@ import tempfile
 import threading
 import time
 
-from program import await_true
+from program import ROOT, await_true
 from proxies import DEPLOY, Nginx, free_port, substituted
 
 PROGRAMS = pathlib.Path("/usr/lib/cyrus/bin")
+# Its package cannot be installed beside Dovecot's.
+IMAPD = ROOT / ".build/cyrus-imapd/usr/lib/cyrus/bin/imapd"
 POLICY = DEPLOY / "mail/cyrus/sender-policy"
 
 
@@ -45,8 +47,9 @@ def listens(address):
 class Cyrus:
     """A running store. Stop it: nothing else does, and nothing else removes its directory."""
 
-    def __init__(self, port, submission_port, export_keys):
-        """`export_keys` writes the public key into a directory."""
+    def __init__(self, port, submission_port, export_keys, imap_port=None, password=None):
+        """`export_keys` writes the public key into a directory. On `imap_port` the administrator logs
+        in with `password`."""
         require_packages()
         # As root it runs under the user of Debian's package.
         self.user = pwd.getpwnam("cyrus" if os.geteuid() == 0 else getpass.getuser())
@@ -73,8 +76,13 @@ class Cyrus:
             group=("(?m)^cyrus_group: .*$",
                    f"cyrus_group: {grp.getgrgid(self.user.pw_gid).gr_name}"),
             submission=(r"127\.0\.0\.1:10587", f"127.0.0.1:{submission_port}")))
+        imap = {}
+        if imap_port:
+            self._set_password(password)
+            imap = {"imap": ("#imap ", "imap "), "program": (r"/usr/lib/cyrus/bin/imapd\b", str(IMAPD)),
+                    "admin": (r"127\.0\.0\.1:1143", f"127.0.0.1:{imap_port}")}
         (self.directory / "cyrus.conf").write_text(substituted(
-            "mail/cyrus/cyrus.conf",
+            "mail/cyrus/cyrus.conf", **imap,
             configuration=("/etc/imapd.conf", str(self.configuration)),
             http=(r"127\.0\.0\.1:8008", f"127.0.0.1:{port}"),
             lmtp=("/run/cyrus/socket/lmtp", str(self.socket))))
@@ -91,9 +99,19 @@ class Cyrus:
         try:
             await_true(lambda: self.is_running() and listens(port) and listens(self.socket),
                        lambda: f"Cyrus does not listen: {self.log.read_text()}")
+            if imap_port:
+                await_true(lambda: listens(imap_port), "imapd does not listen")
         except BaseException:
             self.stop()
             raise
+
+    def _set_password(self, password):
+        """As docs/mail-stores.md says."""
+        assert IMAPD.exists(), "imapd is not there: make test unpacks the package cyrus-imapd"
+        subprocess.run(
+            ["saslpasswd2", "-p", "-c", "-f", self.directory / "lib/sasldb2", "-u", "mail.example.org",
+             "cyrus"], input=password, text=True, check=True, timeout=60,
+            env={"PATH": "/usr/sbin:/usr/bin:/sbin:/bin"})
 
     def identity(self):
         """Whose rights programs of the store get."""

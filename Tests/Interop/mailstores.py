@@ -122,9 +122,11 @@ class Daemon:
 
 
 class Dovecot(Daemon):
-    """`services` is the port of the services listener."""
+    """`services` is the port of the services listener. With `mailboxes`, the state directory of a
+    mailbox receiver, it has doveadm's HTTP API on `api_port`, with `SECRET` as the key."""
 
-    def __init__(self, place, authority, services, local_keys=None, issuer="", private=None):
+    def __init__(self, place, authority, services, local_keys=None, issuer="", private=None,
+                 mailboxes=None):
         require("dovecot", "dovecot-imapd dovecot-lmtpd dovecot-auth-lua lua-socket lua-cjson")
         self.place = owned(place)
         self.port, self.plain_port = free_port(), free_port()
@@ -153,6 +155,8 @@ class Dovecot(Daemon):
             nginx=("port = 1143", f"port = {self.plain_port}"),
             private=("/var/spool/postfix/private", self.private),
             user=("user = postfix", f"user = {user}"), group=("group = postfix", f"group = {group}")))
+        if mailboxes:
+            self._write_provisioning(mailboxes)
         # Beside other servers, and without root.
         (place / "dovecot.conf").write_text(f"""
 base_dir = {place}/run
@@ -175,9 +179,21 @@ service imap-login {{
 auth_failure_delay = 0
 !include {place}/deploy.conf
 """)
+        self.restart()
+
+    def restart(self):
         self.start(
-            [*as_user(), "dovecot", "-F", "-c", str(place / "dovecot.conf")], self.port,
-            place / "output", self.log)
+            [*as_user(), "dovecot", "-F", "-c", str(self.place / "dovecot.conf")], self.port,
+            self.place / "output", self.log)
+
+    def _write_provisioning(self, mailboxes):
+        self.api_port = free_port()
+        (self.place / "dovecot-provisioning.conf").write_text(configured(
+            "dovecot-provisioning.conf", key=("the-doveadm-key", SECRET),
+            port=("port = 8092", f"port = {self.api_port}"), files=("/etc/dovecot/", f"{self.place}/")))
+        for name in ["dovecot-locked.conf.ext", "dovecot-quota.conf.ext"]:
+            (self.place / name).write_text(
+                configured(name, state=("/var/lib/postern-mailboxes/", f"{mailboxes}/")))
 
     def administrate(self, *arguments):
         """doveadm, as the operator uses it."""

@@ -80,6 +80,7 @@ class Client(Agent):
         signup = self.session(solved, username=username)
         assert signup.status_code == 201, signup.text
         self.address, self.token = signup.json()["inbox"], bearer(signup)
+        self.api_key = signup.json()["apiKey"]
         self.renew()
 
     def renew(self):

@@ -149,6 +149,12 @@ def test_the_quota_of_the_account_holds(store):
     with_password = store.login(owned_by_user.address, PASSWORD)
     assert with_password.quota() == 52_428_800 // 1024
     closed(with_password)
+    # In Dovecot 0 is no limit.
+    store.run("account", "quota", free.address, "0")
+    with_password = store.login(free.address, PASSWORD)
+    kind, [said] = with_password.append("INBOX", None, None, b"Subject: hello\r\n\r\nhi\r\n")
+    assert kind == "NO" and b"OVERQUOTA" in said
+    closed(with_password)
 
 
 def test_a_delivery_reaches_the_mailbox(store):

@@ -45,7 +45,8 @@ function auth_password_verify(request, password)
     if account then
       return dovecot.auth.PASSDB_RESULT_OK, {
         user = account.user,
-        userdb_quota_rule = string.format("*:bytes=%d", account.quota),
+        -- In Dovecot 0 is no limit.
+        userdb_quota_rule = string.format("*:bytes=%d", math.max(account.quota, 1)),
       }
     end
   elseif status == 401 and table.concat(answer):find('"invalid_credentials"', 1, true) then
