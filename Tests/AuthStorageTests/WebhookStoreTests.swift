@@ -27,7 +27,7 @@ import Testing
         return store
     }
 
-    private func event(
+    private func hook(
         _ name: String, at seconds: Int64 = 1, _ kind: Webhook.EventKind = .emailReceived
     ) -> WebhookEvent {
         WebhookEvent(
@@ -54,7 +54,7 @@ import Testing
     }
 
     private func add(_ store: any EngineStore, _ names: String..., to number: Int) async throws {
-        let added = try await store.add(names.map { (event($0), userID(number)) })
+        let added = try await store.add(names.map { (hook($0), userID(number)) })
         #expect(added == names.map { _ in true })
     }
 
@@ -93,11 +93,11 @@ import Testing
         #expect(try await !store.hasDueWebhook(at: time(5)))
         try await add(store, "a", "b", to: 1)
         try await add(store, "c", to: 2)
-        #expect(try await store.add([(event("d"), userID(7))]) == [false])
+        #expect(try await store.add([(hook("d"), userID(7))]) == [false])
         #expect(try await store.hasDueWebhook(at: time(5)))
         #expect(try await take(store, at: 5, limit: 0).isEmpty)
         let taken = try await take(store, at: 5)
-        #expect(taken.map(\.event) == [event("a"), event("c")])
+        #expect(taken.map(\.event) == [hook("a"), hook("c")])
         #expect(taken.map(\.webhook) == [id(1), id(2)] && taken.allSatisfy { $0.attempts == 1 })
         #expect(taken[0].owner == userID(1) && taken[0].url == webhook(1).url)
         #expect(taken[0].sealedSecret == webhook(1).sealedSecret && !taken[0].isSlow)
@@ -106,13 +106,13 @@ import Testing
 
         let next = try await store.noteAccepted(
             taken[0], attempt(1, of: taken[0], at: 7), takingNextUntil: time(22))
-        #expect(next?.event == event("b"))
+        #expect(next?.event == hook("b"))
         #expect(try await take(store, at: 8).isEmpty)
         let second = try #require(next)
         #expect(
             try await store.noteAccepted(
                 second, attempt(2, of: second, at: 8), takingNextUntil: nil) == nil)
-        #expect(try await take(store, at: 8).map(\.event) == [event("e")])
+        #expect(try await take(store, at: 8).map(\.event) == [hook("e")])
         #expect(try await store.attempts(of: id(1)).map(\.eventID) == ["evt_b", "evt_a"])
         #expect(try await store.webhook(of: userID(1))?.lastTriggered == time(8))
     }
@@ -124,7 +124,7 @@ import Testing
         #expect(try await take(store, at: 5).count == 1)
         #expect(try await take(store, at: 19).isEmpty)
         let again = try await take(store, at: 20)
-        #expect(again.map(\.event) == [event("a")] && again[0].attempts == 2)
+        #expect(again.map(\.event) == [hook("a")] && again[0].attempts == 2)
     }
 
     @Test(arguments: Engine.allCases)
@@ -137,13 +137,13 @@ import Testing
                 first, attempt(1, of: first, at: 6, error: "no"), retryAt: time(30),
                 recording: disabling()) == nil)
         let second = try #require(try await take(store, at: 6).first)
-        #expect(second.event == event("b") && second.isSlow)
+        #expect(second.event == hook("b") && second.isSlow)
         #expect(
             try await store.noteAccepted(
                 second, attempt(2, of: second, at: 7), takingNextUntil: time(22)) == nil)
         #expect(try await take(store, at: 29).isEmpty)
         let again = try await take(store, at: 30)
-        #expect(again.map(\.event) == [event("a")] && again[0].attempts == 2)
+        #expect(again.map(\.event) == [hook("a")] && again[0].attempts == 2)
         #expect(!again[0].isSlow)
         let shown = try await store.attempts(of: id(1))
         #expect(shown.map(\.error) == [nil, "no"] && shown.map(\.status) == [200, nil])
@@ -168,7 +168,7 @@ import Testing
             }
         }
         try await add(store, "4", to: 4)
-        #expect(try await take(store, at: 7, slow: 0).map(\.event) == [event("4")])
+        #expect(try await take(store, at: 7, slow: 0).map(\.event) == [hook("4")])
         #expect(try await take(store, at: 7, limit: 1, slow: 9).count == 1)
         #expect(try await take(store, at: 7, limit: 9, slow: 1).count == 1)
         #expect(try await take(store, at: 7).count == 1)
@@ -200,7 +200,7 @@ import Testing
         #expect(disabled.status == .disabled && disabled.failures == 20)
         #expect(try await store.subjects.count == before + 1)
         #expect(try await !store.hasDueWebhook(at: time(9999)))
-        #expect(try await store.add([(event("x"), userID(1))]) == [false])
+        #expect(try await store.add([(hook("x"), userID(1))]) == [false])
         #expect(try await store.attempts(of: id(1)).count == Webhook.attemptsKept)
 
         _ = try await store.rotateSecret(
@@ -208,20 +208,20 @@ import Testing
         let rotated = try #require(try await store.webhook(of: userID(1)))
         #expect(rotated.status == .active && rotated.failures == 0)
         try await add(store, "y", to: 1)
-        #expect(try await take(store, at: 10).map(\.event) == [event("y")])
+        #expect(try await take(store, at: 10).map(\.event) == [hook("y")])
     }
 
     @Test(arguments: Engine.allCases)
     func eventsBeyondTheQueueAreDropped(engine: Engine) async throws {
         let store = try await filled(engine, webhooks: 1)
-        let events = (1...Webhook.queueLimit + 1).map { (event("\($0)"), userID(1)) }
+        let events = (1...Webhook.queueLimit + 1).map { (hook("\($0)"), userID(1)) }
         let added = try await store.add(events)
         #expect(added.count { $0 } == Webhook.queueLimit && added.last == false)
         let taken = try #require(try await take(store, at: 5).first)
         _ = try await store.noteAccepted(
             taken, attempt(1, of: taken, at: 5), takingNextUntil: nil)
         #expect(
-            try await store.add([(event("x"), userID(1)), (event("y"), userID(1))])
+            try await store.add([(hook("x"), userID(1)), (hook("y"), userID(1))])
                 == [true, false])
     }
 
@@ -230,7 +230,7 @@ import Testing
         let store = try await filled(engine, webhooks: 1)
         _ = try await store.setState(
             of: userID(1), to: .disabled, recording: event(.userDisabled))
-        #expect(try await store.add([(event("x"), userID(1))]) == [false])
+        #expect(try await store.add([(hook("x"), userID(1))]) == [false])
     }
 
     @Test(arguments: Engine.allCases)

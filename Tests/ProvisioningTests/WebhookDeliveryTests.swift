@@ -152,7 +152,8 @@ import Testing
         let delivery = delivery(inFlight: 2)
         try await delivery.run()
         receiver.advance(by: .seconds(1))
-        let (hanging, most) = (Mutex(0), Mutex(0))
+        let hanging = Mutex(0)
+        let most = Mutex(0)
         let open = AsyncStream<Void>.makeStream()
         let receiver = receiver
         let blocked = self.delivery(
@@ -192,7 +193,7 @@ import Testing
 
     @Test func bothSignaturesAreMadeOfOneSecret() throws {
         let event = WebhookEvent(
-            id: "evt_1", kind: .test, body: Array("{\"test\":1}".utf8), created: .epoch)
+            id: "evt_1", kind: .test, body: Array("{\"test\":1}".utf8), created: Instant(seconds: 0))
         let fields = WebhookDelivery.fields(
             of: event, Array("0123456789abcdef0123456789abcdef".utf8),
             at: Instant(seconds: 1_700_000_000))

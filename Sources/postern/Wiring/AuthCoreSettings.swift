@@ -3,6 +3,7 @@ internal import AuthCore
 internal import Configuration
 internal import Cryptography
 internal import Fetching
+internal import Provisioning
 internal import Scheduling
 
 // The settings of AuthCore from the configuration.
