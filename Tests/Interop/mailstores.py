@@ -122,9 +122,10 @@ class Daemon:
 
 
 class Dovecot(Daemon):
-    """`services` is the port of the services listener."""
+    """`services` is the port of the services listener, `more` what follows the configuration."""
 
-    def __init__(self, place, authority, services, local_keys=None, issuer="", private=None):
+    def __init__(self, place, authority, services, local_keys=None, issuer="", private=None,
+                 more=""):
         require("dovecot", "dovecot-imapd dovecot-lmtpd dovecot-auth-lua lua-socket lua-cjson")
         self.place = owned(place)
         self.port, self.plain_port = free_port(), free_port()
@@ -174,6 +175,7 @@ service imap-login {{
 }}
 auth_failure_delay = 0
 !include {place}/deploy.conf
+{more}
 """)
         self.start(
             [*as_user(), "dovecot", "-F", "-c", str(place / "dovecot.conf")], self.port,
