@@ -1,7 +1,9 @@
 """A receiver of a user's webhook, which verifies both signatures of each event."""
 
+import datetime
 import hashlib
 import hmac
+import json
 import time
 
 from receiver import Receiver
@@ -14,6 +16,9 @@ class HookReceiver(Receiver):
     def __init__(self, authority):
         super().__init__(context=authority.context("localhost"))
         self.secret = None
+        # The library refuses a message that is five minutes away. Set by a test that advances the
+        # clock of the server.
+        self.is_clock_ahead = False
         self.start()
 
     def takes(self, issued):
@@ -30,6 +35,16 @@ class HookReceiver(Receiver):
             return 401
         assert headers["X-Webhook-ID"] == headers["webhook-id"]
         assert moment == headers["webhook-timestamp"]
+        if self.is_clock_ahead:
+            now = datetime.datetime.fromtimestamp(int(moment), datetime.timezone.utc)
+            assert self.webhook.sign(headers["webhook-id"], now, body.decode()) == (
+                headers["webhook-signature"])
+            event = json.loads(body)
+            self.messages.append(event)
+            status = self.answer(event)
+            if 200 <= status < 300:
+                self.accepted.append(event)
+            return status
         return super()._take(headers, body)
 
     def await_events(self, count, seconds=60):

@@ -428,7 +428,7 @@ def test_a_user_has_a_webhook(browser, look, server, authority):
         assert browser.says("#status", "The webhook was deleted.")
         assert items(browser, "webhooks") == []
         assert value(browser, "#webhook-secret") == ""
-        assert focused(browser) == "Webhook"
+        assert focused(browser) == "webhooks-title"
         assert not receiver.forged
     finally:
         receiver.stop()

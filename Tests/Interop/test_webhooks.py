@@ -152,9 +152,7 @@ def test_a_user_has_one_webhook_and_nobody_else_sees_it(server):
         refused = other.act(method, what)
         assert (refused.status_code, refused.json()["error"]) == (404, "not_found")
     assert owner.boxes.call("GET", "/api/user/webhooks").status_code == 401
-    assert owner.boxes.call("GET", "/api/user/webhooks", owner.box.token).status_code == 401
-    email = owner.boxes.mailbox()
-    assert owner.boxes.call("GET", "/api/user/webhooks", email.token).status_code == 403
+    assert owner.boxes.call("GET", "/api/user/webhooks", owner.box.token).status_code == 403
     assert owner.act("DELETE", "").status_code == 204
     assert owner.act("DELETE", "").status_code == 404
     assert owner.call("GET").json() == {"webhooks": []}
@@ -193,7 +191,7 @@ def test_an_event_is_repeated_until_it_is_accepted(start, authority, receiver):
     server = start(
         POSTERN_USERS_REGISTRATION="open", POSTERN_WEBHOOKS_CA_FILE=str(authority.file))
     owner = Owner(server.url, receiver)
-    receiver.answer = lambda event: 500
+    receiver.answer, receiver.is_clock_ahead = lambda event: 500, True
     send(server, owner.box.address)
     # One second passes by itself, or with the clock.
     for attempt, seconds in [(1, 0), (2, 1), (3, 5), (4, 30), (5, 300)]:
@@ -216,7 +214,7 @@ def test_twenty_failed_events_in_a_row_disable_a_webhook_until_its_rotation(
     server = start(
         POSTERN_USERS_REGISTRATION="open", POSTERN_WEBHOOKS_CA_FILE=str(authority.file))
     owner = Owner(server.url, receiver)
-    receiver.answer = lambda event: 302
+    receiver.answer, receiver.is_clock_ahead = lambda event: 302, True
     send(server, owner.box.address, count=21)
     for attempt, seconds in enumerate([0, 1, 5, 30, 300, 3600], 1):
         advance(server, seconds) if seconds else None
@@ -227,7 +225,7 @@ def test_twenty_failed_events_in_a_row_disable_a_webhook_until_its_rotation(
     await_true(lambda: owner.state["status"] == "disabled", lambda: owner.state)
     assert owner.state["failure_count"] == 20
     assert len(owner.deliveries) == 20
-    assert '"kind":"webhook_disabled"' in server.read_log()
+    await_true(lambda: '"kind":"webhook_disabled"' in server.read_log(), server.read_log)
     refused = owner.act("POST", "/test")
     assert (refused.status_code, refused.json()["error"]) == (409, "webhook_disabled")
     sent = len(receiver.messages)

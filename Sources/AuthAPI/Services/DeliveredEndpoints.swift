@@ -1,5 +1,6 @@
 internal import AuthCore
 internal import HTTPEngine
+internal import JMAP
 internal import StrictJSON
 
 /// `/delivered` and `/delivered/dovecot`: mail stores report messages that have arrived.
@@ -49,13 +50,25 @@ struct DeliveredEndpoints: Sendable {
         guard try body.string("event") == "messageNew" else {
             return try await add([], request.caller)
         }
+        let (from, subject) = Self.decoded(
+            from: try body.string("from") ?? "", subject: try body.string("subject") ?? "")
         let report = MailServices.Delivered(
             name: user,
             mail: ReceivedMail(
-                address: user, from: try body.string("from") ?? "",
-                subject: try body.string("subject") ?? "",
+                address: user, from: from, subject: subject,
                 preview: try body.string("snippet") ?? "", size: nil))
         return try await add([report], request.caller)
+    }
+
+    /// Dovecot sends the values of the header fields as they are in the message.
+    /// - Returns: the address of the first author, and the subject without encoded words.
+    private static func decoded(from: String, subject: String) -> (from: String, subject: String) {
+        func line(_ value: String) -> String {
+            String(String.UnicodeScalarView(value.unicodeScalars.filter { $0.value >= 0x20 }))
+        }
+        let header = "From: \(line(from))\r\nSubject: \(line(subject))\r\n\r\n"
+        let summary = MIMEReader().summary(of: Array(header.utf8))
+        return (summary.from.first?.email ?? from, summary.subject ?? subject)
     }
 
     private func add(
