@@ -41,6 +41,8 @@ public final class EventDelivery: Sendable {
     /// The longest time between two attempts while the receiver is not available.
     static let longestPause = Duration.seconds(30)
 
+    private static let roundTime = Duration.seconds(30)
+
     private struct State {
         /// Consecutive failures of the receiver itself. Those of one pause count once.
         var failures = 0
@@ -80,6 +82,7 @@ public final class EventDelivery: Sendable {
     /// is cancelled.
     public func run() async throws {
         try await EventSender<PendingEvent>(
+            roundTime: Self.roundTime,
             width: { self.width(at: $0) },
             take: { [queue, settings] now, limit in
                 guard try await queue.hasDueEvent(at: now) else { return [] }

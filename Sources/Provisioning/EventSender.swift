@@ -9,12 +9,12 @@ struct EventSender<Event: Sendable>: Sendable {
     /// If the process that sends an event ends without noting the result, the event is due again
     /// after its timeout and this time.
     static var grace: Duration { .seconds(5) }
-    /// One call of ``run(_:)`` takes no new events after this time, so that another server can take
-    /// over the task.
-    private static var roundTime: Duration { .seconds(30) }
     /// How often events that became due are looked for while others are sent.
     private static var watch: Duration { .milliseconds(100) }
 
+    /// One call of ``run()`` takes no new events after this time, so that another server can take
+    /// over the task; `nil` if all servers share it.
+    var roundTime: Duration?
     /// How many events may be sent at once now.
     let width: @Sendable (_ now: Instant) -> Int
     /// Takes due events, at most a number of them.
@@ -37,7 +37,8 @@ struct EventSender<Event: Sendable>: Sendable {
             var isWatching = false
             while true {
                 let now = clock()
-                let isOver = Task.isCancelled || now.since(begin) >= Self.roundTime
+                let isOver =
+                    Task.isCancelled || roundTime.map { now.since(begin) >= $0 } ?? false
                 let free = isOver ? 0 : width(now) - sending
                 if free > 0 {
                     let taken = try await take(now, free)
@@ -62,6 +63,7 @@ struct EventSender<Event: Sendable>: Sendable {
                 }
                 switch try await group.next() {
                 case .delivered?, nil: sending -= 1
+                // Cancelled, sleeping would take no time.
                 case .watched?: isWatching = Task.isCancelled
                 }
             }

@@ -52,8 +52,8 @@ public final class WebhookDelivery: Sendable {
         case disabled(WebhookID)
     }
 
-    /// After that many events in a row of one webhook, others get its turn.
-    private static let turn = 100
+    /// After that time, or that many events in a row of one webhook, others get its turn.
+    private static let turn = (time: Duration.seconds(2), events: 100)
 
     private struct State {
         /// Webhooks whose last attempt was slow, to which an event is being sent.
@@ -123,6 +123,7 @@ public final class WebhookDelivery: Sendable {
             if first.isSlow { state.withLock { $0.slow -= 1 } }
         }
         var next: PendingWebhookEvent? = first
+        let begin = ContinuousClock.now
         var sent = 0
         while let pending = next {
             sent += 1
@@ -131,7 +132,9 @@ public final class WebhookDelivery: Sendable {
                 return try await note(answer, attempt, of: pending)
             }
             count(.accepted, 1)
-            let isLast = sent >= Self.turn || attempt.isSlow || Task.isCancelled
+            let isLast =
+                attempt.isSlow || sent >= Self.turn.events
+                || ContinuousClock.now - begin >= Self.turn.time
             next = try await queue.noteAccepted(
                 pending, attempt, takingNextUntil: isLast ? nil : lease(at: clock()))
         }

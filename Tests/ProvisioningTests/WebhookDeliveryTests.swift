@@ -193,7 +193,8 @@ import Testing
 
     @Test func bothSignaturesAreMadeOfOneSecret() throws {
         let event = WebhookEvent(
-            id: "evt_1", kind: .test, body: Array("{\"test\":1}".utf8), created: Instant(seconds: 0))
+            id: "evt_1", kind: .test, body: Array("{\"test\":1}".utf8), created: Instant(seconds: 0)
+        )
         let fields = WebhookDelivery.fields(
             of: event, Array("0123456789abcdef0123456789abcdef".utf8),
             at: Instant(seconds: 1_700_000_000))

@@ -22,8 +22,8 @@ public struct AccountsAPI: Sendable {
     ///   - limiter: shared by all APIs, as `events`.
     public init(
         mailboxes: Mailboxes, users: Users, apiTokens: APITokens, domains: Domains,
-        webhooks: Webhooks, authenticator: Authenticator, publicURL: String, mail: AccountsMail = .none,
-        limiter: RateLimiter, events: SecurityEvents, clock: ServerClock
+        webhooks: Webhooks, authenticator: Authenticator, publicURL: String,
+        mail: AccountsMail = .none, limiter: RateLimiter, events: SecurityEvents, clock: ServerClock
     ) {
         let errors = errors
         let pipeline = Pipeline<AccountsError>(limiter: limiter, clock: clock, events: events) {

@@ -63,7 +63,8 @@ extension PostgresStore: SigningKeyStore {
                     .texts(secrets.map(\.id.text)), .byteArrays(secrets.map(\.secret)),
                     .byteArrays(sealedSecrets),
                 ],
-                after: [.lockingSigningKeys, PostgresStatement(SQL.lockWebhooks)], ifMade: true, read: { try $0.bool(1) },
+                after: [.lockingSigningKeys, PostgresStatement(SQL.lockWebhooks)], ifMade: true,
+                read: { try $0.bool(1) },
                 isMade: { $0 })
             if isMade { return keys.count }
         }
