@@ -1,6 +1,7 @@
 internal import AuthCore
 internal import HTTPEngine
 internal import JMAP
+internal import LocalMail
 internal import StrictJSON
 
 /// `/delivered` and `/delivered/dovecot`: mail stores report messages that have arrived.
