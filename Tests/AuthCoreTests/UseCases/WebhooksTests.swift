@@ -1,5 +1,6 @@
 import AuthCore
 import Cryptography
+import Scheduling
 import TestSupport
 import Testing
 
