@@ -63,7 +63,7 @@ extension PostgresStore: SigningKeyStore {
                     .texts(secrets.map(\.id.text)), .byteArrays(secrets.map(\.secret)),
                     .byteArrays(sealedSecrets),
                 ],
-                after: [.lockingSigningKeys, PostgresStatement(SQL.lockWebhooks)], ifMade: true,
+                after: [.lockingSigningKeys], ifMade: true,
                 read: { try $0.bool(1) },
                 isMade: { $0 })
             if isMade { return keys.count }
@@ -151,15 +151,12 @@ private enum SQL {
         ),
         resealed_secrets AS (
             UPDATE webhook SET secret = given_secret.new FROM given_secret, checked
-            WHERE webhook.id = given_secret.id AND is_same
+            WHERE webhook.id = given_secret.id AND webhook.secret = given_secret.old AND is_same
         ),
         changed AS (SELECT 1 FROM checked WHERE is_same)
         """, result: "SELECT (SELECT count(*) FROM changed), is_same FROM checked")
 
     static let webhookSecrets = Query("webhookSecrets", "SELECT id, secret FROM webhook")
-
-    /// No secret is added or changed until the end of the transaction.
-    static let lockWebhooks = Query("lockWebhooks", "LOCK TABLE webhook IN SHARE MODE")
 
     static let removeRetired = Query("removeRetired", "DELETE FROM signing_key WHERE retired < $1")
 }
