@@ -65,7 +65,10 @@ let package = Package(
             swiftSettings: settings),
         .target(
             name: "Provisioning",
-            dependencies: ["Fetching", "AuthCore", "Platform", "Cryptography", "StrictJSON"],
+            dependencies: [
+                "Fetching", "AuthCore", "Platform", "Cryptography", "Networking", "Scheduling",
+                "StrictJSON",
+            ],
             swiftSettings: settings),
         .target(
             name: "AuthAPI",

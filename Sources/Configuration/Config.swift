@@ -29,6 +29,7 @@ public struct Config: Sendable {
     public var log = LogSection()
     public var services = ServicesSection()
     public var provisioning = ProvisioningSection()
+    public var webhooks = WebhooksSection()
     var testing = TestingSection()
 
     /// All settings.
@@ -39,7 +40,8 @@ public struct Config: Sendable {
         + KeySection.settings + PasswordSection.settings + AccountSection.settings
         + UserSection.settings + LimitSection.settings + HashLoginSection.settings
         + DNSSection.settings + AuditSection.settings + LogSection.settings
-        + ServicesSection.settings + ProvisioningSection.settings + TestingSection.settings
+        + ServicesSection.settings + ProvisioningSection.settings + WebhooksSection.settings
+        + TestingSection.settings
 
     /// The defaults of a profile.
     init(profile: Profile = .development) {
@@ -60,6 +62,8 @@ public struct Config: Sendable {
             hashLogin.allowHTTP = true
             hashLogin.allowPrivateNetworks = true
             hashLogin.ports = []
+            webhooks.allowPrivateNetworks = true
+            webhooks.ports = []
             storage.url = .inMemory
             // Servers of several tests run at once.
             mail.localSMTP = .tcp(SocketAddress(IPAddress(v4: 0x7f00_0001), port: 0))

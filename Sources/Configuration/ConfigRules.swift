@@ -89,6 +89,7 @@ struct ConfigRules {
         for (key, isOn) in [
             ("hash_login.allow_http", config.hashLogin.allowHTTP),
             ("hash_login.allow_private_networks", config.hashLogin.allowPrivateNetworks),
+            ("webhooks.allow_private_networks", config.webhooks.allowPrivateNetworks),
         ] where isOn {
             add(
                 key, "is not allowed in the production profile",

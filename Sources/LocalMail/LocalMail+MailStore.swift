@@ -130,12 +130,24 @@ extension AccountState {
 }
 
 extension MessageListing {
+    public init(_ email: MailEmail) {
+        self.init(
+            id: email.id, email.content, isRead: email.keywords.contains("$seen"),
+            receivedAt: email.receivedAt)
+    }
+
     fileprivate init(_ message: StoredMessage) {
-        let summary = message.content.summary
+        self.init(
+            id: MailID.text(.message, message.number), message.content,
+            isRead: message.has("$seen"), receivedAt: message.receivedAt)
+    }
+
+    private init(id: String, _ content: MailContent, isRead: Bool, receivedAt: MailInstant) {
+        let summary = content.summary
         let author = summary.from.first ?? summary.sender.first
         self.init(
-            id: MailID.text(.message, message.number), sender: author?.display ?? "",
-            from: author?.email ?? "", subject: summary.subject ?? "", preview: summary.preview,
-            size: message.size, isRead: message.has("$seen"), receivedAt: message.receivedAt)
+            id: id, sender: author?.display ?? "", from: author?.email ?? "",
+            subject: summary.subject ?? "", preview: summary.preview, size: content.bytes.count,
+            isRead: isRead, receivedAt: receivedAt)
     }
 }

@@ -40,11 +40,7 @@ public final class EventDelivery: Sendable {
     static let firstWait = Duration.seconds(1)
     /// The longest time between two attempts while the receiver is not available.
     static let longestPause = Duration.seconds(30)
-    /// If the process that sends an event ends without noting the result, the event is due again
-    /// after its timeout and this time.
-    private static let grace = Duration.seconds(5)
-    /// One call of ``run()`` takes no new events after this time, so that another server can take
-    /// over the task.
+
     private static let roundTime = Duration.seconds(30)
 
     private struct State {
@@ -85,27 +81,15 @@ public final class EventDelivery: Sendable {
     /// Sends the events that are due. Attempts that have begun are completed, also when the caller
     /// is cancelled.
     public func run() async throws {
-        let begin = clock()
-        guard width(at: begin) > 0, try await queue.hasDueEvent(at: begin) else { return }
-        try await withThrowingTaskGroup(of: Void.self) { group in
-            var sending = 0
-            while true {
-                let now = clock()
-                let isOver = Task.isCancelled || now.since(begin) >= Self.roundTime
-                let free = isOver ? 0 : width(at: now) - sending
-                if free > 0 {
-                    let lease = now.advanced(by: settings.timeout + Self.grace)
-                    let taken = try await queue.takeDueEvents(at: now, until: lease, limit: free)
-                    for pending in taken {
-                        group.addTask { try await self.deliver(pending) }
-                    }
-                    sending += taken.count
-                }
-                guard sending > 0 else { return }
-                try await group.next()
-                sending -= 1
-            }
-        }
+        try await EventSender<PendingEvent>(
+            roundTime: Self.roundTime,
+            width: { self.width(at: $0) },
+            take: { [queue, settings] now, limit in
+                guard try await queue.hasDueEvent(at: now) else { return [] }
+                let lease = now.advanced(by: settings.timeout + EventSender<PendingEvent>.grace)
+                return try await queue.takeDueEvents(at: now, until: lease, limit: limit)
+            }, deliver: deliver, clock: clock
+        ).run()
     }
 
     /// How many events may be sent at once.
@@ -118,12 +102,8 @@ public final class EventDelivery: Sendable {
     }
 
     private func deliver(_ pending: PendingEvent) async throws {
-        // Not cancelled with the caller, because the answer to an event that was sent must be
-        // noted.
-        try await Task {
-            let answer = await send(pending.event, clock())
-            try await note(answer, to: pending, at: clock())
-        }.value
+        let answer = await send(pending.event, clock())
+        try await note(answer, to: pending, at: clock())
     }
 
     private func note(
@@ -180,22 +160,5 @@ public final class EventDelivery: Sendable {
     private func wait(after failures: Int64, atMost bound: Duration) -> Duration {
         let doublings = Int(min(max(failures, 1) - 1, 20))
         return min(bound, Self.firstWait * (1 << doublings)) * jitter()
-    }
-}
-
-/// Reports of one kind. The first is passed on at once; those of the next minute are counted, and
-/// their number is passed on with the next report.
-private struct FoldedReports {
-    private static let interval = Duration.seconds(60)
-    private var last: Instant?
-    private var count = 0
-
-    /// - Returns: the number to report; `nil` while reports are only counted.
-    mutating func note(at now: Instant) -> Int? {
-        count += 1
-        if let last, now >= last, now.since(last) < Self.interval { return nil }
-        last = now
-        defer { count = 0 }
-        return count
     }
 }

@@ -1,7 +1,7 @@
 internal import AuthCore
 internal import Cryptography
 
-/// Signs the messages to the receiver of account events, in the form of Standard Webhooks
+/// Signs the messages to the receivers of events, in the form of Standard Webhooks
 /// (standardwebhooks.com): HMAC-SHA256 over the id, the time of the attempt and the body.
 struct WebhookSigner: Sendable {
     /// Of one secret, decoded.
@@ -12,7 +12,6 @@ struct WebhookSigner: Sendable {
     static let accepted =
         "1 to \(maxSecrets) lines, each \"whsec_\" and the base64 of \(secretBytes.lowerBound) to"
         + " \(secretBytes.upperBound) random bytes"
-    private static let prefix = "whsec_"
 
     private let keys: [HMACKey]
 
@@ -24,8 +23,8 @@ struct WebhookSigner: Sendable {
             var line = line
             if line.last == UInt8(ascii: "\r") { line.removeLast() }
             guard !line.isEmpty else { continue }
-            if line.starts(with: Self.prefix.utf8) {
-                line = line.dropFirst(Self.prefix.utf8.count)
+            if line.starts(with: WebhookSecret.prefix.utf8) {
+                line = line.dropFirst(WebhookSecret.prefix.utf8.count)
             }
             guard var secret = Base64.decode(line), Self.secretBytes.contains(secret.count) else {
                 return nil
@@ -35,6 +34,11 @@ struct WebhookSigner: Sendable {
         }
         guard (1...Self.maxSecrets).contains(keys.count) else { return nil }
         self.keys = keys
+    }
+
+    /// - Parameter secret: of a user's webhook, decoded.
+    init(secret: [UInt8]) {
+        keys = [HMACKey(secret: secret)]
     }
 
     /// The header fields that name and sign a message.

@@ -39,7 +39,11 @@ struct Module {
             ],
             system: ["Dispatch", "Glibc"]),
         Module(
-            "Provisioning", ["AuthCore", "Cryptography", "Fetching", "Platform", "StrictJSON"],
+            "Provisioning",
+            [
+                "AuthCore", "Cryptography", "Fetching", "Networking", "Platform", "Scheduling",
+                "StrictJSON",
+            ],
             system: ["Synchronization"]),
         Module(
             "AuthAPI",

@@ -42,7 +42,7 @@ struct APIWorld {
             clock: clock)
         let accounts = AccountsAPI(
             mailboxes: world.mailboxes, users: world.users, apiTokens: world.apiTokens,
-            domains: world.domains, authenticator: world.authenticator,
+            domains: world.domains, webhooks: world.webhooks, authenticator: world.authenticator,
             publicURL: AgentWorld.issuer, mail: mail, limiter: world.limiter, events: folder,
             clock: clock)
         let hashLogin = HashLoginAPI(
@@ -55,8 +55,9 @@ struct APIWorld {
             agent: agent, isDraining: { isDraining }, pingDatabase: pingDatabase,
             clock: { world.clock.monotonic })
         services = ServicesAPI(
-            services: world.mailServices, settings: servicesSettings, metrics: metrics,
-            limiter: world.limiter, events: folder, clock: clock)
+            services: world.mailServices, webhookEvents: world.webhookEvents,
+            settings: servicesSettings, metrics: metrics, limiter: world.limiter, events: folder,
+            clock: clock)
         groups =
             [
                 agent.routes, MessagesAPI(accounts: accounts).routes, accounts.routes,

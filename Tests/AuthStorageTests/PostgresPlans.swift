@@ -168,6 +168,18 @@ private enum SQL {
                CASE n % 3 WHEN 0 THEN now() END,
                CASE n % 3 WHEN 1 THEN now() ELSE 'epoch' END
         FROM generate_series(1, 10000) AS n;
+        INSERT INTO webhook (id, owner, url, events, secret, status, failures, created, due, is_slow)
+        SELECT md5('h' || n)::uuid, md5('u' || n)::uuid, 'https://example.test',
+               'email.received', '', 'active', 0, now(), CASE n % 3 WHEN 0 THEN now() END,
+               n % 2 = 0
+        FROM generate_series(1, 2000) AS n;
+        INSERT INTO webhook_event (id, webhook, kind, body, created, due)
+        SELECT 'evt_' || n, md5('h' || n % 2000 + 1)::uuid, 'email.received', '', now(), now()
+        FROM generate_series(1, 10000) AS n;
+        INSERT INTO webhook_attempt (id, webhook, event, kind, attempt, duration, time)
+        SELECT md5('x' || n)::uuid, md5('h' || n % 2000 + 1)::uuid, 'evt_' || n,
+               'email.received', 1, 1, now()
+        FROM generate_series(1, 10000) AS n;
         ANALYZE
         """
 }

@@ -90,7 +90,9 @@ import Testing
                 (
                     "reseal",
                     {
-                        try await $0.reseal(recording: event(.keysResealed)) { $0.sealed + [1] }
+                        try await $0.reseal(recording: event(.keysResealed), webhooks: { $1 }) {
+                            $0.sealed + [1]
+                        }
                             == 2
                     }
                 ),

@@ -39,13 +39,16 @@ import Testing
         try await store.rotate(to: key("b", .agent, created: 2), retiring: .epoch)
         let before = try await store.keys()
         await #expect(throws: Unreadable.self) {
-            try await store.reseal(recording: event(.keysResealed, "failed")) { key in
+            try await store.reseal(recording: event(.keysResealed, "failed"), webhooks: { $1 }) {
+                key in
                 if key.id == "c" { throw Unreadable() }
                 return [1]
             }
         }
         #expect(try await store.keys() == before)
-        let count = try await store.reseal(recording: event(.keysResealed, "done")) {
+        let count = try await store.reseal(
+            recording: event(.keysResealed, "done"), webhooks: { $1 }
+        ) {
             [0xff] + $0.sealed
         }
         #expect(count == 3)

@@ -60,7 +60,7 @@ import Testing
             ("dns", config.dns, []), ("audit", config.audit, []),
             ("log", config.log, []),
             ("services", config.services, []), ("provisioning", config.provisioning, []),
-            ("testing", config.testing, []),
+            ("webhooks", config.webhooks, []), ("testing", config.testing, []),
         ]
         #expect(Mirror(reflecting: config).children.count == Set(sections.map(\.name)).count + 1)
         for name in Set(sections.map(\.name)) {

@@ -122,7 +122,7 @@ import Testing
             address: Self.loopback, isLast: true, rules: Self.strict, trust: .builtIn,
             deadline: .now + .seconds(300))
         await #expect(throws: FetchError(.forbiddenAddress(Self.loopback))) {
-            try await onOwnThread { try transfer.perform() }
+            try await onOwnThread { try transfer.get() }
         }
         #expect(host.visits == 0)
     }

@@ -115,7 +115,7 @@ import Testing
             address: .loopback, isLast: isLast, rules: .local(), trust: .builtIn,
             deadline: .now + .seconds(4))
         await #expect(throws: FetchError(cause)) {
-            try await onOwnThread { try transfer.perform() }
+            try await onOwnThread { try transfer.get() }
         }
         #expect(silent.visits == 1)
     }

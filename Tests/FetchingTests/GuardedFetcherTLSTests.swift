@@ -77,10 +77,10 @@ import Testing
                 deadline: .now + .seconds(300))
             if let outcome {
                 await #expect(throws: outcome) {
-                    try await onOwnThread { try transfer.perform() }
+                    try await onOwnThread { try transfer.get() }
                 }
             } else {
-                let body = try await onOwnThread { try transfer.perform() }
+                let body = try await onOwnThread { try transfer.get() }
                 #expect(body == Array("hi".utf8))
             }
         }

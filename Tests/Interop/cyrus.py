@@ -47,9 +47,10 @@ def listens(address):
 class Cyrus:
     """A running store. Stop it: nothing else does, and nothing else removes its directory."""
 
-    def __init__(self, port, submission_port, export_keys, imap_port=None, password=None):
+    def __init__(self, port, submission_port, export_keys, imap_port=None, password=None,
+                 services=None, secret=""):
         """`export_keys` writes the public key into a directory. On `imap_port` the administrator logs
-        in with `password`."""
+        in with `password`. `services` is the port of a Postern that is told of new messages."""
         require_packages()
         # As root it runs under the user of Debian's package.
         self.user = pwd.getpwnam("cyrus" if os.geteuid() == 0 else getpass.getuser())
@@ -86,6 +87,8 @@ class Cyrus:
             configuration=("/etc/imapd.conf", str(self.configuration)),
             http=(r"127\.0\.0\.1:8008", f"127.0.0.1:{port}"),
             lmtp=("/run/cyrus/socket/lmtp", str(self.socket))))
+        if services:
+            self._tell(services, secret)
         if os.geteuid() == 0:
             for path in [self.directory, *self.directory.rglob("*")]:
                 os.chown(path, self.user.pw_uid, self.user.pw_gid)
@@ -112,6 +115,25 @@ class Cyrus:
             ["saslpasswd2", "-p", "-c", "-f", self.directory / "lib/sasldb2", "-u", "mail.example.org",
              "cyrus"], input=password, text=True, check=True, timeout=60,
             env={"PATH": "/usr/sbin:/usr/bin:/sbin:/bin"})
+
+    def _tell(self, services, secret):
+        script, file = self.directory / "delivered", self.directory / "secret"
+        file.write_text(secret + "\n")
+        file.chmod(0o600)
+        script.write_text(substituted(
+            "mail/cyrus/delivered", postern=(r"127\.0\.0\.1:8081", f"127.0.0.1:{services}"),
+            secret=("/etc/postern/services.secret", str(file))))
+        script.chmod(0o755)
+        more = substituted(
+            "mail/cyrus/imapd-delivered.conf",
+            script=("/usr/local/lib/postern/delivered", str(script)))
+        service = re.search(r"(?m)^#   (notify .*)$", more)[1]
+        service = service.replace("/etc/imapd.conf", str(self.configuration))
+        service = service.replace("/run/cyrus", f"{self.directory}/run")
+        self.configuration.write_text(self.configuration.read_text() + more)
+        processes = self.directory / "cyrus.conf"
+        processes.write_text(processes.read_text().replace(
+            "SERVICES {\n", f"SERVICES {{\n  {service}\n"))
 
     def identity(self):
         """Whose rights programs of the store get."""

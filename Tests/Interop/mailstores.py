@@ -122,11 +122,12 @@ class Daemon:
 
 
 class Dovecot(Daemon):
-    """`services` is the port of the services listener. With `mailboxes`, the state directory of a
-    mailbox receiver, it has doveadm's HTTP API on `api_port`, with `SECRET` as the key."""
+    """`services` is the port of the services listener, `more` what follows the configuration. With
+    `mailboxes`, the state directory of a mailbox receiver, it has doveadm's HTTP API on `api_port`,
+    with `SECRET` as the key."""
 
     def __init__(self, place, authority, services, local_keys=None, issuer="", private=None,
-                 mailboxes=None):
+                 mailboxes=None, more=""):
         require("dovecot", "dovecot-imapd dovecot-lmtpd dovecot-auth-lua lua-socket lua-cjson")
         self.place = owned(place)
         self.port, self.plain_port = free_port(), free_port()
@@ -178,6 +179,7 @@ service imap-login {{
 }}
 auth_failure_delay = 0
 !include {place}/deploy.conf
+{more}
 """)
         self.restart()
 

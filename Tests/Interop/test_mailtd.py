@@ -5,10 +5,12 @@ import uuid
 import mailtd
 import pytest
 from mailtd.crypto import derive_auth_key
-from mailtd.types import Domain
+from mailtd.types import Domain, Webhook, WebhookDelivery
 
+from hooks import HookReceiver
 from mailboxes import PASSWORD, Mailboxes, fresh
-from program import run
+from program import await_true, run
+from test_messages import deliver, source
 
 
 @pytest.fixture(scope="module")
@@ -241,3 +243,48 @@ def test_its_eleventh_account_is_over_the_limit(client):
         client.accounts.create(fresh(), auth_key=KEY)
     with refused(403, "account_limit_reached"):
         client.accounts.create(fresh(), auth_key=KEY)
+
+
+def test_it_makes_rotates_and_deletes_a_webhook(client):
+    assert client.webhooks.list() == []
+    made = client.webhooks.create("https://hooks.example.com/mail", events=["email.received"])
+    assert isinstance(made, Webhook) and made.secret.startswith("whsec_")
+    [listed] = client.webhooks.list()
+    assert (listed.id, listed.url, listed.secret) == (made.id, made.url, None)
+    assert (listed.events, listed.status, listed.failure_count, listed.last_triggered_at) == (
+        ["email.received"], "active", 0, None)
+    with refused(409, "webhook_exists"):
+        client.webhooks.create("https://hooks.example.com/other")
+    assert client.webhooks.rotate_secret(made.id)["secret"] != made.secret
+    assert client.webhooks.list_deliveries(made.id) == []
+    client.webhooks.delete(made.id)
+    with refused(404, "not_found"):
+        client.webhooks.delete(made.id)
+    with refused(400, "invalid_url"):
+        client.webhooks.create("http://hooks.example.com/mail")
+
+
+@pytest.fixture
+def receiver(authority):
+    receiver = HookReceiver(authority)
+    yield receiver
+    receiver.stop()
+
+
+def test_it_reads_the_deliveries_of_events(serve, authority, receiver):
+    server = serve(
+        POSTERN_USERS_REGISTRATION="open", POSTERN_WEBHOOKS_CA_FILE=str(authority.file))
+    boxes = Mailboxes(server.url)
+    with mailtd.MailTD(boxes.api_token(boxes.user())["token"], base_url=server.url) as client:
+        account = client.accounts.create(fresh(), password=PASSWORD)
+        made = client.webhooks.create(receiver.url)
+        receiver.takes({"secret": made.secret})
+        deliver(server, account.address, source("Hello"))
+        [event] = receiver.await_events(1)
+        await_true(lambda: client.webhooks.list_deliveries(made.id), "not noted")
+        [delivery] = client.webhooks.list_deliveries(made.id)
+        assert isinstance(delivery, WebhookDelivery)
+        assert (delivery.event_type, delivery.event_id, delivery.status_code, delivery.error) == (
+            "email.received", event["id"], 204, None)
+        [[message], _] = client.messages.list(account.id)
+        assert event["data"]["message_id"] == message.id

@@ -14,6 +14,7 @@ from agent import Agent, bearer
 from hashhost import argon2
 from hashlogin import HashLogin
 from mailboxes import Mailboxes, fresh
+from program import await_true
 from test_agent_flow import REJECTED, refuse
 
 
@@ -185,6 +186,17 @@ def test_each_operation_of_the_accounts_api_is_documented(watched_boxes, documen
     path = f"/api/user/domains/{made['id']}"
     boxes.call("GET", "/api/user/domains", user.token)
     boxes.call("POST", path + "/verify", user.token)
+    boxes.call("DELETE", path, user.token)
+
+    hook = {"url": "https://localhost:1/"}
+    made = boxes.call("POST", "/api/user/webhooks", user.token, hook).json()
+    boxes.call("POST", "/api/user/webhooks", user.token, hook)
+    boxes.call("GET", "/api/user/webhooks", user.token)
+    path = f"/api/user/webhooks/{made['id']}"
+    assert boxes.call("POST", path + "/test", user.token).status_code == 202
+    deliveries = path + "/deliveries"
+    await_true(lambda: boxes.call("GET", deliveries, user.token).json()["deliveries"], "no attempt")
+    boxes.call("POST", path + "/rotate", user.token)
     boxes.call("DELETE", path, user.token)
 
     change = {"current_password": user.password, "password": "anotherpassword"}
@@ -390,6 +402,9 @@ REFUSED = {
                                       ".example", "a b.example", "ä.example", "a_b.example",
                                       "x" * 64 + ".example", "x." * 119 + "example",
                                       "127.0.0.1", "1.2.3", "[::1]", None, 1])],
+    "POST /api/user/webhooks": [
+        [], {}, {"url": None}, {"url": 1},
+        *variants({"url": "https://example.com/"}, events=[[], ["other"], "email.received", [1]])],
     "POST /register": [
         {}, without(HASH, "email"), without(HASH, "password"), without(HASH, "password_hash_url"),
         *variants(HASH, email=["", "no at", "a@b", ".a@example.com", "ä@example.com", None],
@@ -418,6 +433,9 @@ ACCEPTED = {
     "POST /api/user/tokens": [
         {}, {"name": None, "expires_in": None}, {"name": "x" * 200}, {"expires_in": 60},
         {"expires_in": 315_360_000}],
+    "POST /api/user/webhooks": [
+        {"url": "https://example.com/", "events": None},
+        {"url": "https://example.com/", "events": ["email.received"]}],
     "POST /api/user/domains": [{"domain": "a.example"}, {"domain": "Xn--A.9.example"}],
 }
 

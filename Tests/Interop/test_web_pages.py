@@ -4,7 +4,9 @@ import pytest
 import requests
 
 from accessibility import violations
+from hooks import HookReceiver
 from mailboxes import Mailboxes, fresh
+from program import await_true
 from webdriver import Browser
 
 TAB, ENTER, ESCAPE = "\ue004", "\ue007", "\ue00c"
@@ -20,11 +22,12 @@ POLICIES = {"/signup": POLICY.format(mail=""), "/dashboard": POLICY.format(
 
 
 @pytest.fixture(scope="module")
-def server(serve, names):
+def server(serve, names, authority):
     """Proofs take some thousand tries."""
     return serve(
         POSTERN_POW_ACCOUNTS_DIFFICULTY="12", POSTERN_USERS_REGISTRATION="open",
-        POSTERN_ACCOUNTS_PAGE_SIZE="2", POSTERN_DNS_SERVERS=names.address)
+        POSTERN_ACCOUNTS_PAGE_SIZE="2", POSTERN_DNS_SERVERS=names.address,
+        POSTERN_WEBHOOKS_CA_FILE=str(authority.file))
 
 
 @pytest.fixture(scope="module")
@@ -384,6 +387,57 @@ def test_a_user_has_api_tokens(browser, look, server):
     browser.open(server.url + "/dashboard")
     assert browser.says("#tokens-ended", "Tokens that have ended")
     assert value(browser, "#token-secret") == ""
+
+
+def test_a_user_has_a_webhook(browser, look, server, authority):
+    boxes, user = Mailboxes(server.url), log_in(browser, server)
+    receiver = HookReceiver(authority)
+    receiver.is_clock_ahead = True
+    try:
+        browser.says("#webhooks-count", "There is no webhook.")
+        unfold(browser, "#webhook-form")
+        browser.type("#webhook-url", "http://example.com/")
+        browser.click("#webhook-form button")
+        assert browser.says("#webhook-url-error", "The URL must be https")
+        browser.run("document.querySelector('#webhook-url').value = ''")
+        browser.type("#webhook-url", receiver.url)
+        browser.click("#webhook-form button")
+        assert browser.says("#webhooks-list", "no event has failed since")
+        assert items(browser, "webhooks") == [receiver.url]
+        assert focused(browser) == "webhook-secret"
+        look("dashboard-9-webhook")
+        assert not browser.run("return document.querySelector('#webhook-add').checkVisibility()")
+        receiver.takes({"secret": value(browser, "#webhook-secret")})
+
+        click_item(browser, "webhooks", "Send a test event of the webhook")
+        assert browser.says("#status", "A test event is being sent.")
+        [event] = receiver.await_events(1)
+        assert event["type"] == "webhook.test"
+        path = f"/api/user/webhooks/{hook_id(boxes, user)}/deliveries"
+        await_true(lambda: boxes.call("GET", path, user.token).json()["deliveries"], "not noted")
+        click_item(browser, "webhooks", "Show deliveries of the webhook")
+        assert browser.says("#webhooks-list", "webhook.test accepted")
+        assert browser.says("#webhooks-list", "the response has status 204")
+        look("dashboard-9-deliveries")
+
+        click_item(browser, "webhooks", "Replace secret of the webhook")
+        browser.click("#confirm-yes")
+        browser.says("#webhooks-list", "active")
+        await_true(lambda: value(browser, "#webhook-secret") != receiver.secret, "the same secret")
+        click_item(browser, "webhooks", "Delete of the webhook")
+        browser.click("#confirm-yes")
+        assert browser.says("#status", "The webhook was deleted.")
+        assert items(browser, "webhooks") == []
+        assert value(browser, "#webhook-secret") == ""
+        assert focused(browser) == "webhooks-title"
+        assert not receiver.forged
+    finally:
+        receiver.stop()
+
+
+def hook_id(boxes, user):
+    [webhook] = boxes.call("GET", "/api/user/webhooks", user.token).json()["webhooks"]
+    return webhook["id"]
 
 
 def test_a_user_proves_a_domain(browser, look, server, names):

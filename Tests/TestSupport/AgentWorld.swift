@@ -32,6 +32,9 @@ public final class AgentWorld: Sendable {
     public let users: Users
     public let apiTokens: APITokens
     public let domains: Domains
+    public let webhookResults = Counters<WebhookEventResult>()
+    public let webhookEvents: WebhookEvents
+    public let webhooks: Webhooks
     public let authenticator: Authenticator
     public let hashLogins: HashLogins
     public let mailServices: MailServices
@@ -118,6 +121,11 @@ public final class AgentWorld: Sendable {
         domains = Domains(
             settings: settings, policy: Self.policy, domains: stores.domains, resolver: resolver,
             random: random.make)
+        webhookEvents = WebhookEvents(
+            stores: stores, results: webhookResults, random: random.make)
+        webhooks = Webhooks(
+            webhooks: stores.webhooks, events: webhookEvents, keys: keys,
+            checkURL: { $0.hasPrefix("https://") ? $0 : nil }, random: random.make)
         authenticator = Authenticator(tokens: tokens, stores: stores)
         registrar = UserRegistrar(users: stores.users, hasher: hasher, random: random.make)
         mailServices = MailServices(

@@ -151,9 +151,11 @@ public final class FailingKeys: SigningKeyStore {
     }
 
     public func reseal(
-        recording event: AuditEvent, _ seal: @escaping @Sendable (SealedKey) throws -> [UInt8]
+        recording event: AuditEvent,
+        webhooks: @escaping @Sendable (WebhookID, _ secret: [UInt8]) throws -> [UInt8],
+        _ seal: @escaping @Sendable (SealedKey) throws -> [UInt8]
     ) async throws -> Int {
-        try await inner.reseal(recording: event, seal)
+        try await inner.reseal(recording: event, webhooks: webhooks, seal)
     }
 
     public func removeRetired(before instant: Instant) async throws -> Int {

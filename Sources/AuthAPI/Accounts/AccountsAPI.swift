@@ -3,7 +3,8 @@ public import HTTPEngine
 
 /// The accounts API: `/api/…` (docs/api.md, "Accounts API").
 ///
-/// The endpoints are grouped by subject: mailboxes, users, API tokens, domains.
+/// The endpoints are grouped by subject: mailboxes, users, API tokens, domains,
+/// webhooks.
 public struct AccountsAPI: Sendable {
     let errors = AccountsErrors()
     let pipeline: Pipeline<AccountsError>
@@ -13,6 +14,7 @@ public struct AccountsAPI: Sendable {
     private let users: UserEndpoints
     private let apiTokens: APITokenEndpoints
     private let domains: DomainEndpoints
+    private let webhooks: WebhookEndpoints
 
     /// - Parameters:
     ///   - publicURL: the URL that clients use for this server.
@@ -20,8 +22,8 @@ public struct AccountsAPI: Sendable {
     ///   - limiter: shared by all APIs, as `events`.
     public init(
         mailboxes: Mailboxes, users: Users, apiTokens: APITokens, domains: Domains,
-        authenticator: Authenticator, publicURL: String, mail: AccountsMail = .none,
-        limiter: RateLimiter, events: SecurityEvents, clock: ServerClock
+        webhooks: Webhooks, authenticator: Authenticator, publicURL: String,
+        mail: AccountsMail = .none, limiter: RateLimiter, events: SecurityEvents, clock: ServerClock
     ) {
         let errors = errors
         let pipeline = Pipeline<AccountsError>(limiter: limiter, clock: clock, events: events) {
@@ -39,11 +41,13 @@ public struct AccountsAPI: Sendable {
         self.users = UserEndpoints(users: users, pipeline: pipeline, access: access)
         self.apiTokens = APITokenEndpoints(tokens: apiTokens, pipeline: pipeline, access: access)
         self.domains = DomainEndpoints(domains: domains, pipeline: pipeline, access: access)
+        self.webhooks = WebhookEndpoints(webhooks: webhooks, pipeline: pipeline, access: access)
     }
 
     public var routes: RouteGroup {
         RouteGroup(
             prefixes: ["/api"], errors: errors.renderer,
-            routes: mailboxes.routes + users.routes + apiTokens.routes + domains.routes)
+            routes: mailboxes.routes + users.routes + apiTokens.routes + domains.routes
+                + webhooks.routes)
     }
 }

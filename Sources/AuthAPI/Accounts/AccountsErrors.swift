@@ -71,11 +71,25 @@ extension CodedError {
             self.init(.conflict, "domain_already_exists", "The domain is already in use here.")
         case .domainInUse:
             self.init(.conflict, "domain_in_use", "Delete the accounts on the domain first.")
+        case .invalidURL: self = .invalidURL
+        case .webhookExists: self = .webhookExists
+        case .webhookDisabled: self = .webhookDisabled
         case .mailStoreMissing: self = .mailStoreMissing
         case .tooManyWaits: self = .tooManyWaits
         case .common(let error): self.init(error)
         }
     }
+
+    private static let invalidURL = CodedError(
+        .badRequest, "invalid_url",
+        "The URL must be https, of a public host, on a port that this server allows.")
+
+    private static let webhookExists = CodedError(
+        .conflict, "webhook_exists", "Delete your webhook before you add another.")
+
+    private static let webhookDisabled = CodedError(
+        .conflict, "webhook_disabled",
+        "Too many events were not accepted; rotate the secret to send events again.")
 
     private static let mailStoreMissing = CodedError(
         .serviceUnavailable, "mail_store_missing",

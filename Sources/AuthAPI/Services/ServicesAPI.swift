@@ -31,6 +31,7 @@ public struct ServicesAPI: Sendable {
     public let socketmap: NetstringService
     private let errors = ServicesErrors()
     private let stores: StoreEndpoints
+    private let delivered: DeliveredEndpoints
     private let proxies: ProxyEndpoints
     private let users: UserInfoEndpoint
     private let metrics: MetricsEndpoint
@@ -40,8 +41,8 @@ public struct ServicesAPI: Sendable {
     ///   - limiter: for the endpoint that is also on the public listener; shared by all APIs, as
     ///     `events`.
     public init(
-        services: MailServices, settings: Settings, metrics: Metrics, limiter: RateLimiter,
-        events: SecurityEvents, clock: ServerClock
+        services: MailServices, webhookEvents: WebhookEvents, settings: Settings,
+        metrics: Metrics, limiter: RateLimiter, events: SecurityEvents, clock: ServerClock
     ) {
         socketmap = Socketmap(services: services).service
         let errors = errors
@@ -50,6 +51,8 @@ public struct ServicesAPI: Sendable {
         }
         let access = ServicesAccess(secret: settings.secret)
         stores = StoreEndpoints(services: services, access: access, pipeline: pipeline)
+        delivered = DeliveredEndpoints(
+            services: services, events: webhookEvents, access: access, pipeline: pipeline)
         proxies = ProxyEndpoints(
             services: services, access: access, settings: settings, errors: errors,
             events: events, clock: clock)
@@ -67,7 +70,8 @@ public struct ServicesAPI: Sendable {
     public var routes: RouteGroup {
         RouteGroup(
             prefixes: ["/"], errors: errors.renderer,
-            routes: stores.routes + proxies.routes + [users.route, metrics.route])
+            routes: stores.routes + delivered.routes + proxies.routes
+                + [users.route, metrics.route])
     }
 
     public var router: Router { Router(groups: [routes], fallback: errors.renderer) }

@@ -57,6 +57,7 @@ public struct WebAPI: Sendable {
                 Self.script("/web/tokens.js", .tokens_js),
                 Self.script("/web/user.js", .user_js),
                 Self.script("/web/view.js", .view_js),
+                Self.script("/web/webhooks.js", .webhooks_js),
             ])
     }
 

@@ -34,6 +34,12 @@ public enum AccountsError: FlowError {
     case domainAlreadyExists
     /// The domain still has accounts.
     case domainInUse
+    /// Not a URL that webhooks may have.
+    case invalidURL
+    /// The user has a webhook.
+    case webhookExists
+    /// The webhook was disabled because its events were not accepted.
+    case webhookDisabled
     /// No mail store is configured that this server can ask.
     case mailStoreMissing
     /// The client waits for new messages on as many connections as it may.

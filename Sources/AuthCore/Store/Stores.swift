@@ -17,6 +17,8 @@ public struct Stores: Sendable {
     public var hashLoginDirectory: any HashLoginDirectory
     public var challenges: any ChallengeLedger
     public var audit: any AuditLog
+    public var webhooks: any WebhookStore
+    public var webhookQueue: any WebhookQueue
     public var signingKeys: any SigningKeyStore
     public var resettable: any ResettableStore
 
@@ -53,8 +55,8 @@ public struct Stores: Sendable {
     where
         Engine: AccountStore & AccountDirectory & AccountFeed & DeliveryQueue & UserStore
             & UserDirectory & HoldingStore & APITokenStore & DomainStore & DomainDirectory
-            & HashLoginStore & HashLoginDirectory & ChallengeLedger & AuditLog & SigningKeyStore
-            & ResettableStore
+            & HashLoginStore & HashLoginDirectory & ChallengeLedger & AuditLog & WebhookStore
+            & WebhookQueue & SigningKeyStore & ResettableStore
     {
         accounts = engine
         accountDirectory = engine
@@ -70,6 +72,8 @@ public struct Stores: Sendable {
         hashLoginDirectory = engine
         challenges = engine
         audit = engine
+        webhooks = engine
+        webhookQueue = engine
         signingKeys = engine
         resettable = engine
         self.statistics = statistics

@@ -312,6 +312,22 @@ public final class KeyRing: Sendable {
             created: clock())
     }
 
+    /// Encrypts the secret of a webhook for the database.
+    public func seal(_ secret: [UInt8], of webhook: WebhookID) throws -> [UInt8] {
+        try state.withLock { $0.sealer }.seal(secret, of: webhook)
+    }
+
+    /// - Throws: ``UnreadableKey`` when it was encrypted under another master secret.
+    public func open(_ secret: [UInt8], of webhook: WebhookID) throws -> [UInt8] {
+        do {
+            return try state.withLock { $0.sealer }.open(secret, of: webhook)
+        } catch let error as UnreadableKey {
+            // The operator has replaced the master secret, and the keys were not read again yet.
+            guard let sealer = try? rereadSealer?() else { throw error }
+            return try sealer.open(secret, of: webhook)
+        }
+    }
+
     /// Decrypts the keys. If the known master secret does not fit, it is read again.
     private func open(_ stored: [SealedKey]) throws -> [KeyUse: UseKeys] {
         do {

@@ -33,6 +33,19 @@ public struct KeySealer: Sendable {
         }
     }
 
+    func seal(_ secret: [UInt8], of webhook: WebhookID) throws -> [UInt8] {
+        try cipher.seal(
+            secret, binding: Self.binding(webhook), nonce: random(AES256GCM.nonceBytes))
+    }
+
+    func open(_ secret: [UInt8], of webhook: WebhookID) throws -> [UInt8] {
+        do {
+            return try cipher.open(secret, binding: Self.binding(webhook))
+        } catch {
+            throw UnreadableKey(id: "webhook \(webhook)")
+        }
+    }
+
     /// - Returns: the ids of the keys that it does not open, or that are no keys.
     public func unreadable(among keys: [SealedKey]) -> [String] {
         keys.filter { key in
@@ -53,7 +66,8 @@ public struct KeySealer: Sendable {
         return try SigningKey(id: key.id, use: key.use, bytes: bytes).algorithm
     }
 
-    /// Encrypts every stored key under another master secret: all or none.
+    /// Encrypts every stored key, and the secrets of webhooks, under another master secret: all or
+    /// none.
     /// - Parameter old: the sealer of the present secret.
     /// - Returns: how many keys there are.
     /// - Throws: ``UnreadableKey`` when `old` has not sealed them.
@@ -62,11 +76,23 @@ public struct KeySealer: Sendable {
     ) async throws -> Int {
         let event = AuditEvent(
             .keysResealed, time: now, actor: .operator, subject: "signing keys")
-        return try await store.reseal(recording: event) { key in
-            var bytes = try old.open(key)
-            defer { bytes.wipe() }
-            return try seal(bytes, id: key.id, use: key.use)
-        }
+        return try await store.reseal(
+            recording: event,
+            webhooks: { id, secret in
+                var bytes = try old.open(secret, of: id)
+                defer { bytes.wipe() }
+                return try seal(bytes, of: id)
+            },
+            { key in
+                var bytes = try old.open(key)
+                defer { bytes.wipe() }
+                return try seal(bytes, id: key.id, use: key.use)
+            })
+    }
+
+    /// No use of a key has this name.
+    private static func binding(_ webhook: WebhookID) -> [UInt8] {
+        Array("webhook/\(webhook)".utf8)
     }
 
     private static func binding(id: String, use: KeyUse) -> [UInt8] {

@@ -230,6 +230,47 @@ public struct MailServices: UseCases {
         return unknown + zip(named, isKnown).filter { !$0.1 }.map(\.0)
     }
 
+    // MARK: Delivered mail
+
+    /// A message that a mail store has delivered.
+    public struct Delivered: Sendable {
+        /// An address or sub-address, or the name of the mailbox at the mail store.
+        public let name: String
+        public let mail: ReceivedMail
+
+        public init(name: String, mail: ReceivedMail) {
+            self.name = name
+            self.mail = mail
+        }
+    }
+
+    /// Makes the events of users' webhooks for messages that a mail store has delivered: all or
+    /// none.
+    /// - Returns: the names that no active account has.
+    public func noteDelivered(
+        _ reports: [Delivered], events: WebhookEvents, at now: Instant
+    ) async throws(ServicesError) -> [String] {
+        var unknown: [String] = []
+        var received: [(mail: ReceivedMail, account: Account)] = []
+        for report in reports {
+            var account = try await self.account(ofAddress: report.name)
+            var mail = report.mail
+            if account == nil {
+                account = try await attempt(
+                    await capabilities.names.account(named: report.name, in: accounts))
+                // The name is not an address.
+                if let account { mail.address = account.address.description }
+            }
+            guard let account, account.state == .active else {
+                unknown.append(report.name)
+                continue
+            }
+            received.append((mail, account))
+        }
+        try await attempt(await events.add(received, at: now))
+        return unknown
+    }
+
     private func mailbox(of account: Account) -> Mailbox? {
         capabilities.names.name(of: account).map { Mailbox(account: account, name: $0) }
     }

@@ -121,6 +121,28 @@ struct CopiedTable {
                 ("account", .uuid), ("address", .text), ("quota", .integer),
                 ("delivered", .instant), ("attempts", .integer), ("due", .instant),
             ]),
+        CopiedTable(
+            "webhooks", from: "webhook", to: "webhook",
+            [
+                ("id", .uuid), ("owner", .uuid), ("url", .text), ("events", .text),
+                ("secret", .bytes), ("status", .text), ("failures", .integer),
+                ("last_triggered", .instant), ("created", .instant), ("due", .instant),
+                ("is_sending", .bool), ("is_slow", .bool),
+            ]),
+        CopiedTable(
+            "webhook events", from: "webhook_event", to: "webhook_event",
+            [
+                ("number", .integer), ("id", .text), ("webhook", .uuid), ("kind", .text),
+                ("body", .bytes), ("created", .instant), ("attempts", .integer),
+                ("due", .instant),
+            ], overriding: "OVERRIDING SYSTEM VALUE"),
+        CopiedTable(
+            "webhook attempts", from: "webhook_attempt", to: "webhook_attempt",
+            [
+                ("number", .integer), ("id", .uuid), ("webhook", .uuid), ("event", .text),
+                ("kind", .text), ("status", .integer), ("error", .text), ("attempt", .integer),
+                ("duration", .integer), ("time", .instant),
+            ], overriding: "OVERRIDING SYSTEM VALUE"),
     ]
 
     /// The key before all keys.

@@ -133,19 +133,26 @@ struct DatabaseCopy {
         }
     }
 
-    /// The next event gets the number after the last copied one.
+    /// The next row of a table with numbers gets the number after the last copied one.
     /// - Parameter lastEvent: the number of the last account event, which may have been removed.
     private static func endScript(_ lastEvent: Int64) -> String {
-        """
-        BEGIN;
-        SELECT setval(
-            pg_get_serial_sequence('audit', 'sequence'),
-            greatest((SELECT max(sequence) FROM audit), 1),
-            EXISTS (SELECT 1 FROM audit));
-        UPDATE account_feed SET last_number = \(lastEvent);
-        DROP TABLE postern_copy;
-        COMMIT
-        """
+        let numbers = [
+            ("audit", "sequence"), ("webhook_event", "number"), ("webhook_attempt", "number"),
+        ].map { table, column in
+            """
+            SELECT setval(
+                pg_get_serial_sequence('\(table)', '\(column)'),
+                greatest((SELECT max(\(column)) FROM \(table)), 1),
+                EXISTS (SELECT 1 FROM \(table)));
+            """
+        }.joined(separator: "\n")
+        return """
+            BEGIN;
+            \(numbers)
+            UPDATE account_feed SET last_number = \(lastEvent);
+            DROP TABLE postern_copy;
+            COMMIT
+            """
     }
 }
 

@@ -129,6 +129,7 @@ extension Migration {
         Migration(1, "postgres", EmbeddedFile.postgres_0001_sql.bytes),
         Migration(2, "account_events", EmbeddedFile.postgres_0002_sql.bytes),
         Migration(3, "account_count", EmbeddedFile.postgres_0003_sql.bytes),
+        Migration(4, "webhooks", EmbeddedFile.postgres_0004_sql.bytes),
     ]
 }
 

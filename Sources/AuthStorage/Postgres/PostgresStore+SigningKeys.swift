@@ -42,20 +42,29 @@ extension PostgresStore: SigningKeyStore {
     /// Reads the keys, and replaces them if they are still the same: `seal` may take long, and must
     /// not hold a connection.
     func reseal(
-        recording event: AuditEvent, _ seal: @escaping @Sendable (SealedKey) throws -> [UInt8]
+        recording event: AuditEvent,
+        webhooks: @escaping @Sendable (WebhookID, _ secret: [UInt8]) throws -> [UInt8],
+        _ seal: @escaping @Sendable (SealedKey) throws -> [UInt8]
     ) async throws -> Int {
         for _ in 0..<Self.resealLimit {
             let keys = try await all(SQL.keys) { row in
                 guard let key = try SealedKey.read(row) else { throw row.unreadable(1) }
                 return key
             }
+            let secrets = try await all(SQL.webhookSecrets) { row in
+                (id: try row.id(0) as WebhookID, secret: try row.blob(1))
+            }
             let sealed = try keys.map(seal)
+            let sealedSecrets = try secrets.map { try webhooks($0.id, $0.secret) }
             let isMade = try await record(
                 event, SQL.reseal,
                 [
                     .texts(keys.map(\.id)), .byteArrays(keys.map(\.sealed)), .byteArrays(sealed),
+                    .texts(secrets.map(\.id.text)), .byteArrays(secrets.map(\.secret)),
+                    .byteArrays(sealedSecrets),
                 ],
-                after: [.lockingSigningKeys], ifMade: true, read: { try $0.bool(1) },
+                after: [.lockingSigningKeys], ifMade: true,
+                read: { try $0.bool(1) },
                 isMade: { $0 })
             if isMade { return keys.count }
         }
@@ -118,23 +127,36 @@ private enum SQL {
 
     /// All or none. An event is recorded also when there are no keys.
     static let reseal = Query.recording(
-        "reseal", 3,
+        "reseal", 6,
         """
         given AS (
             SELECT * FROM unnest($1::text[], $2::bytea[], $3::bytea[]) AS g (id, old, new)
+        ),
+        given_secret AS (
+            SELECT id::uuid, old, new
+            FROM unnest($4::text[], $5::bytea[], $6::bytea[]) AS g (id, old, new)
         ),
         checked AS (
             SELECT NOT EXISTS (
                 SELECT 1 FROM given FULL JOIN signing_key USING (id)
                 WHERE given.old IS DISTINCT FROM signing_key.sealed
+            ) AND NOT EXISTS (
+                SELECT 1 FROM given_secret FULL JOIN webhook ON webhook.id = given_secret.id
+                WHERE given_secret.old IS DISTINCT FROM webhook.secret
             ) AS is_same
         ),
         resealed AS (
             UPDATE signing_key SET sealed = given.new FROM given, checked
             WHERE signing_key.id = given.id AND is_same
         ),
+        resealed_secrets AS (
+            UPDATE webhook SET secret = given_secret.new FROM given_secret, checked
+            WHERE webhook.id = given_secret.id AND webhook.secret = given_secret.old AND is_same
+        ),
         changed AS (SELECT 1 FROM checked WHERE is_same)
         """, result: "SELECT (SELECT count(*) FROM changed), is_same FROM checked")
+
+    static let webhookSecrets = Query("webhookSecrets", "SELECT id, secret FROM webhook")
 
     static let removeRetired = Query("removeRetired", "DELETE FROM signing_key WHERE retired < $1")
 }

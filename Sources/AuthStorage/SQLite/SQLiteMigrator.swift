@@ -121,6 +121,7 @@ extension Migration {
         Migration(4, "token_scopes", EmbeddedFile.sqlite_0004_sql.bytes),
         Migration(5, "abuse", EmbeddedFile.sqlite_0005_sql.bytes),
         Migration(6, "account_events", EmbeddedFile.sqlite_0006_sql.bytes),
+        Migration(7, "webhooks", EmbeddedFile.sqlite_0007_sql.bytes),
     ]
 }
 

@@ -39,7 +39,9 @@ extension SQLiteStore: SigningKeyStore {
     }
 
     func reseal(
-        recording event: AuditEvent, _ seal: @escaping @Sendable (SealedKey) throws -> [UInt8]
+        recording event: AuditEvent,
+        webhooks: @escaping @Sendable (WebhookID, _ secret: [UInt8]) throws -> [UInt8],
+        _ seal: @escaping @Sendable (SealedKey) throws -> [UInt8]
     ) async throws -> Int {
         try await write { connection in
             let keys = try connection.all(SQL.keys) { row in
@@ -48,6 +50,13 @@ extension SQLiteStore: SigningKeyStore {
             }
             for key in keys {
                 try connection.run(SQL.resealKey, .blob(try seal(key)), .text(key.id))
+            }
+            let secrets = try connection.all(SQL.webhookSecrets) { row in
+                (id: try row.id(0) as WebhookID, secret: try row.blob(1))
+            }
+            for (id, secret) in secrets {
+                try connection.run(
+                    SQL.resealWebhook, .blob(try webhooks(id, secret)), .id(id))
             }
             try connection.record(event)
             return keys.count
@@ -95,6 +104,11 @@ private enum SQL {
 
     static let resealKey = Query(
         "resealKey", "UPDATE signing_key SET sealed = ?1 WHERE id = ?2")
+
+    static let webhookSecrets = Query("webhookSecrets", "SELECT id, secret FROM webhook")
+
+    static let resealWebhook = Query(
+        "resealWebhook", "UPDATE webhook SET secret = ?1 WHERE id = ?2")
 
     static let removeRetired = Query(
         "removeRetired", "DELETE FROM signing_key WHERE retired < ?1")

@@ -163,6 +163,58 @@ extension PendingEvent {
     }
 }
 
+extension Webhook {
+    static let columns =
+        "id, owner, url, events, secret, status, failures, last_triggered, created"
+
+    init(row: some StoredRow) throws {
+        self.init(
+            id: try row.id(0), owner: try row.id(1), url: try row.text(2),
+            events: try row.parsed(3, Self.events), sealedSecret: try row.blob(4),
+            status: try row.parsed(5, Status.init), failures: try row.integer(6),
+            lastTriggered: try row.optionalInstant(7), created: try row.instant(8))
+    }
+
+    /// The names of the kinds with spaces between them.
+    var storedEvents: String { events.map(\.rawValue).sorted().joined(separator: " ") }
+
+    private static func events(_ text: String) -> Set<EventKind>? {
+        let names = text.split(separator: " ")
+        let kinds = names.compactMap { EventKind(rawValue: String($0)) }
+        return kinds.count == names.count ? Set(kinds) : nil
+    }
+}
+
+extension PendingWebhookEvent {
+    /// Of an event as `event`, and of its webhook as `webhook`.
+    static let columns = """
+        event.number, event.id, event.kind, event.body, event.created, event.attempts, \
+        webhook.id, webhook.owner, webhook.url, webhook.secret, webhook.is_slow
+        """
+
+    init(row: some StoredRow) throws {
+        self.init(
+            number: try row.integer(0),
+            event: WebhookEvent(
+                id: try row.text(1), kind: try row.parsed(2, Webhook.EventKind.init),
+                body: try row.blob(3), created: try row.instant(4)),
+            attempts: try row.integer(5), webhook: try row.id(6), owner: try row.id(7),
+            url: try row.text(8), sealedSecret: try row.blob(9), isSlow: try row.bool(10))
+    }
+}
+
+extension WebhookAttempt {
+    static let columns = "id, event, kind, status, error, attempt, duration, time"
+
+    init(row: some StoredRow) throws {
+        self.init(
+            id: try row.id(0), eventID: try row.text(1),
+            kind: try row.parsed(2, Webhook.EventKind.init),
+            status: row.isNull(3) ? nil : try row.integer(3), error: try row.optionalText(4),
+            number: try row.integer(5), milliseconds: try row.integer(6), time: try row.instant(7))
+    }
+}
+
 extension StoredRow {
     /// The first of two domain names that differs from this one.
     func domain(otherThan domain: Domain) throws -> Domain? {

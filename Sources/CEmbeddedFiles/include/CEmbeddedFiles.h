@@ -34,15 +34,18 @@ embedded_file {
     FILE(tokens_js, "Files/Web/tokens.js") \
     FILE(user_js, "Files/Web/user.js") \
     FILE(view_js, "Files/Web/view.js") \
+    FILE(webhooks_js, "Files/Web/webhooks.js") \
     FILE(postgres_0001_sql, "../../migrations/postgres/0001_postgres.sql") \
     FILE(postgres_0002_sql, "../../migrations/postgres/0002_account_events.sql") \
     FILE(postgres_0003_sql, "../../migrations/postgres/0003_account_count.sql") \
+    FILE(postgres_0004_sql, "../../migrations/postgres/0004_webhooks.sql") \
     FILE(sqlite_0001_sql, "../../migrations/sqlite/0001_accounts.sql") \
     FILE(sqlite_0002_sql, "../../migrations/sqlite/0002_users.sql") \
     FILE(sqlite_0003_sql, "../../migrations/sqlite/0003_hash_login.sql") \
     FILE(sqlite_0004_sql, "../../migrations/sqlite/0004_token_scopes.sql") \
     FILE(sqlite_0005_sql, "../../migrations/sqlite/0005_abuse.sql") \
-    FILE(sqlite_0006_sql, "../../migrations/sqlite/0006_account_events.sql")
+    FILE(sqlite_0006_sql, "../../migrations/sqlite/0006_account_events.sql") \
+    FILE(sqlite_0007_sql, "../../migrations/sqlite/0007_webhooks.sql")
 
 // EmbeddedFile.name in Swift.
 #define EMBEDDED_FILE(name, path)                     \

@@ -66,15 +66,40 @@ public final class GuardedFetcher: Sendable {
         _ target: FetchTarget, headers: [(name: String, value: String)] = [],
         for client: IPAddress, by deadline: ContinuousClock.Instant
     ) async throws -> [UInt8] {
+        try await run(target, headers, for: client, by: deadline) { try $0.get() }
+    }
+
+    /// Sends `body` by POST.
+    ///
+    /// - Parameters: as for ``fetch(_:headers:for:by:)``.
+    /// - Returns: the status, from 200 to 299.
+    /// - Throws: as ``fetch(_:headers:for:by:)``.
+    public func post(
+        _ body: [UInt8], to target: FetchTarget, headers: [(name: String, value: String)],
+        for client: IPAddress, by deadline: ContinuousClock.Instant
+    ) async throws -> Int {
+        try await run(target, headers, for: client, by: deadline) { transfer in
+            var transfer = transfer
+            transfer.body = body
+            return try transfer.post()
+        }
+    }
+
+    private func run<T: Sendable>(
+        _ target: FetchTarget, _ headers: [(name: String, value: String)],
+        for client: IPAddress, by deadline: ContinuousClock.Instant,
+        _ perform: @escaping @Sendable (GuardedTransfer) throws -> T
+    ) async throws -> T {
         do {
             // A look-up cannot be interrupted, so the caller does not wait for it to end.
             return try await withDeadline(deadline) {
                 try await self.slots.hold(for: client) {
                     guard case .name(let name) = target.host else {
-                        return try await self.get(target, headers, for: client, by: deadline)
+                        return try await self.ask(
+                            target, headers, for: client, by: deadline, perform)
                     }
                     return try await self.slots.hold(.name(name), for: client) {
-                        try await self.get(target, headers, for: client, by: deadline)
+                        try await self.ask(target, headers, for: client, by: deadline, perform)
                     }
                 }
             }
@@ -88,10 +113,11 @@ public final class GuardedFetcher: Sendable {
     }
 
     /// Asks the first address of the host that can be connected to.
-    private func get(
+    private func ask<T: Sendable>(
         _ target: FetchTarget, _ headers: [(name: String, value: String)],
-        for client: IPAddress, by deadline: ContinuousClock.Instant
-    ) async throws -> [UInt8] {
+        for client: IPAddress, by deadline: ContinuousClock.Instant,
+        _ perform: @escaping @Sendable (GuardedTransfer) throws -> T
+    ) async throws -> T {
         var rest = try await addresses(of: target.host, for: client).prefix(Self.maxAddresses)
         while let address = rest.popFirst() {
             let isLast = rest.isEmpty
@@ -100,10 +126,10 @@ public final class GuardedFetcher: Sendable {
                     try await transfers.run(for: client) { [rules] in
                         // Here, because the first one loads libcurl.
                         let trust = TrustAnchors(file: rules.certificateFile)
-                        return try GuardedTransfer(
-                            target: target, headers: headers, address: address, isLast: isLast,
-                            rules: rules, trust: trust, deadline: deadline
-                        ).perform()
+                        return try perform(
+                            GuardedTransfer(
+                                target: target, headers: headers, address: address,
+                                isLast: isLast, rules: rules, trust: trust, deadline: deadline))
                     }
                 }
             } catch let error as FetchError where error.cause == .unreachable && !rest.isEmpty {

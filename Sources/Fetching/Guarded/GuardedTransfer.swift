@@ -1,7 +1,7 @@
 internal import CCurl
 internal import Networking
 
-/// One GET from an address that was looked up before. Blocks its thread.
+/// One GET or POST to an address that was looked up before. Blocks its thread.
 ///
 /// Guarantees: connects only to `address`, and only if the rules allow it; ends at `deadline`;
 /// follows no redirect, uses no proxy, keeps no cookie, reads no password file, decodes no
@@ -10,6 +10,8 @@ struct GuardedTransfer: Sendable {
     let target: FetchTarget
     /// Further header fields of the request.
     var headers: [(name: String, value: String)] = []
+    /// Makes it a POST.
+    var body: [UInt8]?
     let address: IPAddress
     /// Whether this is the last address to try. Connecting to any other address may take only half
     /// of the remaining time.
@@ -18,7 +20,22 @@ struct GuardedTransfer: Sendable {
     let trust: TrustAnchors
     let deadline: ContinuousClock.Instant
 
-    func perform() throws(FetchError) -> [UInt8] {
+    /// - Returns: the body of a response with status 200.
+    func get() throws(FetchError) -> [UInt8] {
+        let (status, response) = try perform()
+        guard status == 200 else { throw FetchError(.status(status)) }
+        guard !response.isEncoded else { throw FetchError(.encoded) }
+        return response.body
+    }
+
+    /// - Returns: the status of the response, from 200 to 299.
+    func post() throws(FetchError) -> Int {
+        let status = try perform().status
+        guard (200..<300).contains(status) else { throw FetchError(.status(status)) }
+        return status
+    }
+
+    private func perform() throws(FetchError) -> (status: Int, ResponseCollector) {
         let remaining = deadline - .now
         guard remaining > .zero else { throw FetchError(.timedOut) }
         guard let handle = curlHandle() else {
@@ -33,7 +50,8 @@ struct GuardedTransfer: Sendable {
             throw FetchError(.broken(code: Int(CURLE_BAD_FUNCTION_ARGUMENT.rawValue)))
         }
         let options =
-            requestOptions(handle, fields) + connectionOptions(handle, pins, socket)
+            requestOptions(handle, fields) + bodyOptions(handle)
+            + connectionOptions(handle, pins, socket)
             + response.options(
                 handle, within: remaining, connecting: isLast ? remaining : remaining / 2)
         guard options.allSatisfy({ $0 == CURLE_OK }) else {
@@ -50,9 +68,7 @@ struct GuardedTransfer: Sendable {
         }
         var status = 0
         postern_curl_get_long(handle, CURLINFO_RESPONSE_CODE, &status)
-        guard status == 200 else { throw FetchError(.status(status)) }
-        guard !response.isEncoded else { throw FetchError(.encoded) }
-        return response.body
+        return (status, response)
     }
 
     /// `name:port:address`: the address that libcurl uses for the name. For a numeric host it
@@ -74,6 +90,20 @@ struct GuardedTransfer: Sendable {
             postern_curl_set_long(handle, CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_1_1),
             postern_curl_set_long(handle, CURLOPT_HTTP09_ALLOWED, 0),
             postern_curl_set_text(handle, CURLOPT_USERAGENT, rules.userAgent),
+        ]
+    }
+
+    private func bodyOptions(_ handle: UnsafeMutableRawPointer) -> [CURLcode] {
+        guard let body else { return [] }
+        return [
+            postern_curl_set_long(handle, CURLOPT_POST, 1),
+            postern_curl_set_size(handle, CURLOPT_POSTFIELDSIZE_LARGE, curl_off_t(body.count)),
+            // The size is set first: the copy may hold a NUL.
+            body.withUnsafeBytes { bytes in
+                postern_curl_set_text(
+                    handle, CURLOPT_COPYPOSTFIELDS,
+                    bytes.baseAddress?.assumingMemoryBound(to: CChar.self))
+            },
         ]
     }
 

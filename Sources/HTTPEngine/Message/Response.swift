@@ -45,6 +45,7 @@ public struct Status: Hashable, Sendable {
 
     public static let ok = Status(code: 200)
     public static let created = Status(code: 201)
+    public static let accepted = Status(code: 202)
     public static let noContent = Status(code: 204)
     public static let notModified = Status(code: 304)
     public static let badRequest = Status(code: 400)

@@ -122,7 +122,8 @@ struct Application: Sendable {
             config, base.stores, base.tokens, base.keys, base.pools, parts, clock, base.report)
         let names = MailNames(config.mail)
         mail =
-            parts.localMail?.use(useCases.mailServices, names, parts.mailWork)
+            parts.localMail?.use(
+                useCases.mailServices, names, parts.mailWork, useCases.webhookEvents)
             ?? AccountsMail(local: nil, names: names, work: parts.mailWork)
         let agent = AgentAPI(
             agents: useCases.agents, publicURL: publicURL,
@@ -130,8 +131,9 @@ struct Application: Sendable {
             storeSessions: parts.storeSessions, mail: mail, limiter: limiter, events: events,
             clock: clock)
         services = ServicesAPI(
-            services: useCases.mailServices, settings: servicesSettings, metrics: base.metrics,
-            limiter: limiter, events: events, clock: clock)
+            services: useCases.mailServices, webhookEvents: useCases.webhookEvents,
+            settings: servicesSettings, metrics: base.metrics, limiter: limiter, events: events,
+            clock: clock)
         smtp = parts.localMail?.smtp(serverName: config.mail.domains[0].text)
         // Only the development and test profiles have local mail.
         let captured = mail.local.map { CapturedMailAPI(mail: $0, agent: agent, clock: clock) }
@@ -140,6 +142,7 @@ struct Application: Sendable {
             accounts: AccountsAPI(
                 mailboxes: useCases.mailboxes, users: useCases.users,
                 apiTokens: useCases.apiTokens, domains: useCases.domains,
+                webhooks: useCases.webhooks,
                 authenticator: useCases.authenticator, publicURL: publicURL, mail: mail,
                 limiter: limiter,
                 events: events, clock: clock),
@@ -166,6 +169,8 @@ struct Application: Sendable {
     var metrics: Metrics { base.metrics }
     /// The mail in this process, if there is any.
     var localMail: LocalMailHost? { parts.localMail }
+    /// What sends the events of users' webhooks.
+    var webhooks: WebhookParts { parts.webhooks }
     /// The routes of the public listener in the development and production profiles.
     var router: Router { apis.router() }
 

@@ -3,6 +3,7 @@ internal import AuthCore
 internal import Configuration
 internal import Cryptography
 internal import Fetching
+internal import Provisioning
 internal import Scheduling
 
 // The settings of AuthCore from the configuration.
@@ -63,6 +64,8 @@ struct UseCases: Sendable {
     let users: Users
     let apiTokens: APITokens
     let domains: Domains
+    let webhookEvents: WebhookEvents
+    let webhooks: Webhooks
     let authenticator: Authenticator
     let hashLogins: HashLogins
     let mailServices: MailServices
@@ -94,6 +97,11 @@ struct UseCases: Sendable {
         domains = Domains(
             settings: settings, policy: policy, domains: stores.domains,
             resolver: parts.resolver, random: random)
+        webhookEvents = WebhookEvents(
+            stores: stores, results: parts.webhooks.results, random: random)
+        webhooks = Webhooks(
+            webhooks: stores.webhooks, events: webhookEvents, keys: keys,
+            checkURL: parts.webhooks.receivers.url, random: random)
         authenticator = Authenticator(tokens: tokens, stores: stores)
         mailServices = MailServices(
             agents: agents, tokens: tokens, stores: stores, hasher: hasher, throttle: throttle)
@@ -111,6 +119,7 @@ extension Metrics {
     nonisolated func add(_ parts: LastingParts, _ stores: Stores, _ pools: Pools) {
         add(parts.logins)
         add(parts.limiter)
+        addWebhooks(parts.webhooks.results)
         addProofs([("agent", parts.agentProofs), ("accounts", parts.mailboxProofs)])
         let (fetcher, dns) = (parts.hashFetcher, parts.resolver.dns)
         addFetches([
@@ -123,7 +132,7 @@ extension Metrics {
             return [
                 ("hashing", pools.hashing.statistics), ("signing", pools.signing.statistics),
                 ("mail", pools.mail.statistics), ("dns", dns.statistics),
-            ] + smtp + fetcher.pools + database
+            ] + smtp + fetcher.pools + parts.webhooks.pools + database
         }
     }
 }

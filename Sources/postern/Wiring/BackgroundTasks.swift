@@ -6,7 +6,7 @@ internal import Provisioning
 
 /// The tasks that run at intervals, independent of requests: remove expired challenges, refresh the
 /// signing keys, rotate and export them, return free memory, remove old events, look up verified
-/// domains, send account events to their receiver.
+/// domains, send account events and the events of webhooks to their receivers.
 ///
 /// A task that fails is logged and runs again after its interval. It never ends the server.
 struct BackgroundTasks: Sendable {
@@ -27,6 +27,8 @@ struct BackgroundTasks: Sendable {
     static let keyRefresh = Duration.seconds(2)
     /// How often the database is asked for account events to send.
     static let deliveryWatch = Duration.milliseconds(500)
+    /// How often the database is asked for events of webhooks to send.
+    static let webhookWatch = Duration.milliseconds(200)
     /// How often the files of certificates are looked at.
     static let certificateWatch = Duration.seconds(2)
     /// An error that repeats is logged once in this time.
@@ -44,6 +46,7 @@ struct BackgroundTasks: Sendable {
     let retention: Duration
     /// `nil` without a receiver of account events.
     let delivery: EventDelivery?
+    let webhooks: WebhookDelivery
     /// `nil` if no listener has TLS.
     let certificates: Certificates?
     /// ``Stores/exclusively``: servers on one database do these tasks one at a time.
@@ -93,6 +96,10 @@ struct BackgroundTasks: Sendable {
             group.addTask {
                 guard let delivery else { return }
                 await alone("send account events", Self.deliveryWatch, delivery.run)
+            }
+            group.addTask {
+                // Servers on one database share the events.
+                await repeatedly("send events of webhooks", Self.webhookWatch, webhooks.run)
             }
             group.addTask {
                 await alone("look up verified domains", .seconds(3600)) {

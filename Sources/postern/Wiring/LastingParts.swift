@@ -17,6 +17,7 @@ struct LastingParts: Sendable {
     let storeSessions: StoreSessions?
     let mailWork: MailWork
     let localMail: LocalMailHost?
+    let webhooks: WebhookParts
     let logins: Counters<LoginResult>
     let agentProofs: Counters<ProofEvent>
     let mailboxProofs: Counters<ProofEvent>
@@ -46,6 +47,7 @@ struct LastingParts: Sendable {
         storeSessions = try StoreSessions(config, report: report)
         self.mailWork = mailWork
         self.localMail = localMail
+        webhooks = WebhookParts(config.webhooks)
     }
 
     private init(_ present: LastingParts, _ limiter: RateLimiter, _ governor: DifficultyGovernor) {
@@ -58,6 +60,7 @@ struct LastingParts: Sendable {
         storeSessions = present.storeSessions
         mailWork = present.mailWork
         localMail = present.localMail
+        webhooks = present.webhooks
         logins = present.logins
         agentProofs = present.agentProofs
         mailboxProofs = present.mailboxProofs

@@ -16,6 +16,7 @@ final class LocalMailHost: Sendable {
     private struct Accounts {
         let services: MailServices
         let mail: AccountsMail
+        let events: WebhookEvents
     }
 
     let mail: LocalMail
@@ -61,7 +62,22 @@ final class LocalMailHost: Sendable {
                 now: now,
                 random: { UInt64.random(in: .min ... .max) },
                 owner: { await Self.owner(of: $0, accounts.value.withLock { $0 }) },
-                quota: known.quota), limits: limits)
+                quota: known.quota,
+                delivered: { account, email in
+                    await Self.note(email, of: account, accounts.value.withLock { $0 }, clock)
+                }), limits: limits)
+    }
+
+    /// Makes the event of the webhook of the account's owner. The sender of the message waits.
+    private static func note(
+        _ email: MailEmail, of account: MailAccount, _ accounts: Accounts?, _ clock: ServerClock
+    ) async {
+        guard let accounts, let address = Address(parsing: account.address) else { return }
+        let listing = MessageListing(email)
+        let mail = ReceivedMail(
+            address: account.address, messageID: listing.id, from: listing.from,
+            subject: listing.subject, preview: listing.preview, size: Int64(listing.size))
+        await accounts.events.addDelivered(mail, to: address, at: clock.now())
     }
 
     /// GMime is loaded at the first message, because it costs memory (0.8 MiB). Its absence is
@@ -72,10 +88,10 @@ final class LocalMailHost: Sendable {
 
     /// From now on, accounts are looked up with these use cases and names.
     func use(
-        _ services: MailServices, _ names: MailNames, _ work: MailWork
+        _ services: MailServices, _ names: MailNames, _ work: MailWork, _ events: WebhookEvents
     ) -> AccountsMail {
         let mail = AccountsMail(local: mail, names: names, known: known, work: work)
-        accounts.value.withLock { $0 = Accounts(services: services, mail: mail) }
+        accounts.value.withLock { $0 = Accounts(services: services, mail: mail, events: events) }
         return mail
     }
 

@@ -104,6 +104,8 @@ struct Service: Sendable {
             audit: application.stores.audit, feed: application.stores.accountFeed,
             retention: config.audit.retention,
             delivery: receiver.map { delivery(to: $0, of: application, logger, clock) },
+            webhooks: application.webhooks.delivery(
+                of: application.stores.webhookQueue, application.keys, logger, clock),
             certificates: certificates, exclusively: application.stores.exclusively,
             events: events, logger: logger, clock: clock.now)
         let listeners = ListenerServices(places: places, test: test, tasks: tasks)

@@ -249,9 +249,11 @@ struct KeyRingTests {
         }
 
         func reseal(
-            recording event: AuditEvent, _ seal: @escaping @Sendable (SealedKey) throws -> [UInt8]
+            recording event: AuditEvent,
+            webhooks: @escaping @Sendable (WebhookID, _ secret: [UInt8]) throws -> [UInt8],
+            _ seal: @escaping @Sendable (SealedKey) throws -> [UInt8]
         ) async throws -> Int {
-            try await inner.reseal(recording: event, seal)
+            try await inner.reseal(recording: event, webhooks: webhooks, seal)
         }
     }
 

@@ -37,7 +37,12 @@ import Testing
             isShared: true,
             domains: { domains },
             audit: stores.audit, feed: stores.accountFeed, retention: retention,
-            delivery: delivery, certificates: nil, exclusively: stores.exclusively,
+            delivery: delivery,
+            webhooks: WebhookDelivery(
+                stores.webhookQueue, open: { secret, _ in secret },
+                send: { _ in .init(status: 200) }, count: { _, _ in }, report: { _ in },
+                random: RandomBytes.make, clock: clock),
+            certificates: nil, exclusively: stores.exclusively,
             events: events, logger: logger, clock: clock)
     }
 

@@ -11,6 +11,7 @@ import { SESSION_ENDED, userCall } from './user.js';
 import {
   announce, element, enableCopying, onSubmit, revealWith, showView, textOf,
 } from './view.js';
+import { enableWebhooks, forgetWebhookSecret, loadWebhooks } from './webhooks.js';
 
 /** Whether the dashboard is shown. */
 let isOpen = false;
@@ -41,7 +42,9 @@ async function showDashboard() {
   // Password managers take the new password for this name.
   element('password-email').value = email;
   showEnd();
-  await Promise.all([loadAccounts(), loadTokens(), loadDomains(), loadChoices()]);
+  await Promise.all([
+    loadAccounts(), loadTokens(), loadDomains(), loadChoices(), loadWebhooks(),
+  ]);
   isOpen = true;
   showView('dashboard');
 }
@@ -59,6 +62,7 @@ function showEntrance(text) {
   isOpen = false;
   sessionStorage.removeItem(END_KEY);
   forgetToken();
+  forgetWebhookSecret();
   closeMail();
   for (const each of document.querySelectorAll(PRIVATE)) each.replaceChildren();
   for (const form of document.forms) form.reset();
@@ -106,6 +110,7 @@ async function start() {
   enableAccounts();
   enableTokens();
   enableDomains();
+  enableWebhooks();
   enableCopying();
   revealWith('login-reveal');
   revealWith('register-reveal');
