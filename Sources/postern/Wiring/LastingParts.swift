@@ -3,6 +3,7 @@ internal import AuthCore
 internal import Configuration
 internal import Cryptography
 internal import Fetching
+internal import RemoteMail
 internal import Scheduling
 
 /// The state of the use cases that a reload keeps: their data about clients, their counters, and
@@ -17,6 +18,7 @@ struct LastingParts: Sendable {
     let storeSessions: StoreSessions?
     let mailWork: MailWork
     let localMail: LocalMailHost?
+    let remoteStore: RemoteStore?
     let logins: Counters<LoginResult>
     let agentProofs: Counters<ProofEvent>
     let mailboxProofs: Counters<ProofEvent>
@@ -46,6 +48,7 @@ struct LastingParts: Sendable {
         storeSessions = try StoreSessions(config, report: report)
         self.mailWork = mailWork
         self.localMail = localMail
+        remoteStore = RemoteStore(config, report: report)
     }
 
     private init(_ present: LastingParts, _ limiter: RateLimiter, _ governor: DifficultyGovernor) {
@@ -58,6 +61,7 @@ struct LastingParts: Sendable {
         storeSessions = present.storeSessions
         mailWork = present.mailWork
         localMail = present.localMail
+        remoteStore = present.remoteStore
         logins = present.logins
         agentProofs = present.agentProofs
         mailboxProofs = present.mailboxProofs
