@@ -43,8 +43,9 @@ let package = Package(
             name: "postern",
             dependencies: [
                 "AgentClient", "Configuration", "Provisioning", "AuthAPI", "AuthStorage",
-                "Fetching", "AuthCore", "HTTPEngine", "Platform", "JMAP", "Cryptography",
-                "LocalMail", "MIME", "Networking", "Scheduling", "StrictJSON", "CProcess",
+                "Fetching", "AuthCore", "HTTPEngine", "Platform", "JMAP", "RemoteMail",
+                "Cryptography", "LocalMail", "MIME", "Networking", "Scheduling", "StrictJSON",
+                "CProcess",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
             ],
@@ -73,7 +74,7 @@ let package = Package(
         .target(
             name: "AuthAPI",
             dependencies: [
-                "AuthCore", "Cryptography", "HTTPEngine", "JMAP", "LocalMail", "MIME",
+                "AuthCore", "Cryptography", "HTTPEngine", "JMAP", "RemoteMail", "LocalMail", "MIME",
                 "Networking", "Scheduling", "StrictJSON", "CEmbeddedFiles",
             ],
             swiftSettings: settings),
@@ -107,6 +108,11 @@ let package = Package(
         .target(
             name: "Cryptography", dependencies: ["COpenSSL", "CArgon2", "CScrypt", "CScryptLanes"],
             swiftSettings: settings),
+        // The mail of accounts at another server, over JMAP.
+        .target(
+            name: "RemoteMail",
+            dependencies: ["Fetching", "LocalMail", "Networking", "Scheduling", "StrictJSON"],
+            swiftSettings: settings),
         // Folders, messages and threads in memory, delivery, the SMTP session.
         .target(name: "LocalMail", swiftSettings: settings),
         .target(name: "StrictJSON", swiftSettings: settings),
@@ -132,6 +138,13 @@ let package = Package(
             swiftSettings: settings),
         .testTarget(
             name: "JMAPTests", dependencies: ["JMAP", "LocalMail", "MIME", "StrictJSON"],
+            swiftSettings: settings),
+        .testTarget(
+            name: "RemoteMailTests",
+            dependencies: [
+                "AuthAPI", "RemoteMail", "Fetching", "JMAP", "LocalMail", "Networking",
+                "Scheduling", "StrictJSON", "TestPrimitives",
+            ],
             swiftSettings: settings),
         .testTarget(
             name: "LocalMailTests", dependencies: ["LocalMail", "TestPrimitives"],
@@ -175,9 +188,9 @@ let package = Package(
         .testTarget(
             name: "AuthAPITests",
             dependencies: [
-                "AuthAPI", "AuthCore", "AuthStorage", "Cryptography", "HTTPEngine", "JMAP",
-                "LocalMail", "Networking", "Scheduling", "StrictJSON", "TestPrimitives",
-                "TestSupport",
+                "AuthAPI", "AuthCore", "AuthStorage", "Cryptography", "Fetching", "HTTPEngine",
+                "JMAP", "LocalMail", "Networking", "RemoteMail", "Scheduling", "StrictJSON",
+                "TestPrimitives", "TestSupport",
             ],
             swiftSettings: settings),
         .testTarget(

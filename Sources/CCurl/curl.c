@@ -3,12 +3,17 @@
 // The header's macros that check the last argument would call the linked functions.
 #undef curl_easy_getinfo
 #undef curl_easy_setopt
+#undef curl_multi_setopt
 #include <dlfcn.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
 
 #define FUNCTIONS(X) \
     X(curl_global_init) X(curl_easy_init) X(curl_easy_cleanup) X(curl_easy_perform) \
     X(curl_easy_setopt) X(curl_easy_getinfo) X(curl_easy_strerror) \
-    X(curl_slist_append) X(curl_slist_free_all)
+    X(curl_slist_append) X(curl_slist_free_all) X(curl_multi_init) X(curl_multi_cleanup) \
+    X(curl_multi_setopt) X(curl_multi_add_handle) X(curl_multi_remove_handle) \
+    X(curl_multi_perform) X(curl_multi_poll) X(curl_multi_info_read)
 
 static struct {
 #define MEMBER(name) __typeof__(name) *name;
@@ -88,3 +93,48 @@ const struct sockaddr *postern_curl_peer(const struct curl_sockaddr *peer) { ret
 int postern_curl_open_socket(const struct curl_sockaddr *peer) {
     return socket(peer->family, peer->socktype | SOCK_CLOEXEC, peer->protocol);
 }
+
+CURLM *postern_curl_multi_new(long idle) {
+    CURLM *multi = api.curl_multi_init();
+    if (multi) api.curl_multi_setopt(multi, CURLMOPT_MAXCONNECTS, idle);
+    return multi;
+}
+
+void postern_curl_multi_free(CURLM *multi) { api.curl_multi_cleanup(multi); }
+
+CURLMcode postern_curl_multi_add(CURLM *multi, CURL *handle) {
+    return api.curl_multi_add_handle(multi, handle);
+}
+
+void postern_curl_multi_remove(CURLM *multi, CURL *handle) {
+    api.curl_multi_remove_handle(multi, handle);
+}
+
+CURLMcode postern_curl_multi_perform(CURLM *multi) {
+    int running;
+    return api.curl_multi_perform(multi, &running);
+}
+
+CURLMcode postern_curl_multi_wait(CURLM *multi, int wake) {
+    struct curl_waitfd extra = {.fd = wake, .events = CURL_WAIT_POLLIN};
+    CURLMcode code = api.curl_multi_poll(multi, &extra, 1, 60000, NULL);
+    eventfd_t count;
+    if (extra.revents) eventfd_read(wake, &count);
+    return code;
+}
+
+CURL *postern_curl_multi_ended(CURLM *multi, CURLcode *result) {
+    int more;
+    for (CURLMsg *message; (message = api.curl_multi_info_read(multi, &more));)
+        if (message->msg == CURLMSG_DONE) {
+            *result = message->data.result;
+            return message->easy_handle;
+        }
+    return NULL;
+}
+
+int postern_curl_wake_new(void) { return eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK); }
+
+void postern_curl_wake(int wake) { eventfd_write(wake, 1); }
+
+void postern_curl_wake_free(int wake) { close(wake); }

@@ -249,14 +249,14 @@ struct ConfigRules {
 
     private mutating func checkMail() {
         let mail = config.mail
-        guard mail.jmapSession.source == .proxy else { return }
-        guard let url = mail.proxiedStoreURL else {
+        if mail.jmapSession.source == .proxy, mail.jmapURL == nil {
             add(
                 "mail.jmap_session", "is \"proxy\", but there is no mail store",
                 "set mail.jmap_url to its URL for clients, and mail.jmap_store_url where this"
                     + " server reaches it by another one")
-            return
         }
+        guard mail.jmapSession.source == .proxy || mail.store == .jmap, let url = mail.storeURL
+        else { return }
         let text = url.text + mail.jmapSession.path
         if (try? FetchTarget(text, under: mail.storeRules(areShared: true))) == nil {
             add(

@@ -52,11 +52,15 @@ public struct JMAPSessionSettings: Sendable {
 }
 
 extension MailSection {
-    /// The URL at which this server reaches the mail store. It is `nil` without a mail store, and
-    /// if session objects are made from the settings.
-    public var proxiedStoreURL: BaseURL? {
-        guard jmapSession.source == .proxy, let jmapURL else { return nil }
+    /// The URL at which this server reaches the mail store; `nil` without a mail store.
+    public var storeURL: BaseURL? {
+        guard let jmapURL else { return nil }
         return jmapSession.storeURL ?? jmapURL
+    }
+
+    /// The same; also `nil` if session objects are made from the settings.
+    public var proxiedStoreURL: BaseURL? {
+        jmapSession.source == .proxy ? storeURL : nil
     }
 
     /// The rules for fetching from the store. The operator has named it, and it is usually on this

@@ -22,10 +22,6 @@ public final class Fetcher: Sendable {
     }
 
     private static func perform(_ request: OutboundRequest) throws -> FetchedResponse {
-        // libcurl has the same error code for another scheme and for a response that is not HTTP.
-        guard ["http://", "https://"].contains(where: request.url.lowercased().hasPrefix) else {
-            throw OutboundError.invalidRequest
-        }
         guard let handle = curlHandle() else {
             throw OutboundError.failed(code: Int(CURLE_FAILED_INIT.rawValue))
         }
@@ -34,7 +30,7 @@ public final class Fetcher: Sendable {
         guard let list = CurlList(headers: request.headers) else {
             throw OutboundError.invalidRequest
         }
-        try configure(handle, for: request, headers: list, response: response)
+        try request.configure(handle, headers: list, response: response)
         let result = withExtendedLifetime((list, response)) { postern_curl_perform(handle) }
         guard result == CURLE_OK else {
             throw OutboundError(result, isTooLarge: response.isTooLarge)
@@ -43,14 +39,20 @@ public final class Fetcher: Sendable {
         postern_curl_get_long(handle, CURLINFO_RESPONSE_CODE, &status)
         return FetchedResponse(status: status, headers: response.headers, body: response.body)
     }
+}
 
-    private static func configure(
-        _ handle: UnsafeMutableRawPointer, for request: OutboundRequest, headers: CurlList,
-        response: ResponseCollector
-    ) throws {
-        var results = response.options(handle, within: request.timeout)
+extension OutboundRequest {
+    /// - Throws: ``OutboundError/invalidRequest``.
+    func configure(
+        _ handle: UnsafeMutableRawPointer, headers: CurlList, response: ResponseCollector
+    ) throws(OutboundError) {
+        // libcurl has the same error code for another scheme and for a response that is not HTTP.
+        guard ["http://", "https://"].contains(where: url.lowercased().hasPrefix) else {
+            throw .invalidRequest
+        }
+        var results = response.options(handle, within: timeout)
         results += [
-            postern_curl_set_text(handle, CURLOPT_URL, request.url),
+            postern_curl_set_text(handle, CURLOPT_URL, url),
             postern_curl_set_text(handle, CURLOPT_PROTOCOLS_STR, "http,https"),
             postern_curl_set_long(handle, CURLOPT_DISALLOW_USERNAME_IN_URL, 1),
             postern_curl_set_long(handle, CURLOPT_FOLLOWLOCATION, 0),
@@ -58,39 +60,39 @@ public final class Fetcher: Sendable {
             postern_curl_set_text(handle, CURLOPT_PROXY, ""),
             postern_curl_set_list(handle, CURLOPT_HTTPHEADER, headers.first),
         ]
-        if request.sendsProxyHeader {
+        if sendsProxyHeader {
             results.append(postern_curl_set_long(handle, CURLOPT_HAPROXYPROTOCOL, 1))
         }
-        if let path = request.socketPath {
+        if let path = socketPath {
             results.append(postern_curl_set_text(handle, CURLOPT_UNIX_SOCKET_PATH, path))
         }
-        if !request.verifiesServer {
+        if !verifiesServer {
             results.append(postern_curl_set_long(handle, CURLOPT_SSL_VERIFYPEER, 0))
             results.append(postern_curl_set_long(handle, CURLOPT_SSL_VERIFYHOST, 0))
         }
-        if let file = request.certificateFile {
+        if let file = certificateFile {
             results.append(postern_curl_set_text(handle, CURLOPT_CAINFO, file))
             results.append(postern_curl_set_text(handle, CURLOPT_CAPATH, nil))
         }
-        if request.method == .post {
+        if method == .post {
             results.append(postern_curl_set_long(handle, CURLOPT_POST, 1))
             results.append(
                 postern_curl_set_size(
-                    handle, CURLOPT_POSTFIELDSIZE_LARGE, curl_off_t(request.body.count)))
+                    handle, CURLOPT_POSTFIELDSIZE_LARGE, curl_off_t(body.count)))
             // The size is set first: the copy may hold a NUL.
             results.append(
-                request.body.withUnsafeBytes { bytes in
+                body.withUnsafeBytes { bytes in
                     postern_curl_set_text(
                         handle, CURLOPT_COPYPOSTFIELDS,
                         bytes.baseAddress?.assumingMemoryBound(to: CChar.self))
                 })
         }
-        guard results.allSatisfy({ $0 == CURLE_OK }) else { throw OutboundError.invalidRequest }
+        guard results.allSatisfy({ $0 == CURLE_OK }) else { throw .invalidRequest }
     }
 }
 
 extension OutboundError {
-    fileprivate init(_ code: CURLcode, isTooLarge: Bool) {
+    init(_ code: CURLcode, isTooLarge: Bool) {
         switch code {
         case CURLE_WRITE_ERROR where isTooLarge: self = .tooLarge
         case CURLE_URL_MALFORMAT, CURLE_LOGIN_DENIED: self = .invalidRequest

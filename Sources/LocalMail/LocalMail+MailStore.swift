@@ -1,4 +1,5 @@
-extension LocalMail: MailStore {
+/// What ``MailStore`` says of these functions holds here, too. Messages are read by the caller.
+extension LocalMail {
     public func messages(
         of account: MailAccount, page: Int
     ) async throws(MailStoreError) -> [MessageListing] {
@@ -15,14 +16,15 @@ extension LocalMail: MailStore {
         }
     }
 
-    public func message(
-        _ id: String, of account: MailAccount
-    ) async throws(MailStoreError) -> (listing: MessageListing, source: [UInt8]) {
+    /// Returns one message of any folder. Reading does not mark it as read.
+    public func content(
+        of id: String, of account: MailAccount
+    ) throws(MailStoreError) -> (listing: MessageListing, content: MailContent) {
         try mail(of: account).read { state throws(MailStoreError) in
             guard let message = MailID.number(.message, id).flatMap({ state.messages[$0] }) else {
                 throw .notFound
             }
-            return (MessageListing(message), message.content.bytes)
+            return (MessageListing(message), message.content)
         }
     }
 
@@ -57,20 +59,20 @@ extension LocalMail: MailStore {
         }
     }
 
-    public func messages(
+    public func newMessages(
         of account: MailAccount, after id: String?, until deadline: ContinuousClock.Instant
     ) async throws(MailStoreError) -> [MessageListing] {
         let mail = mail(of: account)
         // Begins before the first look, so that nothing can arrive unseen.
         let changes = mail.stateChanges()
-        let first = try mail.listed(after: id)
+        let number = try mail.number(of: id)
+        let first = mail.listed(after: number)
         if !first.isEmpty { return first }
         let found = await withTaskGroup(of: [MessageListing].self) { group in
             group.addTask {
                 var changes = changes
                 while await changes.next() != nil {
-                    // The id was valid before. It is not in an account that was emptied.
-                    let found = (try? mail.listed(after: id)) ?? []
+                    let found = mail.listed(after: number)
                     if !found.isEmpty { return found }
                 }
                 return []
@@ -85,24 +87,24 @@ extension LocalMail: MailStore {
         }
         return found
     }
-
-    public func usedBytes(of account: MailAccount) async throws(MailStoreError) -> Int {
-        mail(of: account).usedBytes
-    }
 }
 
 extension AccountMail {
-    /// - Returns: the first page of those that arrived after `id`, newest first.
-    fileprivate func listed(after id: String?) throws(MailStoreError) -> [MessageListing] {
+    /// - Returns: the number of the message or, without an id, the last one given out.
+    fileprivate func number(of id: String?) throws(MailStoreError) -> UInt64 {
         try read { state throws(MailStoreError) in
-            var number: UInt64 = 0
-            if let id {
-                guard let known = MailID.number(.message, id), state.hasGiven(known) else {
-                    throw .notFound
-                }
-                number = known
+            guard let id else { return state.lastNumber }
+            guard let known = MailID.number(.message, id), state.hasGiven(known) else {
+                throw .notFound
             }
-            return state.listed(after: number, limit: MessagePage.length).reversed()
+            return known
+        }
+    }
+
+    /// - Returns: the first page of those that arrived after this one, newest first.
+    fileprivate func listed(after number: UInt64) -> [MessageListing] {
+        read { state in
+            state.listed(after: number, limit: MessagePage.length).reversed()
                 .map(MessageListing.init)
         }
     }

@@ -29,6 +29,8 @@ public final class LocalMail: Sendable {
         set { currentFault.withLock { $0 = newValue } }
     }
 
+    public var reader: any MessageReader { environment.reader }
+
     /// The bytes that all mail, captured messages and uploads take together.
     public var totalBytes: Int { budget.usedBytes }
 

@@ -73,6 +73,27 @@ public struct UTCDate: Hashable, Sendable {
             hour: number(11..<13), minute: number(14..<16), second: number(17..<19))
     }
 
+    /// Reads RFC 3339 §5.6 in UTC with a fraction of one to nine digits or without one, and gives
+    /// the milliseconds since 1970-01-01T00:00:00Z. Of a fraction the milliseconds count.
+    public static func milliseconds(rfc3339 text: String) -> Int64? {
+        let bytes = text.utf8
+        var whole = text
+        var milliseconds: Int64 = 0
+        if bytes.count > 20 {
+            let start = bytes.index(bytes.startIndex, offsetBy: 19)
+            let digits = bytes[start...].dropFirst().dropLast()
+            guard bytes[start] == UInt8(ascii: "."), bytes.last == UInt8(ascii: "Z"),
+                (1...9).contains(digits.count),
+                digits.allSatisfy({ (0x30...0x39).contains($0) })
+            else { return nil }
+            let three = (Array(digits) + [0x30, 0x30]).prefix(3)
+            milliseconds = three.reduce(0) { $0 * 10 + Int64($1 - 0x30) }
+            whole = String(Substring(bytes[..<start])) + "Z"
+        }
+        guard whole.utf8.count == 20, let date = UTCDate(rfc3339: whole) else { return nil }
+        return date.secondsSince1970 * 1000 + milliseconds
+    }
+
     /// Since 1970-01-01T00:00:00Z, negative before.
     public var secondsSince1970: Int64 {
         // On the first day of Int64 the product overflows, but the sum does not.

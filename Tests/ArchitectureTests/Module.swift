@@ -23,7 +23,8 @@ struct Module {
             [
                 "AgentClient", "Configuration", "Provisioning", "AuthAPI", "AuthStorage",
                 "AuthCore", "Cryptography", "Fetching", "HTTPEngine", "JMAP", "LocalMail", "MIME",
-                "Networking", "Platform", "Scheduling", "StrictJSON", "CProcess", "ArgumentParser",
+                "Networking", "Platform", "RemoteMail", "Scheduling", "StrictJSON", "CProcess",
+                "ArgumentParser",
                 "Logging",
             ],
             system: ["Dispatch", "Glibc", "Synchronization"]),
@@ -49,11 +50,12 @@ struct Module {
             "AuthAPI",
             [
                 "AuthCore", "Cryptography", "HTTPEngine", "JMAP", "LocalMail", "MIME",
-                "Networking", "Scheduling", "StrictJSON", "CEmbeddedFiles",
+                "Networking", "RemoteMail", "Scheduling", "StrictJSON", "CEmbeddedFiles",
             ],
             system: ["Synchronization"]),
         Module(
-            "Fetching", ["Networking", "Scheduling", "CCurl", "CResolver"], system: ["Glibc"]),
+            "Fetching", ["Networking", "Scheduling", "CCurl", "CResolver"],
+            system: ["Glibc", "Synchronization"]),
         Module(
             "AuthStorage",
             ["AuthCore", "Cryptography", "Scheduling", "CEmbeddedFiles", "CPostgres", "CSQLite"],
@@ -72,6 +74,9 @@ struct Module {
         Module(
             "Cryptography", ["COpenSSL", "CArgon2", "CScrypt", "CScryptLanes"],
             system: ["Glibc", "Synchronization"]),
+        Module(
+            "RemoteMail", ["Fetching", "LocalMail", "Networking", "Scheduling", "StrictJSON"],
+            system: ["Synchronization"]),
         Module("LocalMail", [], system: ["Synchronization"]),
         Module("StrictJSON", []),
         Module("MIME", ["CGMime"]),

@@ -20,9 +20,11 @@ import time
 from program import ROOT, await_true
 from proxies import DEPLOY, Nginx, free_port, substituted
 
-PROGRAMS = pathlib.Path("/usr/lib/cyrus/bin")
-# Its package cannot be installed beside Dovecot's.
-IMAPD = ROOT / ".build/cyrus-imapd/usr/lib/cyrus/bin/imapd"
+# Where the packages of another version are unpacked (CONTRIBUTING.md); those of the system otherwise.
+UNPACKED = os.environ.get("CYRUS_ROOT", "")
+PROGRAMS = pathlib.Path(f"{UNPACKED}/usr/lib/cyrus/bin")
+# Debian's package with imapd cannot be installed beside Dovecot's.
+IMAPD = (PROGRAMS if UNPACKED else ROOT / ".build/cyrus-imapd/usr/lib/cyrus/bin") / "imapd"
 POLICY = DEPLOY / "mail/cyrus/sender-policy"
 
 
@@ -80,13 +82,14 @@ class Cyrus:
         imap = {}
         if imap_port:
             self._set_password(password)
-            imap = {"imap": ("#imap ", "imap "), "program": (r"/usr/lib/cyrus/bin/imapd\b", str(IMAPD)),
+            imap = {"imap": ("#imap ", "imap "), "program": ('(?<=")/usr/lib/cyrus/bin/imapd', str(IMAPD)),
                     "admin": (r"127\.0\.0\.1:1143", f"127.0.0.1:{imap_port}")}
         (self.directory / "cyrus.conf").write_text(substituted(
             "mail/cyrus/cyrus.conf", **imap,
             configuration=("/etc/imapd.conf", str(self.configuration)),
             http=(r"127\.0\.0\.1:8008", f"127.0.0.1:{port}"),
-            lmtp=("/run/cyrus/socket/lmtp", str(self.socket))))
+            lmtp=("/run/cyrus/socket/lmtp", str(self.socket)),
+            programs=('(?<=")/usr/lib/cyrus/bin', str(PROGRAMS))))
         if services:
             self._tell(services, secret)
         if os.geteuid() == 0:
@@ -137,9 +140,11 @@ class Cyrus:
 
     def identity(self):
         """Whose rights programs of the store get."""
+        libraries = {"env": {**os.environ, "LD_LIBRARY_PATH": f"{UNPACKED}/usr/lib/x86_64-linux-gnu"}}
+        found = libraries if UNPACKED else {}
         if os.geteuid() != 0:
-            return {}
-        return {"user": self.user.pw_uid, "group": self.user.pw_gid, "extra_groups": []}
+            return found
+        return {"user": self.user.pw_uid, "group": self.user.pw_gid, "extra_groups": [], **found}
 
     def is_running(self):
         return self.process.poll() is None
@@ -154,6 +159,10 @@ class Cyrus:
             f"From: Ada <{sender}>\r\nTo: <{recipient}>\r\nSubject: {subject}\r\n"
             f"Message-ID: <{time.monotonic_ns()}@example.com>\r\n"
             f"Date: Mon, 23 Nov 2026 00:00:00 +0000\r\n\r\n{text}\r\n")
+        self.put(recipient, message, sender)
+
+    def put(self, recipient, message, sender="ada@example.com"):
+        """Delivers a message as it is."""
         with smtplib.LMTP(str(self.socket), timeout=60) as lmtp:
             assert lmtp.sendmail(sender, [recipient], message) == {}
 

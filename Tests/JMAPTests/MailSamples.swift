@@ -10,6 +10,12 @@ enum MailSamples {
         func summary(of message: [UInt8]) -> MessageSummary { MessageSummary() }
         func bodyText(of message: [UInt8]) -> String { "" }
         func headerValues(named name: String, in message: [UInt8]) -> [String] { [] }
+        func body(of message: [UInt8]) -> MessageBody {
+            MessageBody(text: nil, html: nil, attachments: [])
+        }
+        func attachment(
+            _ index: Int, of message: [UInt8]
+        ) -> (attachment: MessageAttachment, content: [UInt8])? { nil }
     }
 
     static func mail() -> AccountMail {

@@ -39,7 +39,7 @@ import Testing
             message, trace: Array("Return-Path: <x@y>\r\n".utf8), from: "x@y",
             to: ["ann@here.test"])
         let listing = try await mail.messages(of: world.ann, page: 1)[0]
-        let source = try await mail.message(listing.id, of: world.ann).source
+        let source = try mail.content(of: listing.id, of: world.ann).content.bytes
         #expect(source == Array("Return-Path: <x@y>\r\n".utf8) + message)
         #expect(world.box(world.ann).usedBytes == source.count)
     }

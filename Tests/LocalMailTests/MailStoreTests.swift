@@ -6,7 +6,7 @@ import Testing
 
 @Suite final class MailStoreTests {
     let world = MailWorld()
-    var store: any MailStore { world.mail }
+    var store: LocalMail { world.mail }
 
     deinit { world.end() }
 
@@ -41,7 +41,8 @@ import Testing
 
     @Test func aMessageIsListedWithItsSummary() async throws {
         let id = await world.deliver("From: A <a@b>|Subject: s", body: "hello")
-        let (listing, source) = try await store.message(id, of: world.ann)
+        let listing = try store.content(of: id, of: world.ann).listing
+        let source = try store.content(of: id, of: world.ann).content.bytes
         #expect(
             listing
                 == MessageListing(
@@ -49,22 +50,22 @@ import Testing
                     size: source.count, isRead: false, receivedAt: world.now))
         #expect(source == world.message("From: A <a@b>|Subject: s", body: "hello"))
         for unknown in ["", "M1", "x", id + "0"] {
-            await #expect(throws: MailStoreError.notFound) {
-                try await self.store.message(unknown, of: self.world.ann)
+            await expectNotFound {
+                try self.store.content(of: unknown, of: self.world.ann)
             }
         }
-        await #expect(throws: MailStoreError.notFound) {
-            try await self.store.message(id, of: self.world.bob)
+        await expectNotFound {
+            try self.store.content(of: id, of: self.world.bob)
         }
     }
 
     @Test func aDeletedMessageIsGone() async throws {
         let id = await world.deliver()
         try await store.delete(id, of: world.ann)
-        await #expect(throws: MailStoreError.notFound) {
+        await expectNotFound {
             try await self.store.delete(id, of: self.world.ann)
         }
-        #expect(try await store.usedBytes(of: world.ann) == 0)
+        #expect(world.box(world.ann).usedBytes == 0)
     }
 
     @Test func markingAsReadCountsWhatWasUnread() async throws {
@@ -76,7 +77,7 @@ import Testing
         #expect(try await store.markRead(.all, of: world.ann) == 0)
         try move(ids[2], to: .archive)
         #expect(try await store.markRead(.all, of: world.ann) == 1)
-        await #expect(throws: MailStoreError.notFound) {
+        await expectNotFound {
             try await self.store.markRead(.one("M1"), of: self.world.ann)
         }
         #expect(try await store.messages(of: world.ann, page: 1).allSatisfy(\.isRead))
@@ -86,30 +87,30 @@ import Testing
         let (store, world, far) = (store, world, far)
         let ann = world.ann
         let first = await world.deliver()
-        async let waited = store.messages(of: ann, after: first, until: far)
+        async let waited = store.newMessages(of: ann, after: first, until: far)
         await watching(world.box(world.ann))
         // Neither a change of another message nor mail of another account ends it.
         _ = try await store.markRead(.one(first), of: world.ann)
         await world.deliver(to: "bob@here.test")
         let second = await world.deliver()
         #expect(try await waited.map(\.id) == [second])
-        #expect(try await store.messages(of: world.ann, after: nil, until: far).count == 2)
+        #expect(try await store.newMessages(of: world.ann, after: nil, until: .now).isEmpty)
     }
 
     @Test func aWaitEndsAtItsDeadline() async throws {
         let id = await world.deliver()
-        let found = try await store.messages(of: world.ann, after: id, until: .now)
+        let found = try await store.newMessages(of: world.ann, after: id, until: .now)
         #expect(found.isEmpty)
         #expect(world.box(world.ann).watcherCount == 0)
     }
 
     @Test func aWaitEndsWithItsAccountOrItsTask() async throws {
         let (store, ann, far) = (store, world.ann, far)
-        let removed = Task { try await store.messages(of: ann, after: nil, until: far) }
+        let removed = Task { try await store.newMessages(of: ann, after: nil, until: far) }
         await watching(world.box(ann))
         world.mail.remove(accountID: "ann")
         #expect(try await removed.value.isEmpty)
-        let cancelled = Task { try await store.messages(of: ann, after: nil, until: far) }
+        let cancelled = Task { try await store.newMessages(of: ann, after: nil, until: far) }
         await watching(world.box(ann))
         cancelled.cancel()
         #expect(try await cancelled.value.isEmpty)
@@ -119,13 +120,14 @@ import Testing
         var ids: [String] = []
         for _ in 0..<33 { ids.append(await world.deliver()) }
         try await store.delete(ids[0], of: world.ann)
-        let page = try await store.messages(of: world.ann, after: ids[0], until: far)
+        let page = try await store.newMessages(of: world.ann, after: ids[0], until: far)
         #expect(page.map(\.id) == Array(ids[1...30].reversed()))
-        let rest = try await store.messages(of: world.ann, after: page[0].id, until: far)
+        let rest = try await store.newMessages(of: world.ann, after: page[0].id, until: far)
         #expect(rest.map(\.id) == [ids[32], ids[31]])
         for unknown in ["M1", "x", "Mffffffffffffffff"] {
-            await #expect(throws: MailStoreError.notFound) {
-                try await self.store.messages(of: self.world.ann, after: unknown, until: self.far)
+            await expectNotFound {
+                try await self.store.newMessages(
+                    of: self.world.ann, after: unknown, until: self.far)
             }
         }
     }
@@ -148,6 +150,14 @@ import Testing
         #expect(Set(last.changes(since: states)) == [.mailbox, .email, .thread])
         world.mail.reset()
         while await changes.next() != nil {}
+    }
+
+    private func expectNotFound<T>(_ work: () async throws -> T) async {
+        let error = await #expect(throws: MailStoreError.self) { _ = try await work() }
+        guard case .notFound? = error else {
+            Issue.record("not notFound: \(String(describing: error))")
+            return
+        }
     }
 
     /// Returns once somebody waits for changes.

@@ -106,6 +106,14 @@ final class PlainReader: MessageReader {
         return summary
     }
 
+    func body(of message: [UInt8]) -> MessageBody {
+        MessageBody(text: body(message), html: nil, attachments: [])
+    }
+
+    func attachment(
+        _ index: Int, of message: [UInt8]
+    ) -> (attachment: MessageAttachment, content: [UInt8])? { nil }
+
     func bodyText(of message: [UInt8]) -> String {
         bodies.withLock { $0 += 1 }
         return body(message)

@@ -42,7 +42,7 @@ import Testing
         #expect(
             try box.changes(of: .submission, since: old, limit: nil).created == [submission.id])
         let arrived = try await world.mail.messages(of: world.bob, page: 1)
-        let source = try await world.mail.message(arrived[0].id, of: world.bob).source
+        let source = try world.mail.content(of: arrived[0].id, of: world.bob).content.bytes
         #expect(
             String(decoding: source, as: UTF8.self)
                 == "Return-Path: <ann@here.test>\r\nFrom: ann@here.test\r\nTo: bob@here.test\r\n"

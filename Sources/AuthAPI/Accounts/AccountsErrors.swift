@@ -75,6 +75,12 @@ extension CodedError {
         case .webhookExists: self = .webhookExists
         case .webhookDisabled: self = .webhookDisabled
         case .mailStoreMissing: self = .mailStoreMissing
+        case .mailStoreUnavailable(let wait):
+            self.init(
+                .serviceUnavailable, "mail_store_unavailable",
+                "The mail store does not answer; wait for the seconds in Retry-After and retry.",
+                retryAfter: wait)
+        case .invalidStoreResponse: self = .invalidStoreResponse
         case .tooManyWaits: self = .tooManyWaits
         case .common(let error): self.init(error)
         }
@@ -95,6 +101,11 @@ extension CodedError {
         .serviceUnavailable, "mail_store_missing",
         "This server has no mail; its operator chooses a store with `mail.store`.",
         retryAfter: .seconds(3600))
+
+    private static let invalidStoreResponse = CodedError(
+        .badGateway, "mail_store_error",
+        "The mail store gave no answer that this server can use; its operator finds the cause in "
+            + "the log.")
 
     private static let tooManyWaits = CodedError(
         .tooManyRequests, "rate_limit_exceeded",

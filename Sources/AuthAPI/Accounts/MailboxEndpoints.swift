@@ -88,7 +88,7 @@ struct MailboxEndpoints: Sendable {
         _ request: APIRequest<Mailboxes.Access>
     ) async throws(AccountsError) -> Response {
         let account = request.principal.account
-        let used = await mail.usedBytes(of: account)
+        let used = mail.usedBytes(of: account)
         return .json(.ok) { body in
             write(account, used: used, role: "user", to: &body)
         }
@@ -120,11 +120,10 @@ struct MailboxEndpoints: Sendable {
             throw .malformed("`cursor` is not one that this server gave out.")
         }
         let page = try await mailboxes.list(of: request.principal, after: cursor)
-        var used: [Int64] = []
-        for account in page.accounts { used.append(await mail.usedBytes(of: account)) }
         return .json(.ok) { body in
             body.array("accounts") { list in
-                for (account, used) in zip(page.accounts, used) {
+                for account in page.accounts {
+                    let used = mail.usedBytes(of: account)
                     list.element { write(account, used: used, role: nil, to: &$0) }
                 }
             }

@@ -2,7 +2,6 @@ public import AuthCore
 internal import CEmbeddedFiles
 public import HTTPEngine
 public import LocalMail
-internal import MIME
 internal import StrictJSON
 
 /// `/mail` and `/mail/messages…`: everything that was delivered or captured, for the developer of
@@ -86,10 +85,10 @@ public struct CapturedMailAPI: Sendable {
     /// GET /mail/messages/{number}
     private func show(_ request: APIRequest<Void>) async throws(AccountsError) -> Response {
         let message = try message(of: request)
-        let view = try await view(of: message)
+        let content = try await read(message) { try $0.body(of: $1) }
         return .json(.ok) { body in
             body.write(message)
-            body.write(view)
+            body.write(content)
         }
     }
 
@@ -102,13 +101,13 @@ public struct CapturedMailAPI: Sendable {
 
     /// GET /mail/messages/{number}/attachments/{index}
     private func attachment(_ request: APIRequest<Void>) async throws(AccountsError) -> Response {
-        let view = try await view(of: try message(of: request))
-        guard let index = number("index", of: request),
-            let content = view.content(ofAttachment: index)
-        else { throw .notFound }
-        let attachment = view.attachments[index]
+        let message = try message(of: request)
+        guard let index = number("index", of: request) else { throw .notFound }
+        let found = try await read(message) { try $0.attachment(index, of: $1) }
+        guard let found else { throw .notFound }
         return Self.download(
-            content, type: MediaType.ofAttachment(attachment.type), filename: attachment.filename)
+            found.content, type: MediaType.ofAttachment(found.attachment.mediaType),
+            filename: found.attachment.filename(at: index))
     }
 
     // MARK: Input
@@ -129,19 +128,24 @@ public struct CapturedMailAPI: Sendable {
         return number
     }
 
-    private func view(of message: DeliveredMessage) async throws(AccountsError) -> MessageView {
+    private func read<T: Sendable>(
+        _ message: DeliveredMessage,
+        _ read: @Sendable (any MessageReader, [UInt8]) throws -> T
+    ) async throws(AccountsError) -> T {
         let source = message.content.bytes
-        do throws(MIMEError) {
+        do {
             return source.count > Self.immediateBytes
-                ? try await Self.viewElsewhere(source) : try MessageView(source)
+                ? try await readElsewhere(source, read) : try read(mail.reader, source)
         } catch {
             throw .common(.failed(error))
         }
     }
 
     @concurrent
-    private static func viewElsewhere(_ source: [UInt8]) async throws(MIMEError) -> MessageView {
-        try MessageView(source)
+    private func readElsewhere<T: Sendable>(
+        _ source: [UInt8], _ read: @Sendable (any MessageReader, [UInt8]) throws -> T
+    ) async throws -> T {
+        try read(mail.reader, source)
     }
 
     // MARK: Output

@@ -1,7 +1,6 @@
 internal import AuthCore
 internal import HTTPEngine
 internal import LocalMail
-internal import MIME
 internal import Networking
 internal import Scheduling
 internal import StrictJSON
@@ -13,8 +12,6 @@ struct MessagesAPI: Sendable {
 
     /// Ids in one request to mark messages as read.
     private static let maxIDs = 1_000
-    /// The most bytes of a message that is read on the loop.
-    private static let immediateBytes = 16_384
     private static let timeoutSeconds = 0...60
     private static let defaultTimeoutSeconds = 30
 
@@ -61,7 +58,7 @@ struct MessagesAPI: Sendable {
         let (store, account) = try mailbox(of: request)
         let page = try QueryFields<AccountsError>(request.http)
             .number("page", in: 1...1_000_000, default: 1)
-        let messages = try await ask { () async throws(MailStoreError) in
+        let messages = try await AccountsError.of { () async throws(MailStoreError) in
             try await store.messages(of: account, page: page)
         }
         return response(messages) { $0.member("page", page) }
@@ -74,25 +71,28 @@ struct MessagesAPI: Sendable {
         let seconds = try query.number(
             "timeout", in: Self.timeoutSeconds, default: Self.defaultTimeoutSeconds)
         let deadline = request.caller.arrival + .seconds(seconds)
-        let given = try query.text("since")
+        let since = try query.text("since")
         guard let place = mail.work.waits.place(at: request.caller.address.client) else {
             throw .tooManyWaits
         }
         defer { withExtendedLifetime(place) {} }
-        let messages = try await ask { () async throws(MailStoreError) in
-            let since =
-                if let given { given } else { try await store.newest(of: account, at: deadline) }
-            return try await store.messages(of: account, after: since, until: deadline)
+        let messages = try await AccountsError.of { () async throws(MailStoreError) in
+            try await store.newMessages(of: account, after: since, until: deadline)
         }
         return response(messages)
     }
 
     /// GET …/messages/{message_id}
     private func show(_ request: Access) async throws(AccountsError) -> Response {
-        let (listing, source) = try await message(of: request)
-        let address = request.principal.account.address.description
-        return try await read(source, for: request) {
-            try Self.view(listing, source, address)
+        let (store, account) = try mailbox(of: request)
+        let id = try messageID(of: request)
+        let message = try await AccountsError.of { () async throws(MailStoreError) in
+            try await store.message(id, of: account)
+        }
+        return .json(.ok) { body in
+            body.write(message.listing)
+            body.member("address", account.address)
+            body.write(message.body)
         }
     }
 
@@ -100,7 +100,7 @@ struct MessagesAPI: Sendable {
     private func delete(_ request: Access) async throws(AccountsError) -> Response {
         let (store, account) = try mailbox(of: request)
         let id = try messageID(of: request)
-        try await ask { () async throws(MailStoreError) in
+        try await AccountsError.of { () async throws(MailStoreError) in
             try await store.delete(id, of: account)
         }
         return Response(status: .noContent)
@@ -124,23 +124,27 @@ struct MessagesAPI: Sendable {
 
     /// GET …/messages/{message_id}/source
     private func source(_ request: Access) async throws(AccountsError) -> Response {
-        let (listing, source) = try await message(of: request)
-        return download(source, type: "message/rfc822", filename: "\(listing.id).eml")
+        let (store, account) = try mailbox(of: request)
+        let id = try messageID(of: request)
+        let source = try await AccountsError.of { () async throws(MailStoreError) in
+            try await store.source(of: id, of: account)
+        }
+        return download(source, type: "message/rfc822", filename: "\(id).eml")
     }
 
     /// GET …/messages/{message_id}/attachments/{index}
     private func attachment(_ request: Access) async throws(AccountsError) -> Response {
-        let (_, source) = try await message(of: request)
+        let (store, account) = try mailbox(of: request)
+        let id = try messageID(of: request)
         guard let index = request.http.parameters["index"].flatMap(Self.index) else {
             throw .notFound
         }
-        let found = try await read(source, for: request) {
-            try Self.attachment(index, of: source)
+        let found = try await AccountsError.of { () async throws(MailStoreError) in
+            try await store.attachment(index, of: id, of: account)
         }
-        guard let found else { throw .notFound }
         return download(
-            found.bytes, type: MediaType.ofAttachment(found.attachment.type),
-            filename: found.attachment.filename)
+            found.content, type: MediaType.ofAttachment(found.attachment.mediaType),
+            filename: found.attachment.filename(at: index))
     }
 
     // MARK: Input
@@ -148,23 +152,12 @@ struct MessagesAPI: Sendable {
     private func mailbox(
         of request: Access
     ) throws(AccountsError) -> (store: any MailStore, account: MailAccount) {
-        guard let store = mail.store else { throw .mailStoreMissing }
-        return (store, mail.account(of: request.principal.account))
+        try mail.mailbox(of: request.principal.account, for: request.caller)
     }
 
     private func messageID(of request: Access) throws(AccountsError) -> String {
         guard let id = request.http.parameters["message_id"] else { throw .notFound }
         return id
-    }
-
-    private func message(
-        of request: Access
-    ) async throws(AccountsError) -> (listing: MessageListing, source: [UInt8]) {
-        let (store, account) = try mailbox(of: request)
-        let id = try messageID(of: request)
-        return try await ask { () async throws(MailStoreError) in
-            try await store.message(id, of: account)
-        }
     }
 
     private func ids(in body: JSONBody<AccountsError>) throws(AccountsError) -> [String]? {
@@ -183,25 +176,11 @@ struct MessagesAPI: Sendable {
         return number
     }
 
-    /// An error of the store as one of this API.
-    private func ask<T>(
-        _ work: () async throws(MailStoreError) -> T
-    ) async throws(AccountsError) -> T {
-        do throws(MailStoreError) {
-            return try await work()
-        } catch {
-            switch error {
-            case .notFound: throw .notFound
-            case .unavailable(let wait): throw .common(.busy(retryAfter: wait))
-            }
-        }
-    }
-
     private func mark(
         _ messages: MessageSelection, _ request: Access
     ) async throws(AccountsError) -> Response {
         let (store, account) = try mailbox(of: request)
-        let count = try await ask { () async throws(MailStoreError) in
+        let count = try await AccountsError.of { () async throws(MailStoreError) in
             try await store.markRead(messages, of: account)
         }
         return .json(.ok) { $0.member("updated", count) }
@@ -225,56 +204,5 @@ struct MessagesAPI: Sendable {
             status: .ok,
             headers: DownloadFields.all(type: type, filename: filename)
                 + [("Cache-Control", "no-store")], body: bytes)
-    }
-
-    /// Reads a small message on the loop, and a larger one in the pool.
-    private func read<T: Sendable>(
-        _ source: [UInt8], for request: Access, _ work: @escaping @Sendable () throws -> T
-    ) async throws(AccountsError) -> T {
-        do {
-            guard source.count > Self.immediateBytes else { return try work() }
-            return try await mail.work.pool.run(for: request.caller.address, work)
-        } catch {
-            throw .common(CommonError(error))
-        }
-    }
-
-    private static func view(
-        _ listing: MessageListing, _ source: [UInt8], _ address: String
-    ) throws(MIMEError) -> Response {
-        let view = try MessageView(source)
-        return .json(.ok) { body in
-            body.write(listing)
-            body.member("address", address)
-            body.write(view)
-        }
-    }
-
-    private static func attachment(
-        _ index: Int, of source: [UInt8]
-    ) throws(MIMEError) -> (attachment: MessageView.Attachment, bytes: [UInt8])? {
-        let view = try MessageView(source)
-        return view.content(ofAttachment: index).map { (view.attachments[index], $0) }
-    }
-}
-
-extension MailStore {
-    /// The message that arrived last; `nil` where there is none.
-    ///
-    /// The first of the list has the newest date, and others may have arrived after it.
-    /// - Parameter deadline: no page is asked for after it.
-    fileprivate func newest(
-        of account: MailAccount, at deadline: ContinuousClock.Instant
-    ) async throws(MailStoreError) -> String? {
-        guard var last = try await messages(of: account, page: 1).first?.id else { return nil }
-        let now = ContinuousClock.now
-        repeat {
-            // A deadline that has passed: what is there already, and no wait.
-            guard let next = try await messages(of: account, after: last, until: now).first else {
-                return last
-            }
-            last = next.id
-        } while ContinuousClock.now < deadline
-        return last
     }
 }

@@ -1,4 +1,5 @@
 public import AuthCore
+internal import JMAP
 internal import LocalMail
 internal import MIME
 
@@ -35,7 +36,7 @@ public struct TestMessage: Sendable {
     public let codes: [String]
 
     init(_ delivered: DeliveredMessage) throws(MIMEError) {
-        let view = try MessageView(delivered.content.bytes)
+        let body = try MIMEReader().body(of: delivered.content.bytes)
         let summary = delivered.content.summary
         number = delivered.number
         recipients = delivered.results.map(\.recipient)
@@ -45,9 +46,11 @@ public struct TestMessage: Sendable {
         mailFrom = delivered.mailFrom
         from = summary.from.first?.email ?? ""
         subject = summary.subject ?? ""
-        (text, html) = (view.text, view.html)
-        attachments = view.attachments.map {
-            Attachment(filename: $0.filename, type: $0.type, size: $0.size)
+        (text, html) = (body.text, body.html)
+        attachments = body.attachments.enumerated().map { index, attachment in
+            Attachment(
+                filename: attachment.filename(at: index), type: attachment.mediaType,
+                size: attachment.size)
         }
         headers = try HeaderFields(of: delivered.content.bytes).fields.map { ($0.name, $0.text) }
         receivedAt = Instant(milliseconds: delivered.arrivedAt.milliseconds)

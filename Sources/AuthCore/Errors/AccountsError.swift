@@ -42,6 +42,10 @@ public enum AccountsError: FlowError {
     case webhookDisabled
     /// No mail store is configured that this server can ask.
     case mailStoreMissing
+    /// The mail store cannot be reached, or does not answer in time.
+    case mailStoreUnavailable(retryAfter: Duration)
+    /// The mail store answered what it must not.
+    case invalidStoreResponse
     /// The client waits for new messages on as many connections as it may.
     case tooManyWaits
     case common(CommonError)

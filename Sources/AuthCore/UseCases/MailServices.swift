@@ -176,6 +176,22 @@ public struct MailServices: UseCases {
         try await attempt(await capabilities.signMinimal(mailbox.name, to: caller))
     }
 
+    /// The capability with which this server asks the mail store for an account.
+    /// - Parameter isMinimal: whether the store accepts only `sub` and `iat`, whatever the
+    ///   configured claims are.
+    /// - Throws: ``ServicesError/subjectNotUnique(first:)`` where the store could take the account
+    ///   for another one.
+    public func storeCapability(
+        of account: Account, isMinimal: Bool, to caller: Caller
+    ) async throws(ServicesError) -> String {
+        if isMinimal, let mailbox = mailbox(of: account) {
+            return try await storeToken(for: mailbox, to: caller)
+        }
+        guard let token = try await attempt(await capabilities.sign(for: account, to: caller))
+        else { throw .subjectNotUnique(first: policy.agentDomain.text) }
+        return token
+    }
+
     // MARK: For mail servers
 
     /// The name at the mail store of the active account for this address or sub-address. Mail for

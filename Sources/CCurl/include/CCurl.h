@@ -37,3 +37,18 @@ const struct sockaddr *postern_curl_peer(const struct curl_sockaddr *peer);
 // In C, because whether Swift sees SOCK_CLOEXEC depends on which file of a module it compiles
 // first: the name is an enumerator of a header that libcurl's header includes, too.
 int postern_curl_open_socket(const struct curl_sockaddr *peer);
+
+// Several transfers on one thread, which share the connections that are kept open: at most `idle`.
+CURLM *postern_curl_multi_new(long idle);
+void postern_curl_multi_free(CURLM *multi);
+CURLMcode postern_curl_multi_add(CURLM *multi, CURL *handle);
+void postern_curl_multi_remove(CURLM *multi, CURL *handle);
+CURLMcode postern_curl_multi_perform(CURLM *multi);
+// Waits until there is something to do, or until postern_curl_wake, which any thread may call.
+CURLMcode postern_curl_multi_wait(CURLM *multi, int wake);
+// A transfer that has ended and was not returned before; NULL if there is none.
+CURL *postern_curl_multi_ended(CURLM *multi, CURLcode *result);
+// What ends a wait: -1 when there is no descriptor left.
+int postern_curl_wake_new(void);
+void postern_curl_wake(int wake);
+void postern_curl_wake_free(int wake);

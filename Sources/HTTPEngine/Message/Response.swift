@@ -64,6 +64,7 @@ public struct Status: Hashable, Sendable {
     public static let tooManyRequests = Status(code: 429)
     public static let requestHeaderFieldsTooLarge = Status(code: 431)
     public static let internalServerError = Status(code: 500)
+    public static let badGateway = Status(code: 502)
     public static let notImplemented = Status(code: 501)
     public static let serviceUnavailable = Status(code: 503)
     public static let httpVersionNotSupported = Status(code: 505)

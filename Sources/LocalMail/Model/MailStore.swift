@@ -1,6 +1,4 @@
 /// What the messages endpoints of the accounts API need of a mail store.
-///
-/// A method of a store in this process throws only ``MailStoreError/notFound``.
 public protocol MailStore: Sendable {
     /// Lists messages of the inbox and of every other folder but Trash, Drafts and Sent, newest
     /// first, ``MessagePage/length`` to a page.
@@ -13,7 +11,18 @@ public protocol MailStore: Sendable {
     /// Returns one message of any folder. Reading does not mark it as read.
     func message(
         _ id: String, of account: MailAccount
-    ) async throws(MailStoreError) -> (listing: MessageListing, source: [UInt8])
+    ) async throws(MailStoreError) -> (listing: MessageListing, body: MessageBody)
+
+    /// Returns the bytes of a message as they were delivered.
+    func source(
+        of id: String, of account: MailAccount
+    ) async throws(MailStoreError) -> [UInt8]
+
+    /// Returns an attachment and its decoded content.
+    /// - Parameter index: in ``MessageBody/attachments``.
+    func attachment(
+        _ index: Int, of id: String, of account: MailAccount
+    ) async throws(MailStoreError) -> (attachment: MessageAttachment, content: [UInt8])
 
     /// Destroys a message for good.
     func delete(_ id: String, of account: MailAccount) async throws(MailStoreError)
@@ -27,13 +36,10 @@ public protocol MailStore: Sendable {
     /// soon as there is one, and none at the deadline. Of more than a page's length the oldest are
     /// returned, so that the caller can go on from the first of the list.
     ///
-    /// - Parameter id: `nil` for all messages. The message may have been deleted.
-    func messages(
+    /// - Parameter id: `nil` for those that arrive from now on. The message may have been deleted.
+    func newMessages(
         of account: MailAccount, after id: String?, until deadline: ContinuousClock.Instant
     ) async throws(MailStoreError) -> [MessageListing]
-
-    /// The sizes of all messages together.
-    func usedBytes(of account: MailAccount) async throws(MailStoreError) -> Int
 }
 
 public enum MessagePage {
@@ -41,10 +47,15 @@ public enum MessagePage {
     public static let length = 30
 }
 
-public enum MailStoreError: Error, Equatable {
+/// Why a mail store does not do what it was asked.
+public enum MailStoreError: Error {
     case notFound
-    /// The store cannot be reached or is busy.
+    /// The store cannot be reached, does not answer in time or is busy.
     case unavailable(retryAfter: Duration)
+    /// The store answered what it must not. The cause has been reported.
+    case invalidResponse
+    /// A fault of this program, with its cause.
+    case failed(any Error)
 }
 
 /// A message in a list.

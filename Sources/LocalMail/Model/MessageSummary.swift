@@ -42,6 +42,16 @@ public protocol MessageReader: Sendable {
     /// All text of the body that a search looks into, without the markup of HTML.
     func bodyText(of message: [UInt8]) -> String
 
+    /// The texts of a message, and what its attachments are.
+    /// - Throws: when no message can be read.
+    func body(of message: [UInt8]) throws -> MessageBody
+
+    /// One of the attachments of ``body(of:)``, and its decoded content.
+    /// - Returns: `nil` where there is no such attachment.
+    func attachment(
+        _ index: Int, of message: [UInt8]
+    ) throws -> (attachment: MessageAttachment, content: [UInt8])?
+
     /// The decoded values of the header fields of this name, in any case of letters.
     func headerValues(named name: String, in message: [UInt8]) -> [String]
 }

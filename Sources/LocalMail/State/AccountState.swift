@@ -13,7 +13,8 @@ struct AccountState {
     private(set) var isClosed = false
 
     private let start: UInt64
-    private var lastNumber: UInt64
+    /// The greatest number that anything of the account has.
+    private(set) var lastNumber: UInt64
     private var deliveryState: UInt64
     private var folderLog: ChangeLog
     private var messageLog: ChangeLog

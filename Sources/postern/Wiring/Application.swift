@@ -124,7 +124,9 @@ struct Application: Sendable {
         mail =
             parts.localMail?.use(
                 useCases.mailServices, names, parts.mailWork, useCases.webhookEvents)
-            ?? AccountsMail(local: nil, names: names, work: parts.mailWork)
+            ?? AccountsMail(
+                local: nil, names: names, work: parts.mailWork,
+                remote: RemoteAccounts(parts.remoteStore, useCases.mailServices, config))
         let agent = AgentAPI(
             agents: useCases.agents, publicURL: publicURL,
             jmap: JMAPDirectory(config.mail, publicURL: publicURL),
@@ -286,6 +288,8 @@ enum RemoteFailure: Sendable {
     case servedHash(cause: String)
     /// The mail store gave no session object that clients can use.
     case mailStore(origin: String, cause: String)
+    /// The mail store did not do what it was asked for an account.
+    case mailRequest(origin: String, cause: String)
     /// A domain could not be looked up in the DNS.
     case lookUp(name: String, cause: String)
 }

@@ -3,6 +3,7 @@ internal import AuthCore
 internal import Configuration
 internal import Cryptography
 internal import Fetching
+internal import RemoteMail
 internal import Scheduling
 
 /// The state of the use cases that a reload keeps: their data about clients, their counters, and
@@ -18,6 +19,7 @@ struct LastingParts: Sendable {
     let mailWork: MailWork
     let localMail: LocalMailHost?
     let webhooks: WebhookParts
+    let remoteStore: RemoteStore?
     let logins: Counters<LoginResult>
     let agentProofs: Counters<ProofEvent>
     let mailboxProofs: Counters<ProofEvent>
@@ -48,6 +50,7 @@ struct LastingParts: Sendable {
         self.mailWork = mailWork
         self.localMail = localMail
         webhooks = WebhookParts(config.webhooks)
+        remoteStore = RemoteStore(config, report: report)
     }
 
     private init(_ present: LastingParts, _ limiter: RateLimiter, _ governor: DifficultyGovernor) {
@@ -61,6 +64,7 @@ struct LastingParts: Sendable {
         mailWork = present.mailWork
         localMail = present.localMail
         webhooks = present.webhooks
+        remoteStore = present.remoteStore
         logins = present.logins
         agentProofs = present.agentProofs
         mailboxProofs = present.mailboxProofs

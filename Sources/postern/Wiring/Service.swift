@@ -287,6 +287,10 @@ struct Service: Sendable {
             logger.error(
                 "the mail store gave no session object",
                 metadata: ["origin": "\(origin)", "cause": "\(cause)"])
+        case .mailRequest(let origin, let cause):
+            logger.error(
+                "the mail store did not answer as it must",
+                metadata: ["origin": "\(origin)", "cause": "\(cause)"])
         case .lookUp(let name, let cause):
             logger.info(
                 "a domain could not be looked up",

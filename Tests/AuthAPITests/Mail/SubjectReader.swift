@@ -1,6 +1,7 @@
+import JMAP
 import LocalMail
 
-/// Knows no field but the subject.
+/// Knows no field of a message but the subject, and all of its body.
 struct SubjectReader: MessageReader {
     func summary(of message: [UInt8]) -> MessageSummary {
         var summary = MessageSummary()
@@ -9,6 +10,14 @@ struct SubjectReader: MessageReader {
     }
 
     func bodyText(of message: [UInt8]) -> String { "" }
+
+    func body(of message: [UInt8]) throws -> MessageBody { try MIMEReader().body(of: message) }
+
+    func attachment(
+        _ index: Int, of message: [UInt8]
+    ) throws -> (attachment: MessageAttachment, content: [UInt8])? {
+        try MIMEReader().attachment(index, of: message)
+    }
 
     func headerValues(named name: String, in message: [UInt8]) -> [String] {
         String(decoding: message.prefix(1000), as: UTF8.self).split(separator: "\r\n")

@@ -67,7 +67,7 @@ struct SMTPWorld {
         let account = Self.account(name)
         var texts: [String] = []
         for listing in try await mail.messages(of: account, page: 1) {
-            let source = try await mail.message(listing.id, of: account).source
+            let source = try mail.content(of: listing.id, of: account).content.bytes
             texts.append(String(decoding: source, as: UTF8.self))
         }
         return texts
