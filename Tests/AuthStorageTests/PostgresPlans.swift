@@ -39,6 +39,9 @@ struct IndexesAreUsed: SuiteTrait, TestTrait, TestScoping {
     /// Tables that have few rows however many accounts there are.
     private static let small = ["signing_key", "postern_migration", "account_feed"]
 
+    /// Statements of an operator's command that must read a whole table.
+    private static let allowed = ["reseal", "webhookSecrets"]
+
     let isRecursive = true
 
     func provideScope(
@@ -47,7 +50,8 @@ struct IndexesAreUsed: SuiteTrait, TestTrait, TestScoping {
     ) async throws {
         let opened = Opened()
         try await Self.$current.withValue(opened) { try await function() }
-        for statement in try await opened.statements() {
+        for statement in try await opened.statements()
+        where !Self.allowed.contains(statement.name) {
             guard let plan = try await Planner.shared.plan(of: statement) else { continue }
             let whole = Self.wholeReads(of: plan)
             #expect(whole == [], "\(statement.name): \(plan.joined(separator: "\n"))")
