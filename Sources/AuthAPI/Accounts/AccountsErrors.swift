@@ -75,11 +75,7 @@ extension CodedError {
         case .webhookExists: self = .webhookExists
         case .webhookDisabled: self = .webhookDisabled
         case .mailStoreMissing: self = .mailStoreMissing
-        case .mailStoreUnavailable(let wait):
-            self.init(
-                .serviceUnavailable, "mail_store_unavailable",
-                "The mail store does not answer; wait for the seconds in Retry-After and retry.",
-                retryAfter: wait)
+        case .mailStoreUnavailable(let wait): self = .mailStoreUnavailable(retryAfter: wait)
         case .invalidStoreResponse: self = .invalidStoreResponse
         case .tooManyWaits: self = .tooManyWaits
         case .common(let error): self.init(error)
@@ -101,6 +97,13 @@ extension CodedError {
         .serviceUnavailable, "mail_store_missing",
         "This server has no mail; its operator chooses a store with `mail.store`.",
         retryAfter: .seconds(3600))
+
+    private static func mailStoreUnavailable(retryAfter wait: Duration) -> CodedError {
+        CodedError(
+            .serviceUnavailable, "mail_store_unavailable",
+            "The mail store does not answer; wait for the seconds in Retry-After and retry.",
+            retryAfter: wait)
+    }
 
     private static let invalidStoreResponse = CodedError(
         .badGateway, "mail_store_error",
