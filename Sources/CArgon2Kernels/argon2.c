@@ -44,6 +44,11 @@ static inline const uint64_t *reference_block(const struct instance *all, struct
     return block_at(all, lane, (uint32_t)(column < all->lane_blocks ? column : column - all->lane_blocks));
 }
 
+static inline void prefetch_block(const void *block)
+{
+    for (size_t at = 0; at < BLOCK_BYTES; at += 64) __builtin_prefetch((const uint8_t *)block + at);
+}
+
 #define WORDS 2
 #define TARGET NO_THREAD_SANITIZER
 #define NAME(x) x##_sse2

@@ -114,32 +114,46 @@ INLINE void NAME(permute_halves)(VECTOR *all, int step)
 #undef NEXT
 #endif
 
-// P on each row, then on each column.
-INLINE void NAME(permute_all)(VECTOR x[VECTORS])
+// P on all rows.
+INLINE void NAME(permute_rows)(VECTOR x[VECTORS])
 {
 #if WORDS == 8
     NAME(permute)(x, 4, 4, 1, false);
-    NAME(permute)(x, 4, 1, 4, true);
 #elif WORDS == 4
     // Two rows at once fill the registers.
-    for (int i = 0; i < 4; i++) NAME(permute)(x + 8 * i, 2, 4, 1, false);
-    for (int i = 0; i < 4; i++) NAME(permute_halves)(x + i, 4);
+    for (int i = 0; i < VECTORS; i += 8) NAME(permute)(x + i, 2, 4, 1, false);
 #else
-    for (int i = 0; i < 8; i++) NAME(permute_halves)(x + 8 * i, 1);
-    for (int i = 0; i < 8; i++) NAME(permute_halves)(x + i, 8);
+    for (int i = 0; i < VECTORS; i += 8) NAME(permute_halves)(x + i, 1);
 #endif
 }
 
-// G of two blocks to a third, which may be one of them. With `combine`, what was there is combined by XOR, as in all
-// passes but the first.
-INLINE void NAME(compress)(const uint64_t *first, const uint64_t *second, uint64_t *to, bool combine)
+// P on the columns of some of the vectors of a row.
+INLINE void NAME(permute_columns)(VECTOR x[VECTORS], int first, int count)
 {
-    const VECTOR *one = (const VECTOR *)first, *other = (const VECTOR *)second;
-    VECTOR *out = (VECTOR *)to, x[VECTORS], before[VECTORS];
-    UNROLLED for (int i = 0; i < VECTORS; i++) x[i] = one[i] ^ other[i];
-    UNROLLED for (int i = 0; i < VECTORS; i++) before[i] = combine ? x[i] ^ out[i] : x[i];
-    NAME(permute_all)(x);
-    UNROLLED for (int i = 0; i < VECTORS; i++) out[i] = x[i] ^ before[i];
+#if WORDS == 8
+    NAME(permute)(x + first, count, 1, 4, true);
+#else
+    for (int i = 0; i < count; i++) NAME(permute_halves)(x + first + i, 16 / WORDS);
+#endif
+}
+
+enum { NAME(vectors_of_a_row) = WORDS == 8 ? 4 : 16 / WORDS };
+
+// G of two blocks, to a third.
+TARGET static __attribute__((noinline)) void NAME(compress)(const uint64_t *one, const uint64_t *other, uint64_t *to)
+{
+    VECTOR x[VECTORS], before[VECTORS];
+    for (int i = 0; i < VECTORS; i++) before[i] = x[i] = ((const VECTOR *)one)[i] ^ ((const VECTOR *)other)[i];
+    NAME(permute_rows)(x);
+    NAME(permute_columns)(x, 0, NAME(vectors_of_a_row));
+    for (int i = 0; i < VECTORS; i++) ((VECTOR *)to)[i] = x[i] ^ before[i];
+}
+
+INLINE void NAME(next_addresses)(uint64_t input[BLOCK_WORDS], uint64_t addresses[BLOCK_WORDS])
+{
+    input[NAME(place)(6)]++;
+    NAME(compress)(zeros, input, addresses);
+    NAME(compress)(zeros, addresses, addresses);
 }
 
 // Fills one segment (section 3.4).
@@ -152,25 +166,36 @@ TARGET static void NAME(fill)(const struct instance *all, struct position at)
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) input[NAME(place)(i)] = counts[i];
 
     // The first two blocks of each lane are there.
-    const uint32_t begin = at.pass == 0 && at.slice == 0 ? 2 : 0;
-    uint64_t *to = block_at(all, at.lane, at.slice * all->segment_blocks + begin);
-    const uint64_t *before = at.slice == 0 && begin == 0 ? block_at(all, at.lane, all->lane_blocks - 1) : to - BLOCK_WORDS;
-    for (at.index = begin; at.index < all->segment_blocks; at.index++) {
-        uint64_t random = before[0];
+    at.index = at.pass == 0 && at.slice == 0 ? 2 : 0;
+    const uint32_t column = at.slice * all->segment_blocks + at.index;
+    VECTOR *to = (VECTOR *)block_at(all, at.lane, column);
+    const VECTOR *last = (VECTOR *)block_at(all, at.lane, column > 0 ? column - 1 : all->lane_blocks - 1);
+    uint64_t random = *(const uint64_t *)last;
+    if (is_independent) {
+        NAME(next_addresses)(input, addresses);
+        random = addresses[NAME(place)(at.index)];
+    }
+    const VECTOR *reference = (const VECTOR *)reference_block(all, at, random);
+    while (at.index < all->segment_blocks) {
+        VECTOR x[VECTORS], before[VECTORS];
+        for (int i = 0; i < VECTORS; i++) before[i] = x[i] = last[i] ^ reference[i];
+        if (at.pass > 0) for (int i = 0; i < VECTORS; i++) before[i] ^= to[i];
+        at.index++;
         if (is_independent) {
-            uint32_t number = at.index % BLOCK_WORDS;
-            if (number == 0 || at.index == begin) {
-                input[NAME(place)(6)]++;
-                NAME(compress)(zeros, input, addresses, false);
-                NAME(compress)(zeros, addresses, addresses, false);
-            }
-            random = addresses[NAME(place)(number)];
+            if (at.index % BLOCK_WORDS == 0) NAME(next_addresses)(input, addresses);
+            reference = (const VECTOR *)reference_block(all, at, addresses[NAME(place)(at.index % BLOCK_WORDS)]);
+            prefetch_block(reference);
         }
-        const uint64_t *reference = reference_block(all, at, random);
-        if (at.pass == 0) NAME(compress)(before, reference, to, false);
-        else NAME(compress)(before, reference, to, true);
-        before = to;
-        to += BLOCK_WORDS;
+        NAME(permute_rows)(x);
+        NAME(permute_columns)(x, 0, 1);
+        if (!is_independent) {
+            reference = (const VECTOR *)reference_block(all, at, x[0][0] ^ before[0][0]);
+            prefetch_block(reference);
+        }
+        NAME(permute_columns)(x, 1, NAME(vectors_of_a_row) - 1);
+        for (int i = 0; i < VECTORS; i++) to[i] = x[i] ^ before[i];
+        last = to;
+        to += VECTORS;
     }
 }
 
