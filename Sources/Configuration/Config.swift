@@ -20,6 +20,8 @@ public struct Config: Sendable {
     public var keys = KeySection()
     /// The cost of Argon2id; AuthCore owns the defaults.
     public var passwords = PasswordHasher.Settings()
+    /// How Argon2 is computed.
+    public var argon2 = Argon2Choice.auto
     public var accounts = AccountSection()
     public var users = UserSection()
     public var limits = LimitSection()

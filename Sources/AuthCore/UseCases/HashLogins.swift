@@ -23,11 +23,14 @@ public struct HashLogins: UseCases {
         public var tokenLifetime: Duration
         /// The greatest cost that a served hash may have.
         public var bounds: Argon2Hash.Bounds
+        /// How Argon2 is computed.
+        public var kernel: Argon2.Kernel
 
         public init(
             failureFloor: Duration = .seconds(3), fetchFloor: Duration = .seconds(1),
             registerTimeout: Duration = .seconds(5), loginTimeout: Duration = .seconds(2),
-            tokenLifetime: Duration = .seconds(3600), bounds: Argon2Hash.Bounds = .served
+            tokenLifetime: Duration = .seconds(3600), bounds: Argon2Hash.Bounds = .served,
+            kernel: Argon2.Kernel = .best
         ) {
             self.failureFloor = failureFloor
             self.fetchFloor = fetchFloor
@@ -35,6 +38,7 @@ public struct HashLogins: UseCases {
             self.loginTimeout = loginTimeout
             self.tokenLifetime = tokenLifetime
             self.bounds = bounds
+            self.kernel = kernel
         }
     }
 
@@ -236,8 +240,8 @@ public struct HashLogins: UseCases {
             let body = try await source.fetch(
                 for: .login, by: caller.address, before: deadline)
             guard let hash = ServedHash(body, within: settings.bounds) else { return nil }
-            let isRight = try await hashing.run(for: caller.address) {
-                try hash.matches(password)
+            let isRight = try await hashing.run(for: caller.address) { [kernel = settings.kernel] in
+                try hash.matches(password, kernel: kernel)
             }
             return isRight ? login : nil
         } catch is HashFetchFailure {

@@ -78,7 +78,7 @@ struct UseCases: Sendable {
         let random = RandomBytes.make
         let policy = AddressPolicy(config.mail)
         let settings = AccountsSettings(config)
-        let hasher = PasswordHasher(config.passwords, pools)
+        let hasher = PasswordHasher(config, pools)
         let (limiter, throttle) = (parts.limiter, parts.throttle)
         agents = Agents(
             settings: try Agents.Settings(config), policy: policy,
@@ -106,7 +106,7 @@ struct UseCases: Sendable {
         mailServices = MailServices(
             agents: agents, tokens: tokens, stores: stores, hasher: hasher, throttle: throttle)
         hashLogins = HashLogins(
-            settings: HashLogins.Settings(config.hashLogin), policy: policy, tokens: tokens,
+            settings: HashLogins.Settings(config), policy: policy, tokens: tokens,
             keys: keys, stores: stores, fetcher: parts.hashFetcher, hashing: pools.hashing,
             throttle: throttle,
             stopwatch: SystemStopwatch(clock: clock),
@@ -149,6 +149,11 @@ extension ProofOfWorkSection {
     }
 }
 
+extension Argon2Choice {
+    /// The implementation of Argon2 on this machine.
+    var kernelChoice: Argon2.Kernel.Choice { Argon2.Kernel.choose(implementation) }
+}
+
 extension Agents.Settings {
     fileprivate init(_ config: Config) throws {
         self.init(
@@ -164,7 +169,8 @@ extension Agents.Settings {
 }
 
 extension HashLogins.Settings {
-    init(_ hashLogin: HashLoginSection) {
+    init(_ config: Config) {
+        let hashLogin = config.hashLogin
         var bounds = Argon2Hash.Bounds.served
         bounds.memoryKiB = hashLogin.maxMemoryKiB
         bounds.iterations = hashLogin.maxIterations
@@ -175,13 +181,15 @@ extension HashLogins.Settings {
         self.init(
             failureFloor: hashLogin.failureFloor, fetchFloor: hashLogin.fetchFloor,
             registerTimeout: hashLogin.registerTimeout, loginTimeout: hashLogin.loginTimeout,
-            bounds: bounds)
+            bounds: bounds, kernel: config.argon2.kernelChoice.kernel)
     }
 }
 
 extension PasswordHasher {
-    init(_ settings: Settings, _ pools: Pools) {
-        self.init(settings: settings, pool: pools.hashing, random: RandomBytes.make)
+    init(_ config: Config, _ pools: Pools) {
+        self.init(
+            settings: config.passwords, kernel: config.argon2.kernelChoice.kernel,
+            pool: pools.hashing, random: RandomBytes.make)
     }
 }
 
