@@ -6,8 +6,8 @@
 //   NAME(x)   a name of its own for each set
 //
 // G takes a block of 128 words as a matrix of 8 x 8 cells of two words, and applies the permutation P to each row and
-// then to each column. P takes its 16 words as four rows a, b, c and d of four words. It does the same with all of their
-// columns, then with their diagonals, which become columns when b, c and d are rotated by one, two and three words.
+// then to each column. P takes its 16 words as four rows a, b, c and d of four words. It does the same with all of
+// their columns, then with their diagonals, which become columns when b, c and d are rotated by one, two and three words.
 //
 // With two and four words, a vector has the words that follow one another. With eight, it has two times two cells: the
 // words of two rows for P on rows, and of two columns for P on columns. In this order (see place) blocks are in memory,
@@ -16,6 +16,7 @@
 typedef uint64_t NAME(vector) __attribute__((vector_size(8 * WORDS), may_alias));
 #define VECTOR NAME(vector)
 #define VECTORS (BLOCK_WORDS / WORDS)
+#define COLUMN_VECTORS (WORDS == 2 ? 8 : 4) // in which all columns are
 #define INLINE static inline __attribute__((always_inline)) TARGET
 #define UNROLLED _Pragma("clang loop unroll(full)")
 #define ROTATED(x, n) ((x) >> (n) | (x) << (64 - (n)))
@@ -127,17 +128,15 @@ INLINE void NAME(permute_rows)(VECTOR x[VECTORS])
 #endif
 }
 
-// P on the columns of some of the vectors of a row.
+// P on the columns that are in `count` vectors.
 INLINE void NAME(permute_columns)(VECTOR x[VECTORS], int first, int count)
 {
 #if WORDS == 8
-    NAME(permute)(x + first, count, 1, 4, true);
+    NAME(permute)(x + first, count, 1, COLUMN_VECTORS, true);
 #else
-    for (int i = 0; i < count; i++) NAME(permute_halves)(x + first + i, 16 / WORDS);
+    for (int i = 0; i < count; i++) NAME(permute_halves)(x + first + i, COLUMN_VECTORS);
 #endif
 }
-
-enum { NAME(vectors_of_a_row) = WORDS == 8 ? 4 : 16 / WORDS };
 
 // G of two blocks, to a third.
 TARGET static __attribute__((noinline)) void NAME(compress)(const uint64_t *one, const uint64_t *other, uint64_t *to)
@@ -145,7 +144,7 @@ TARGET static __attribute__((noinline)) void NAME(compress)(const uint64_t *one,
     VECTOR x[VECTORS], before[VECTORS];
     for (int i = 0; i < VECTORS; i++) before[i] = x[i] = ((const VECTOR *)one)[i] ^ ((const VECTOR *)other)[i];
     NAME(permute_rows)(x);
-    NAME(permute_columns)(x, 0, NAME(vectors_of_a_row));
+    NAME(permute_columns)(x, 0, COLUMN_VECTORS);
     for (int i = 0; i < VECTORS; i++) ((VECTOR *)to)[i] = x[i] ^ before[i];
 }
 
@@ -162,7 +161,8 @@ TARGET static void NAME(fill)(const struct instance *all, struct position at)
     // The two blocks of section 3.4.1.2: what the addresses are computed from, and the addresses.
     uint64_t input[BLOCK_WORDS] ALIGNED = {0}, addresses[BLOCK_WORDS] ALIGNED;
     const bool is_independent = all->type == POSTERN_ARGON2_I || (at.pass == 0 && at.slice < 2);
-    const uint64_t counts[] = {at.pass, at.lane, at.slice, (uint64_t)all->lanes * all->lane_blocks, all->passes, all->type};
+    const uint64_t blocks = (uint64_t)all->lanes * all->lane_blocks;
+    const uint64_t counts[] = {at.pass, at.lane, at.slice, blocks, all->passes, all->type};
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) input[NAME(place)(i)] = counts[i];
 
     // The first two blocks of each lane are there.
@@ -177,8 +177,10 @@ TARGET static void NAME(fill)(const struct instance *all, struct position at)
     }
     const VECTOR *reference = (const VECTOR *)reference_block(all, at, random);
     while (at.index < all->segment_blocks) {
+        // The reference after the last one belongs to no block. It is in the same lanes, and is not read.
         VECTOR x[VECTORS], before[VECTORS];
         for (int i = 0; i < VECTORS; i++) before[i] = x[i] = last[i] ^ reference[i];
+        // Section 3.2: all passes but the first combine the new block with the old one.
         if (at.pass > 0) for (int i = 0; i < VECTORS; i++) before[i] ^= to[i];
         at.index++;
         if (is_independent) {
@@ -188,11 +190,12 @@ TARGET static void NAME(fill)(const struct instance *all, struct position at)
         }
         NAME(permute_rows)(x);
         NAME(permute_columns)(x, 0, 1);
+        // The first word is known now, and with it the next reference. The rest takes as long as a read from the cache.
         if (!is_independent) {
             reference = (const VECTOR *)reference_block(all, at, x[0][0] ^ before[0][0]);
             prefetch_block(reference);
         }
-        NAME(permute_columns)(x, 1, NAME(vectors_of_a_row) - 1);
+        NAME(permute_columns)(x, 1, COLUMN_VECTORS - 1);
         for (int i = 0; i < VECTORS; i++) to[i] = x[i] ^ before[i];
         last = to;
         to += VECTORS;
@@ -201,6 +204,7 @@ TARGET static void NAME(fill)(const struct instance *all, struct position at)
 
 #undef VECTOR
 #undef VECTORS
+#undef COLUMN_VECTORS
 #undef INLINE
 #undef UNROLLED
 #undef ROTATED

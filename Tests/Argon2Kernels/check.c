@@ -29,7 +29,7 @@ static void fail(const char *what, enum postern_argon2_set set, const struct pos
     exit(1);
 }
 
-// The tag by the kernel. Each block has exactly the bytes that it may use, so that the sanitizer sees others.
+// The tag by the kernel. The memory has exactly the documented size, so that the sanitizer sees a use of more.
 static void hash(enum postern_argon2_set set, const struct postern_argon2_input *input, uint8_t *tag, size_t tag_bytes)
 {
     const size_t bytes = 1024 * (size_t)input->memory_kib, used = bytes - bytes % (4096 * (size_t)input->lanes);
@@ -68,7 +68,7 @@ static void check(enum postern_argon2_set set, const struct postern_argon2_input
 static struct postern_argon2_bytes random_bytes(size_t least, size_t most)
 {
     struct postern_argon2_bytes made = {.count = least + random_number() % (most - least + 1)};
-    // One byte of malloc(0) may not be read, either.
+    // For no bytes this is memory of which none may be read.
     uint8_t *bytes = malloc(made.count);
     for (size_t i = 0; i < made.count; i++) bytes[i] = (uint8_t)random_number();
     made.bytes = bytes;

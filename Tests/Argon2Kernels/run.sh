@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Checks the Argon2 kernels against libargon2 under the address sanitizer and that of undefined behaviour. For `make asan`.
+# Checks the Argon2 kernels against libargon2 under the sanitizers of addresses and of undefined behaviour. For
+# `make asan`.
 set -euo pipefail
 
 cd "$(dirname "$0")/../.."

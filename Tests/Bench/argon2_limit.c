@@ -1,5 +1,5 @@
-// The rate of Argon2id by a kernel of CArgon2Kernels, or by libargon2 in the same memory: kept for the next hash, in huge
-// pages. For the given seconds, with the named instruction set or "libargon2", on the given number of threads (0: all
+// The rate of Argon2id by a kernel of CArgon2Kernels, or by libargon2 in the same memory: kept for the next hash, in
+// huge pages. For the given seconds, with the named instruction set or "libargon2", on the given number of threads (0: all
 // cores). Each further argument is one hash: memory in KiB and passes ("19456,2"). An operation is all of them.
 // Prints operations per second, and CPU milliseconds of one.
 #define _GNU_SOURCE

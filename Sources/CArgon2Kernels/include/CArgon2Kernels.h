@@ -37,8 +37,8 @@ struct postern_argon2_input {
 // Whether this processor has the instructions. Always false where this was not compiled for x86-64, or not optimised.
 bool postern_argon2_is_supported(enum postern_argon2_set set);
 
-// Computes the tag. `memory` is of `memory_kib` KiB, at a multiple of 64. Its content before does not matter; afterwards
-// it is zero, as far as it was used.
+// Computes the tag. `memory` is of `memory_kib` KiB, at a multiple of 64. Its content before does not matter;
+// afterwards it is zero, as far as it was used.
 //
 // Returns false, and writes nothing, if the set is not supported or a parameter is outside the limits of section 3.1:
 // 1 lane to 2^24 - 1, 8 KiB for each lane, 1 pass, a tag of 4 bytes, 2^32 - 1 bytes of each input; or if the salt is
