@@ -92,10 +92,7 @@ public struct HashLogins: UseCases {
         guard let hash = ServedHash(body, within: settings.bounds) else {
             throw .notAnArgon2Hash
         }
-        guard
-            try await attempt(
-                await hashing.run(for: caller.address) { try hash.matches(password) })
-        else {
+        guard try await attempt(await matches(hash, password, for: caller)) else {
             throw .hashMismatch
         }
         let login = HashLogin(email: email, url: source.url, created: caller.now)
@@ -240,10 +237,7 @@ public struct HashLogins: UseCases {
             let body = try await source.fetch(
                 for: .login, by: caller.address, before: deadline)
             guard let hash = ServedHash(body, within: settings.bounds) else { return nil }
-            let isRight = try await hashing.run(for: caller.address) { [kernel = settings.kernel] in
-                try hash.matches(password, kernel: kernel)
-            }
-            return isRight ? login : nil
+            return try await matches(hash, password, for: caller) ? login : nil
         } catch is HashFetchFailure {
             return nil
         } catch let error as CryptographyError {
@@ -253,6 +247,15 @@ public struct HashLogins: UseCases {
         } catch {
             guard case .busy = CommonError(error) else { throw error }
             return nil
+        }
+    }
+
+    private func matches(
+        _ hash: ServedHash, _ password: [UInt8], for caller: Caller
+    ) async throws -> Bool {
+        let kernel = settings.kernel
+        return try await hashing.run(for: caller.address) {
+            try hash.matches(password, kernel: kernel)
         }
     }
 
