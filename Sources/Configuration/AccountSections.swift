@@ -11,7 +11,16 @@ extension AccountsSettings {
 
 /// `[passwords]`: the cost of Argon2id, and how it is computed. A login computes the hash again when
 /// the cost was raised.
-enum PasswordSection {
+public struct PasswordSection: Sendable {
+    /// The memory of one hash.
+    public var memoryKiB = defaults.memoryKiB
+    public var iterations = defaults.iterations
+    public var parallelism = defaults.parallelism
+    /// How Argon2 is computed, for served hashes, too.
+    public var argon2 = Argon2Choice.auto
+
+    private static let defaults = PasswordHasher.Settings()
+
     static let settings = [
         Setting("passwords.memory_kib", \.passwords.memoryKiB, .integer(Argon2.memoryKiB))
             .reloadable,
@@ -19,7 +28,7 @@ enum PasswordSection {
             .reloadable,
         Setting("passwords.parallelism", \.passwords.parallelism, .integer(Argon2.parallelism))
             .reloadable,
-        Setting("passwords.argon2", \.argon2, .oneOf),
+        Setting("passwords.argon2", \.passwords.argon2, .oneOf),
     ]
 }
 

@@ -25,11 +25,17 @@ public struct PasswordHasher: Sendable {
         public var memoryKiB: Int
         public var iterations: Int
         public var parallelism: Int
+        /// How Argon2 is computed.
+        public var kernel: Argon2.Kernel
 
-        public init(memoryKiB: Int = 19_456, iterations: Int = 2, parallelism: Int = 1) {
+        public init(
+            memoryKiB: Int = 19_456, iterations: Int = 2, parallelism: Int = 1,
+            kernel: Argon2.Kernel = .best
+        ) {
             self.memoryKiB = memoryKiB
             self.iterations = iterations
             self.parallelism = parallelism
+            self.kernel = kernel
         }
 
         var cost: Argon2Hash.Cost {
@@ -48,11 +54,10 @@ public struct PasswordHasher: Sendable {
 
     /// - Parameter random: returns that many random bytes, fit for keys.
     public init(
-        settings: Settings, kernel: Argon2.Kernel = .best, pool: WorkerPool,
-        random: @escaping @Sendable (Int) -> [UInt8]
+        settings: Settings, pool: WorkerPool, random: @escaping @Sendable (Int) -> [UInt8]
     ) {
         cost = settings.cost
-        self.kernel = kernel
+        kernel = settings.kernel
         self.pool = pool
         self.random = random
     }

@@ -52,7 +52,7 @@ struct AccountAddCommand: AsyncParsableCommand {
         }
         let registrar = MailboxRegistrar(
             stores: stores, policy: AddressPolicy(config.mail),
-            hasher: PasswordHasher(config, Pools()),
+            hasher: PasswordHasher(config.passwords, Pools()),
             settings: AccountsSettings(config), random: RandomBytes.make)
         let account = try await registrar.add(
             address, on: try await registrar.domain(of: address, for: user), secret: secret,

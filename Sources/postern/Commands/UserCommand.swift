@@ -144,7 +144,7 @@ func parseEmail(_ text: String) throws -> Email {
 extension UserRegistrar {
     fileprivate init(_ stores: Stores, _ config: Config) {
         self.init(
-            users: stores.users, hasher: PasswordHasher(config, Pools()),
+            users: stores.users, hasher: PasswordHasher(config.passwords, Pools()),
             random: RandomBytes.make
         )
     }

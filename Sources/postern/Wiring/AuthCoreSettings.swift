@@ -78,7 +78,7 @@ struct UseCases: Sendable {
         let random = RandomBytes.make
         let policy = AddressPolicy(config.mail)
         let settings = AccountsSettings(config)
-        let hasher = PasswordHasher(config, pools)
+        let hasher = PasswordHasher(config.passwords, pools)
         let (limiter, throttle) = (parts.limiter, parts.throttle)
         agents = Agents(
             settings: try Agents.Settings(config), policy: policy,
@@ -149,9 +149,9 @@ extension ProofOfWorkSection {
     }
 }
 
-extension Argon2Choice {
+extension PasswordSection {
     /// The implementation of Argon2 on this machine.
-    var kernelChoice: Argon2.Kernel.Choice { Argon2.Kernel.choose(implementation) }
+    var kernelChoice: Argon2.Kernel.Choice { Argon2.Kernel.choose(argon2.implementation) }
 }
 
 extension Agents.Settings {
@@ -181,15 +181,16 @@ extension HashLogins.Settings {
         self.init(
             failureFloor: hashLogin.failureFloor, fetchFloor: hashLogin.fetchFloor,
             registerTimeout: hashLogin.registerTimeout, loginTimeout: hashLogin.loginTimeout,
-            bounds: bounds, kernel: config.argon2.kernelChoice.kernel)
+            bounds: bounds, kernel: config.passwords.kernelChoice.kernel)
     }
 }
 
 extension PasswordHasher {
-    init(_ config: Config, _ pools: Pools) {
-        self.init(
-            settings: config.passwords, kernel: config.argon2.kernelChoice.kernel,
-            pool: pools.hashing, random: RandomBytes.make)
+    init(_ passwords: PasswordSection, _ pools: Pools) {
+        let settings = Settings(
+            memoryKiB: passwords.memoryKiB, iterations: passwords.iterations,
+            parallelism: passwords.parallelism, kernel: passwords.kernelChoice.kernel)
+        self.init(settings: settings, pool: pools.hashing, random: RandomBytes.make)
     }
 }
 

@@ -139,7 +139,7 @@ struct Service: Sendable {
     /// Logs what is not computed as configured.
     private func reportKernels(_ logger: Logger) {
         for warning in config.pow.kernelChoice.warnings { logger.warning("\(warning)") }
-        if let problem = config.argon2.kernelChoice.problem {
+        if let problem = config.passwords.kernelChoice.problem {
             logger.log(level: problem.level, "\(problem.message)")
         }
     }
@@ -178,7 +178,7 @@ struct Service: Sendable {
         var metadata: Logger.Metadata = [
             "profile": "\(config.profile)", "public_url": "\(publicURL)",
             "scrypt": "\(config.pow.kernelChoice.kernel)",
-            "argon2": "\(config.argon2.kernelChoice.kernel)",
+            "argon2": "\(config.passwords.kernelChoice.kernel)",
         ]
         if config.mail.store == .local { metadata["mail"] = "in memory, until the server stops" }
         // The second public listener is `public_2`.
@@ -248,7 +248,7 @@ struct Service: Sendable {
         metrics.addProcess(
             storage: config.database.isRemote ? "postgresql" : "sqlite",
             scrypt: config.pow.kernelChoice.kernel.implementation.rawValue,
-            argon2: config.argon2.kernelChoice.kernel.implementation.rawValue)
+            argon2: config.passwords.kernelChoice.kernel.implementation.rawValue)
     }
 
     private func signingKeyTasks(

@@ -37,9 +37,9 @@ import Testing
     @Test(arguments: Argon2.Implementation.allCases.filter(\.isSupported))
     func servedHashesAreComputedAsConfigured(implementation: Argon2.Implementation) throws {
         var config = Config()
-        config.argon2 = try #require(Argon2Choice(rawValue: implementation.rawValue))
+        config.passwords.argon2 = try #require(Argon2Choice(rawValue: implementation.rawValue))
         #expect(HashLogins.Settings(config).kernel.implementation == implementation)
-        config.argon2 = .auto
+        config.passwords.argon2 = .auto
         #expect(HashLogins.Settings(config).kernel == .best)
     }
 }
