@@ -9,8 +9,8 @@ extension AccountsSettings {
     static let defaults = AccountsSettings(mailExchanger: MailSection().effectiveExchanger)
 }
 
-/// `[passwords]`: the cost of Argon2id, and how it is computed. A login computes the hash again when
-/// the cost was raised.
+/// `[passwords]`: the cost of Argon2id, and how it is computed. A login computes the hash again
+/// when the cost was raised.
 public struct PasswordSection: Sendable {
     /// The memory of one hash.
     public var memoryKiB = defaults.memoryKiB

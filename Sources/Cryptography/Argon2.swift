@@ -18,8 +18,8 @@ public enum Argon2 {
     public static let saltBytes = 8...64
     public static let outputBytes = 4...512
 
-    /// The raw tag. Uses `memoryKiB` of memory. Lanes are computed one after another, but by
-    /// libargon2 in a thread for each.
+    /// The raw tag. Uses `memoryKiB` of memory. Lanes are computed one after another: callers
+    /// compute as many hashes at once as there are cores.
     public static func hash(
         password: [UInt8], salt: [UInt8], iterations: Int, memoryKiB: Int, parallelism: Int,
         outputBytes: Int, variant: Variant, kernel: Kernel = .best
@@ -53,7 +53,7 @@ public enum Argon2 {
         context.t_cost = UInt32(iterations)
         context.m_cost = UInt32(memoryKiB)
         context.lanes = UInt32(parallelism)
-        context.threads = UInt32(parallelism)
+        context.threads = 1
         context.version = ARGON2_VERSION_13.rawValue
         context.allocate_cbk = { memory, bytes in
             guard let block = HashMemory.take(bytes) else {

@@ -18,8 +18,8 @@ from postgres import TestDatabase
 from program import ROOT, await_true, run
 from services import Services, basic
 
-SAMPLE = re.compile(r'([a-z0-9_]+)(?:\{((?:[a-z_]+="(?:[^"\\]|\\.)*",?)+)\})? (\S+)')
-LABEL = re.compile(r'([a-z_]+)="((?:[^"\\]|\\.)*)"')
+SAMPLE = re.compile(r'([a-z0-9_]+)(?:\{((?:[a-z0-9_]+="(?:[^"\\]|\\.)*",?)+)\})? (\S+)')
+LABEL = re.compile(r'([a-z0-9_]+)="((?:[^"\\]|\\.)*)"')
 ROUTE, DURATIONS = "postern_http_requests_total", "postern_http_request_duration_seconds"
 
 

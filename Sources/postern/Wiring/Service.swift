@@ -336,8 +336,8 @@ struct Service: Sendable {
 }
 
 extension Argon2.Kernel.Choice {
-    /// What is logged if Argon2 is not computed as configured, or not as fast as possible. A hash
-    /// that differs would refuse right passwords, so it is critical that the operator finds out why.
+    /// What is logged if Argon2 is not computed as configured, or not as fast as possible. A result
+    /// that differs is critical: something is wrong with the processor or the program.
     var problem: (level: Logger.Level, message: String)? {
         if let faulty {
             let name = faulty.rawValue
