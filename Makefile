@@ -38,8 +38,9 @@ fresh: swift ## `make run` and `make test` in a new Debian that has only git, ma
 tsan: swift packages headers postgres ## Swift tests under the thread sanitizer
 	.ci/with-postgres .ci/tsan $(SWIFT_FLAGS)
 
-asan: swift packages ## The scrypt kernels against libscrypt under the address sanitizer
+asan: swift packages ## The scrypt and Argon2 kernels against the libraries under the address sanitizer
 	Tests/ScryptLanes/run.sh
+	Tests/Argon2Kernels/run.sh
 
 coverage: swift packages headers postgres ## Covered lines of each module
 	.ci/with-postgres .ci/coverage $(SWIFT_FLAGS)

@@ -106,7 +106,8 @@ let package = Package(
             dependencies: ["LocalMail", "MIME", "Cryptography", "Scheduling", "StrictJSON"],
             swiftSettings: settings),
         .target(
-            name: "Cryptography", dependencies: ["COpenSSL", "CArgon2", "CScrypt", "CScryptLanes"],
+            name: "Cryptography",
+            dependencies: ["COpenSSL", "CArgon2", "CArgon2Kernels", "CScrypt", "CScryptLanes"],
             swiftSettings: settings),
         // The mail of accounts at another server, over JMAP.
         .target(
@@ -247,6 +248,7 @@ let package = Package(
         .target(name: "CPostgres", publicHeadersPath: "include"),
         // Not linked with GMime: it loads it. Needs no headers of libgmime-3.0-dev.
         .target(name: "CGMime", publicHeadersPath: "include"),
+        .target(name: "CArgon2Kernels", publicHeadersPath: "include"),
         .target(name: "CScryptLanes", publicHeadersPath: "include"),
         .systemLibrary(name: "CSocket"),
         .systemLibrary(name: "COpenSSL", providers: [.apt(["libssl-dev"])]),

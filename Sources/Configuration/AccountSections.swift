@@ -1,5 +1,5 @@
 internal import AuthCore
-internal import Cryptography
+public import Cryptography
 public import Networking
 
 // The sections about accounts with passwords and about their users.
@@ -9,13 +9,35 @@ extension AccountsSettings {
     static let defaults = AccountsSettings(mailExchanger: MailSection().effectiveExchanger)
 }
 
-/// `[passwords]`: the cost of Argon2id. A login computes the hash again when the cost was raised.
-enum PasswordSection {
+/// `[passwords]`: the cost of Argon2id, and how it is computed. A login computes the hash again
+/// when the cost was raised.
+public struct PasswordSection: Sendable {
+    /// The memory of one hash.
+    public var memoryKiB = defaults.memoryKiB
+    public var iterations = defaults.iterations
+    public var parallelism = defaults.parallelism
+    /// How Argon2 is computed, for served hashes, too.
+    public var argon2 = Argon2Choice.auto
+
+    private static let defaults = PasswordHasher.Settings()
+
     static let settings = [
-        Setting("passwords.memory_kib", \.passwords.memoryKiB, .integer(Argon2.memoryKiB)),
-        Setting("passwords.iterations", \.passwords.iterations, .integer(Argon2.iterations)),
-        Setting("passwords.parallelism", \.passwords.parallelism, .integer(Argon2.parallelism)),
-    ].map(\.reloadable)
+        Setting("passwords.memory_kib", \.passwords.memoryKiB, .integer(Argon2.memoryKiB))
+            .reloadable,
+        Setting("passwords.iterations", \.passwords.iterations, .integer(Argon2.iterations))
+            .reloadable,
+        Setting("passwords.parallelism", \.passwords.parallelism, .integer(Argon2.parallelism))
+            .reloadable,
+        Setting("passwords.argon2", \.passwords.argon2, .oneOf),
+    ]
+}
+
+/// How Argon2 is computed: the fastest way on this processor, or one given implementation.
+public enum Argon2Choice: String, CaseIterable, Sendable {
+    case auto, avx512, avx2, sse2, libargon2
+
+    /// `nil` for the fastest one.
+    public var implementation: Argon2.Implementation? { Argon2.Implementation(rawValue: rawValue) }
 }
 
 /// `[accounts]`: accounts with passwords.

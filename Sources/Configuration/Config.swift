@@ -18,8 +18,7 @@ public struct Config: Sendable {
     public var pow = ProofOfWorkSection()
     public var tokens = TokenSection()
     public var keys = KeySection()
-    /// The cost of Argon2id; AuthCore owns the defaults.
-    public var passwords = PasswordHasher.Settings()
+    public var passwords = PasswordSection()
     public var accounts = AccountSection()
     public var users = UserSection()
     public var limits = LimitSection()

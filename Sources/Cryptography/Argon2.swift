@@ -1,6 +1,7 @@
 internal import CArgon2
+internal import CArgon2Kernels
 
-/// The Argon2 password hash, version 19 (RFC 9106), computed by libargon2.
+/// The Argon2 password hash, version 19 (RFC 9106), computed by a ``Kernel``.
 public enum Argon2 {
     /// The variants of RFC 9106 that are used. Argon2d is missing, because its memory accesses
     /// depend on the password.
@@ -17,21 +18,23 @@ public enum Argon2 {
     public static let saltBytes = 8...64
     public static let outputBytes = 4...512
 
-    /// The raw tag. Uses `memoryKiB` of memory and one thread for each lane.
+    /// The raw tag. Uses `memoryKiB` of memory. Lanes are computed one after another: callers
+    /// compute as many hashes at once as there are cores.
     public static func hash(
         password: [UInt8], salt: [UInt8], iterations: Int, memoryKiB: Int, parallelism: Int,
-        outputBytes: Int, variant: Variant
+        outputBytes: Int, variant: Variant, kernel: Kernel = .best
     ) throws(CryptographyError) -> [UInt8] {
         try hash(
             password: password, salt: salt, secret: [], associated: [], iterations: iterations,
             memoryKiB: memoryKiB, parallelism: parallelism, outputBytes: outputBytes,
-            variant: variant)
+            variant: variant, kernel: kernel)
     }
 
-    /// Also takes the two inputs that only the vectors of RFC 9106 use here.
+    /// Also takes the two inputs that only tests use.
     static func hash(
         password: [UInt8], salt: [UInt8], secret: [UInt8], associated: [UInt8],
-        iterations: Int, memoryKiB: Int, parallelism: Int, outputBytes: Int, variant: Variant
+        iterations: Int, memoryKiB: Int, parallelism: Int, outputBytes: Int, variant: Variant,
+        kernel: Kernel
     ) throws(CryptographyError) -> [UInt8] {
         try check(iterations, in: Self.iterations, "Argon2 iterations")
         try check(memoryKiB, in: Self.memoryKiB, "Argon2 memory")
@@ -50,7 +53,7 @@ public enum Argon2 {
         context.t_cost = UInt32(iterations)
         context.m_cost = UInt32(memoryKiB)
         context.lanes = UInt32(parallelism)
-        context.threads = UInt32(parallelism)
+        context.threads = 1
         context.version = ARGON2_VERSION_13.rawValue
         context.allocate_cbk = { memory, bytes in
             guard let block = HashMemory.take(bytes) else {
@@ -66,7 +69,7 @@ public enum Argon2 {
         var (password, salt, secret, associated) = (password, salt, secret, associated)
         var tag = [UInt8](repeating: 0, count: outputBytes)
         let status = run(
-            &context, variant, &tag, &password, &salt, &secret, &associated)
+            &context, variant, kernel, &tag, &password, &salt, &secret, &associated)
         guard status == ARGON2_OK.rawValue else {
             throw .libraryFailure(operation: "Argon2", code: UInt(status.magnitude))
         }
@@ -75,7 +78,7 @@ public enum Argon2 {
 
     /// Fills in the addresses of the arrays, which are valid only during this call.
     private static func run(
-        _ context: inout argon2_context, _ variant: Variant,
+        _ context: inout argon2_context, _ variant: Variant, _ kernel: Kernel,
         _ tag: UnsafeMutablePointer<UInt8>, _ password: UnsafeMutablePointer<UInt8>,
         _ salt: UnsafeMutablePointer<UInt8>, _ secret: UnsafeMutablePointer<UInt8>,
         _ associated: UnsafeMutablePointer<UInt8>
@@ -85,7 +88,32 @@ public enum Argon2 {
         context.salt = salt
         context.secret = secret
         context.ad = associated
+        if let set = kernel.instructionSet { return compute(context, variant, set) }
         return argon2_ctx(&context, variant == .argon2i ? Argon2_i : Argon2_id)
+    }
+
+    /// Does what `argon2_ctx` does.
+    private static func compute(
+        _ context: argon2_context, _ variant: Variant, _ set: postern_argon2_set
+    ) -> Int32 {
+        guard let memory = HashMemory.take(Int(context.m_cost) << 10) else {
+            return ARGON2_MEMORY_ALLOCATION_ERROR.rawValue
+        }
+        defer { HashMemory.giveBack(memory) }
+        func bytes(_ start: UnsafePointer<UInt8>?, _ count: UInt32) -> postern_argon2_bytes {
+            postern_argon2_bytes(bytes: start, count: Int(count))
+        }
+        var input = postern_argon2_input(
+            type: variant == .argon2i ? POSTERN_ARGON2_I : POSTERN_ARGON2_ID,
+            memory_kib: context.m_cost, passes: context.t_cost, lanes: context.lanes,
+            password: bytes(context.pwd, context.pwdlen),
+            salt: bytes(context.salt, context.saltlen),
+            secret: bytes(context.secret, context.secretlen),
+            associated: bytes(context.ad, context.adlen))
+        let isComputed = postern_argon2_hash(
+            set, &input, memory.assumingMemoryBound(to: UInt8.self), context.out,
+            Int(context.outlen))
+        return isComputed ? ARGON2_OK.rawValue : ARGON2_INCORRECT_PARAMETER.rawValue
     }
 
     private static func check(

@@ -27,21 +27,24 @@ public struct Argon2Hash: Equatable, Sendable {
     /// Computes the tag of `password`. Slow, and uses `cost.memoryKiB` of memory.
     public init(
         password: [UInt8], variant: Argon2.Variant = .argon2id, cost: Cost, salt: [UInt8],
-        tagBytes: Int = 32
+        tagBytes: Int = 32, kernel: Argon2.Kernel = .best
     ) throws(CryptographyError) {
         tag = try Argon2.hash(
             password: password, salt: salt, iterations: cost.iterations,
             memoryKiB: cost.memoryKiB, parallelism: cost.parallelism, outputBytes: tagBytes,
-            variant: variant)
+            variant: variant, kernel: kernel)
         self.variant = variant
         self.cost = cost
         self.salt = salt
     }
 
     /// Computes the tag again. Takes as long for a wrong password as for the right one.
-    public func isTag(of password: [UInt8]) throws(CryptographyError) -> Bool {
+    public func isTag(
+        of password: [UInt8], kernel: Argon2.Kernel = .best
+    ) throws(CryptographyError) -> Bool {
         let again = try Argon2Hash(
-            password: password, variant: variant, cost: cost, salt: salt, tagBytes: tag.count)
+            password: password, variant: variant, cost: cost, salt: salt, tagBytes: tag.count,
+            kernel: kernel)
         return ConstantTime.equal(again.tag, tag)
     }
 }

@@ -72,7 +72,7 @@ struct Module {
             system: ["Dispatch", "Glibc", "SwiftOverlayShims", "Synchronization"]),
         Module("JMAP", ["LocalMail", "MIME", "Cryptography", "Scheduling", "StrictJSON"]),
         Module(
-            "Cryptography", ["COpenSSL", "CArgon2", "CScrypt", "CScryptLanes"],
+            "Cryptography", ["COpenSSL", "CArgon2", "CArgon2Kernels", "CScrypt", "CScryptLanes"],
             system: ["Glibc", "Synchronization"]),
         Module(
             "RemoteMail", ["Fetching", "LocalMail", "Networking", "Scheduling", "StrictJSON"],

@@ -1,4 +1,4 @@
-// Measures how often all cores together can repeat an operation.
+// Measures how often some cores, or all of them together, can repeat an operation.
 #pragma once
 #include <pthread.h>
 #include <stdio.h>
@@ -24,10 +24,10 @@ static void *repeat_until_the_end(void *count) {
 }
 
 // Prints operations per second of wall time, and CPU milliseconds per operation.
-static void repeat_on_all_cores(double seconds, void (*what)(void)) {
+static void repeat_on_cores(long cores, double seconds, void (*what)(void)) {
     wanted_seconds = seconds;
     operation = what;
-    long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    if (cores == 0) cores = sysconf(_SC_NPROCESSORS_ONLN);
     pthread_t threads[cores];
     long counts[cores], total = 0;
     double start = read_clock(CLOCK_MONOTONIC);
@@ -41,4 +41,8 @@ static void repeat_on_all_cores(double seconds, void (*what)(void)) {
     }
     double elapsed = read_clock(CLOCK_MONOTONIC) - start;
     printf("%f %f\n", total / elapsed, read_clock(CLOCK_PROCESS_CPUTIME_ID) / total * 1e3);
+}
+
+static inline void repeat_on_all_cores(double seconds, void (*what)(void)) {
+    repeat_on_cores(0, seconds, what);
 }

@@ -14,6 +14,7 @@ import time
 import machine
 from accounts import Accounts
 from agent import Agent
+from argon2 import Argon2
 from capabilities import Capabilities
 from creations import Creations
 from fairness import Fairness
@@ -27,8 +28,8 @@ from services import Services
 from table import print_table
 from tls import TLS
 
-PARTS = [Agent, Capabilities, Scrypt, Accounts, Creations, HashLogins, Services, Mail, TLS,
-         Fairness, Postgres, Footprint]
+PARTS = [Agent, Capabilities, Scrypt, Argon2, Accounts, Creations, HashLogins, Services, Mail,
+         TLS, Fairness, Postgres, Footprint]
 
 
 def main():
@@ -55,7 +56,8 @@ def main():
                 rows += part(run).rows()
                 about["seconds"][name] = round(time.monotonic() - begin)
 
-    print("{cores} cores, {cpu}, scrypt with {instruction_set}, Linux {kernel};".format(**about))
+    print("{cores} cores, {cpu}, scrypt with {scrypt}, Argon2 with {argon2},"
+          " Linux {kernel};".format(**about))
     print(f"{run.turn_count} turns; postern, its peers and the load tool on the same cores.")
     if about["load_before"] > os.cpu_count() / 4:
         print("The machine was busy before the run (load {load_before:.1f}).".format(**about))

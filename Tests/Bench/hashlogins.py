@@ -14,6 +14,7 @@ import statistics
 import subprocess
 import time
 
+from argon2 import argon2_limit
 from mailboxes import Boxes, at_once
 from processes import Nginx, ended_children_seconds, free_port
 from table import Row
@@ -92,7 +93,7 @@ class HashLogins:
                     yield from self.waiting(server, bodies)
 
     def rate(self, server, hosts, bodies):
-        limit = self.run.limit("argon2_limit", "-largon2")
+        limit = argon2_limit(self.run)
         wanted = itertools.cycle(bodies)
 
         def log_in():
@@ -102,7 +103,7 @@ class HashLogins:
             return self.logins / elapsed, (server.cpu_seconds() - before) / self.logins * 1e3
 
         def bare():
-            (hashes, hash_cpu), (fetches, fetch_cpu) = limit(1, HASH), fetch_all(hosts)
+            (hashes, hash_cpu), (fetches, fetch_cpu) = limit(1, "libargon2", 0, HASH), fetch_all(hosts)
             return 1 / (1 / hashes + 1 / fetches), hash_cpu + fetch_cpu
 
         mine, least = self.run.turns(log_in, bare)

@@ -7,10 +7,11 @@ import re
 import subprocess
 
 
-def instruction_set(binary):
-    """What computes scrypt in the program on this machine: avx512, avx2, sse2 or libscrypt."""
+def instruction_set(binary, algorithm):
+    """What computes scrypt or argon2 in the program on this machine: avx512, avx2, sse2 or the
+    library."""
     said = subprocess.run([binary, "--version"], text=True, capture_output=True, check=True)
-    return re.search(r"^scrypt: (\w+)", said.stdout, re.M)[1]
+    return re.search(rf"^{algorithm}: (\w+)", said.stdout, re.M)[1]
 
 
 def cpu_field(name):
@@ -23,7 +24,8 @@ def describe(binary):
     return {
         "cores": os.cpu_count(),
         "cpu": cpu_field("model name") or platform.machine(),
-        "instruction_set": instruction_set(binary),
+        "scrypt": instruction_set(binary, "scrypt"),
+        "argon2": instruction_set(binary, "argon2"),
         "kernel": platform.release(),
         "load_before": os.getloadavg()[0],
     }

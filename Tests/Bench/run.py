@@ -61,14 +61,14 @@ class Run:
         count = self.load(server, path, **options).count
         return (server.cpu_seconds() - before) / count * 1e6
 
-    def limit(self, name, *libraries):
+    def limit(self, name, *arguments, compiler="cc"):
         """Compiles a program of this directory that does nothing but the work which bounds the
         server's rate. Returns a function that runs it and returns what it prints: operations per
         second, and CPU milliseconds of one."""
         program = self.directory / name
         if not program.exists():
             subprocess.run(
-                ["cc", "-O2", "-o", program, HERE / f"{name}.c", *libraries, "-lpthread"],
+                [compiler, "-O2", "-o", program, HERE / f"{name}.c", *arguments, "-lpthread"],
                 check=True)
 
         def run(*arguments):

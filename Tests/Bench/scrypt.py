@@ -25,7 +25,7 @@ def challenge(number):
 class Scrypt:
     def __init__(self, run):
         self.run = run
-        self.widest = instruction_set(run.binary)
+        self.widest = instruction_set(run.binary, "scrypt")
         # Also the one that every x86-64 processor has.
         self.sets = [name for name in dict.fromkeys([self.widest, "sse2"]) if name != "libscrypt"]
         self.sessions = 24 if run.quick else 80
@@ -39,12 +39,9 @@ class Scrypt:
         yield from self.solver()
 
     def kernels(self):
-        program = self.run.directory / "lanes_limit"
         # The compiler of the program itself: another one makes other code of the vectors.
-        subprocess.run(
-            ["clang", "-O2", "-o", program, "-I", SOURCES / "include", SOURCES / "lanes.c",
-             HERE / "lanes_limit.c", "-lpthread"], check=True)
-        kernel = self.run.limit("lanes_limit")
+        kernel = self.run.limit(
+            "lanes_limit", "-I", SOURCES / "include", SOURCES / "lanes.c", compiler="clang")
         for name in self.sets:
             many, lone, library = self.run.turns(
                 lambda: self.rate(kernel(self.run.seconds, name)),

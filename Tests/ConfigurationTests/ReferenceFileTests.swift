@@ -13,7 +13,7 @@ import Testing
     /// The file with the comment sign removed from the line of every setting.
     private func uncommented() throws -> String {
         try text().split(separator: "\n", omittingEmptySubsequences: false).map { line in
-            let name = line.dropFirst(2).prefix { $0.isLowercase || $0 == "_" }
+            let name = line.dropFirst(2).prefix { $0.isLowercase || $0.isNumber || $0 == "_" }
             let isSetting =
                 line.hasPrefix("# ") && !name.isEmpty
                 && line.dropFirst(2 + name.count).hasPrefix(" = ")

@@ -29,11 +29,20 @@ func checkToken(_ input: [UInt8]) {
     _ = token.claims
 }
 
-/// An encoded hash has one text, and its costs are within the bounds.
+/// An encoded hash has one text, and its costs are within the bounds. If it is cheap, the kernel and
+/// libargon2 compute the same tag for it.
 func checkHash(_ input: [UInt8]) {
     guard let hash = Argon2Hash(encoded: input, within: .served) else { return }
     precondition(Array(hash.encoded.utf8) == input, "two texts are one hash")
     precondition(hash.cost.memoryKiB <= 65_536 && hash.cost.iterations <= 10)
+    guard hash.cost.memoryKiB * hash.cost.iterations <= 1_000 else { return }
+    let tags = [Argon2.Kernel.best, Argon2.Kernel.choose(.libargon2).kernel].map { kernel in
+        try? Argon2Hash(
+            password: input, variant: hash.variant, cost: hash.cost, salt: hash.salt,
+            tagBytes: hash.tag.count, kernel: kernel
+        ).tag
+    }
+    precondition(tags[0] != nil && tags[0] == tags[1], "the kernel and libargon2 differ")
 }
 
 func checkDNSAnswer(_ input: [UInt8]) {

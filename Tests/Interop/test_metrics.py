@@ -18,8 +18,8 @@ from postgres import TestDatabase
 from program import ROOT, await_true, run
 from services import Services, basic
 
-SAMPLE = re.compile(r'([a-z0-9_]+)(?:\{((?:[a-z_]+="(?:[^"\\]|\\.)*",?)+)\})? (\S+)')
-LABEL = re.compile(r'([a-z_]+)="((?:[^"\\]|\\.)*)"')
+SAMPLE = re.compile(r'([a-z0-9_]+)(?:\{((?:[a-z0-9_]+="(?:[^"\\]|\\.)*",?)+)\})? (\S+)')
+LABEL = re.compile(r'([a-z0-9_]+)="((?:[^"\\]|\\.)*)"')
 ROUTE, DURATIONS = "postern_http_requests_total", "postern_http_request_duration_seconds"
 
 
@@ -327,9 +327,10 @@ def test_the_process_is_the_one_that_serves(listening):
     assert Scrape(services).value("process_cpu_seconds_total") > scrape.value(
         "process_cpu_seconds_total")
     (labels,) = scrape.samples["postern_build_info"]
-    version, kernel = run("--version", directory="/").stdout.splitlines()
+    version, *kernels = run("--version", directory="/").stdout.splitlines()
     assert dict(labels)["version"] == version
-    assert kernel.startswith(f"scrypt: {dict(labels)['scrypt']}")
+    for kernel, name in zip(kernels, ["scrypt", "argon2"], strict=True):
+        assert kernel.startswith(f"{name}: {dict(labels)[name]}")
 
 
 def test_the_table_for_operators_has_every_metric(listening):

@@ -1,4 +1,4 @@
-internal import Cryptography
+public import Cryptography
 public import Networking
 public import Scheduling
 
@@ -25,11 +25,17 @@ public struct PasswordHasher: Sendable {
         public var memoryKiB: Int
         public var iterations: Int
         public var parallelism: Int
+        /// How Argon2 is computed.
+        public var kernel: Argon2.Kernel
 
-        public init(memoryKiB: Int = 19_456, iterations: Int = 2, parallelism: Int = 1) {
+        public init(
+            memoryKiB: Int = 19_456, iterations: Int = 2, parallelism: Int = 1,
+            kernel: Argon2.Kernel = .best
+        ) {
             self.memoryKiB = memoryKiB
             self.iterations = iterations
             self.parallelism = parallelism
+            self.kernel = kernel
         }
 
         var cost: Argon2Hash.Cost {
@@ -42,6 +48,7 @@ public struct PasswordHasher: Sendable {
 
     private static let saltBytes = 16
     private let cost: Argon2Hash.Cost
+    private let kernel: Argon2.Kernel
     private let pool: WorkerPool
     private let random: @Sendable (Int) -> [UInt8]
 
@@ -50,6 +57,7 @@ public struct PasswordHasher: Sendable {
         settings: Settings, pool: WorkerPool, random: @escaping @Sendable (Int) -> [UInt8]
     ) {
         cost = settings.cost
+        kernel = settings.kernel
         self.pool = pool
         self.random = random
     }
@@ -58,8 +66,8 @@ public struct PasswordHasher: Sendable {
         _ secret: PasswordSecret, for client: IPAddress?
     ) async throws -> PasswordHash {
         let salt = random(Self.saltBytes)
-        return try await pool.run(for: client) { [cost] in
-            PasswordHash(try Argon2Hash(password: secret.credential(), cost: cost, salt: salt))
+        return try await pool.run(for: client) {
+            try hash(secret.credential(kernel), salt: salt)
         }
     }
 
@@ -70,33 +78,35 @@ public struct PasswordHasher: Sendable {
         _ secret: PasswordSecret, against hash: PasswordHash?, for client: IPAddress?
     ) async throws -> PasswordVerdict {
         let salt = random(Self.saltBytes)
-        return try await pool.run(for: client) { [cost] in
-            let credential = try secret.credential()
+        return try await pool.run(for: client) {
+            let credential = try secret.credential(kernel)
             guard let hash else {
-                _ = try Argon2Hash(password: credential, cost: cost, salt: salt)
+                _ = try self.hash(credential, salt: salt)
                 return .wrong
             }
             guard
                 let stored = Argon2Hash(encoded: Array(hash.encoded.utf8), within: .computable)
             else { throw UnreadableHash() }
             let isCheap = stored.cost.isBelow(cost)
-            guard try stored.isTag(of: credential) else {
-                if isCheap { try Self.spendRest(of: cost, after: stored.cost, salt: salt) }
+            guard try stored.isTag(of: credential, kernel: kernel) else {
+                if isCheap { try spendRest(after: stored.cost, salt: salt) }
                 return .wrong
             }
             guard isCheap else { return .matches }
-            return .matchesButOutdated(
-                PasswordHash(try Argon2Hash(password: credential, cost: cost, salt: salt)))
+            return .matchesButOutdated(try self.hash(credential, salt: salt))
         }
+    }
+
+    private func hash(_ credential: [UInt8], salt: [UInt8]) throws -> PasswordHash {
+        PasswordHash(
+            try Argon2Hash(password: credential, cost: cost, salt: salt, kernel: kernel))
     }
 
     /// Computes the difference between the cost of the settings and that of a cheaper stored hash.
     /// Otherwise the faster response would show that the account exists.
-    private static func spendRest(
-        of cost: Argon2Hash.Cost, after spent: Argon2Hash.Cost, salt: [UInt8]
-    ) throws {
+    private func spendRest(after spent: Argon2Hash.Cost, salt: [UInt8]) throws {
         guard let rest = cost.rest(after: spent) else { return }
-        _ = try Argon2Hash(password: [], cost: rest, salt: salt)
+        _ = try Argon2Hash(password: [], cost: rest, salt: salt, kernel: kernel)
     }
 }
 

@@ -11,7 +11,7 @@ public enum PasswordSecret: Equatable, Sendable {
 
     /// The bytes that the stored hash is computed over. For ``mailbox(password:address:)`` they are
     /// an Argon2 hash themselves, so this runs on the hashing pool only.
-    func credential() throws -> [UInt8] {
+    func credential(_ kernel: Argon2.Kernel) throws -> [UInt8] {
         switch self {
         case .bytes(let bytes), .authKey(let bytes): bytes
         case .mailbox(let password, let address):
@@ -20,7 +20,7 @@ public enum PasswordSecret: Equatable, Sendable {
             try Argon2.hash(
                 password: password, salt: SHA256.digest(Array(address.description.utf8)),
                 iterations: 3, memoryKiB: 16_384, parallelism: 1, outputBytes: 32,
-                variant: .argon2id)
+                variant: .argon2id, kernel: kernel)
         }
     }
 }

@@ -23,11 +23,14 @@ public struct HashLogins: UseCases {
         public var tokenLifetime: Duration
         /// The greatest cost that a served hash may have.
         public var bounds: Argon2Hash.Bounds
+        /// How Argon2 is computed.
+        public var kernel: Argon2.Kernel
 
         public init(
             failureFloor: Duration = .seconds(3), fetchFloor: Duration = .seconds(1),
             registerTimeout: Duration = .seconds(5), loginTimeout: Duration = .seconds(2),
-            tokenLifetime: Duration = .seconds(3600), bounds: Argon2Hash.Bounds = .served
+            tokenLifetime: Duration = .seconds(3600), bounds: Argon2Hash.Bounds = .served,
+            kernel: Argon2.Kernel = .best
         ) {
             self.failureFloor = failureFloor
             self.fetchFloor = fetchFloor
@@ -35,6 +38,7 @@ public struct HashLogins: UseCases {
             self.loginTimeout = loginTimeout
             self.tokenLifetime = tokenLifetime
             self.bounds = bounds
+            self.kernel = kernel
         }
     }
 
@@ -88,10 +92,7 @@ public struct HashLogins: UseCases {
         guard let hash = ServedHash(body, within: settings.bounds) else {
             throw .notAnArgon2Hash
         }
-        guard
-            try await attempt(
-                await hashing.run(for: caller.address) { try hash.matches(password) })
-        else {
+        guard try await attempt(await matches(hash, password, for: caller)) else {
             throw .hashMismatch
         }
         let login = HashLogin(email: email, url: source.url, created: caller.now)
@@ -236,10 +237,7 @@ public struct HashLogins: UseCases {
             let body = try await source.fetch(
                 for: .login, by: caller.address, before: deadline)
             guard let hash = ServedHash(body, within: settings.bounds) else { return nil }
-            let isRight = try await hashing.run(for: caller.address) {
-                try hash.matches(password)
-            }
-            return isRight ? login : nil
+            return try await matches(hash, password, for: caller) ? login : nil
         } catch is HashFetchFailure {
             return nil
         } catch let error as CryptographyError {
@@ -249,6 +247,15 @@ public struct HashLogins: UseCases {
         } catch {
             guard case .busy = CommonError(error) else { throw error }
             return nil
+        }
+    }
+
+    private func matches(
+        _ hash: ServedHash, _ password: [UInt8], for caller: Caller
+    ) async throws -> Bool {
+        let kernel = settings.kernel
+        return try await hashing.run(for: caller.address) {
+            try hash.matches(password, kernel: kernel)
         }
     }
 

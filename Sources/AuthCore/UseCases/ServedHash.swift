@@ -17,7 +17,7 @@ struct ServedHash: Sendable {
     }
 
     /// Whether the hash is that of `password`. Slow, so it runs on the hashing pool only.
-    func matches(_ password: [UInt8]) throws -> Bool {
-        try hash.isTag(of: password)
+    func matches(_ password: [UInt8], kernel: Argon2.Kernel) throws -> Bool {
+        try hash.isTag(of: password, kernel: kernel)
     }
 }

@@ -26,7 +26,11 @@ struct Postern: AsyncParsableCommand {
             server.port), config/postern.toml and the defaults, in this order. `postern \
             check-config` prints all of them.
             """,
-        version: "\(Process.version)\nscrypt: \(Scrypt.Kernel.best)",
+        version: """
+            \(Process.version)
+            scrypt: \(Scrypt.Kernel.best)
+            argon2: \(Argon2.Kernel.best)
+            """,
         subcommands: [
             ServeCommand.self, CheckConfigCommand.self, MigrateCommand.self, BackupCommand.self,
             KeyCommand.self, AccountCommand.self, UserCommand.self, DomainCommand.self,

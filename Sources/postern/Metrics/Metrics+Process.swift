@@ -7,12 +7,16 @@ extension Metrics {
     /// - Parameters:
     ///   - storage: `sqlite` or `postgresql`.
     ///   - scrypt: the instructions that compute scrypt.
-    nonisolated func addProcess(storage: String, scrypt: String) {
+    ///   - argon2: those that compute Argon2.
+    nonisolated func addProcess(storage: String, scrypt: String, argon2: String) {
         let started = Double(SystemClock.now().milliseconds) / 1000
         add { text in
             text.begin("postern_build_info", .gauge, "The program; always 1.")
             text.sample(
-                [("version", Process.version), ("storage", storage), ("scrypt", scrypt)], 1)
+                [
+                    ("version", Process.version), ("storage", storage), ("scrypt", scrypt),
+                    ("argon2", argon2),
+                ], 1)
             text.gauge(
                 "process_start_time_seconds", "When the process started, since 1970.", started)
             text.begin(

@@ -106,7 +106,7 @@ struct UseCases: Sendable {
         mailServices = MailServices(
             agents: agents, tokens: tokens, stores: stores, hasher: hasher, throttle: throttle)
         hashLogins = HashLogins(
-            settings: HashLogins.Settings(config.hashLogin), policy: policy, tokens: tokens,
+            settings: HashLogins.Settings(config), policy: policy, tokens: tokens,
             keys: keys, stores: stores, fetcher: parts.hashFetcher, hashing: pools.hashing,
             throttle: throttle,
             stopwatch: SystemStopwatch(clock: clock),
@@ -149,6 +149,11 @@ extension ProofOfWorkSection {
     }
 }
 
+extension PasswordSection {
+    /// The implementation of Argon2 on this machine.
+    var kernelChoice: Argon2.Kernel.Choice { Argon2.Kernel.choose(argon2.implementation) }
+}
+
 extension Agents.Settings {
     fileprivate init(_ config: Config) throws {
         self.init(
@@ -164,7 +169,8 @@ extension Agents.Settings {
 }
 
 extension HashLogins.Settings {
-    init(_ hashLogin: HashLoginSection) {
+    init(_ config: Config) {
+        let hashLogin = config.hashLogin
         var bounds = Argon2Hash.Bounds.served
         bounds.memoryKiB = hashLogin.maxMemoryKiB
         bounds.iterations = hashLogin.maxIterations
@@ -175,12 +181,15 @@ extension HashLogins.Settings {
         self.init(
             failureFloor: hashLogin.failureFloor, fetchFloor: hashLogin.fetchFloor,
             registerTimeout: hashLogin.registerTimeout, loginTimeout: hashLogin.loginTimeout,
-            bounds: bounds)
+            bounds: bounds, kernel: config.passwords.kernelChoice.kernel)
     }
 }
 
 extension PasswordHasher {
-    init(_ settings: Settings, _ pools: Pools) {
+    init(_ passwords: PasswordSection, _ pools: Pools) {
+        let settings = Settings(
+            memoryKiB: passwords.memoryKiB, iterations: passwords.iterations,
+            parallelism: passwords.parallelism, kernel: passwords.kernelChoice.kernel)
         self.init(settings: settings, pool: pools.hashing, random: RandomBytes.make)
     }
 }

@@ -78,8 +78,7 @@ struct Service: Sendable {
             preconditionFailure("a port that was bound makes a URL")
         }
         let certificates = try Certificates(config)
-        let scrypt = config.pow.kernelChoice
-        for warning in scrypt.warnings { logger.warning("\(warning)") }
+        reportKernels(logger)
         let draining = AtomicFlag()
         let counts = EventCounts()
         let health = StoreHealth()
@@ -120,7 +119,7 @@ struct Service: Sendable {
                         socket: try places[index].bind(), service: initial[index],
                         tls: places[index].tls(of: certificates))
                 }, hooks: hooks(logger))
-            addMetrics(of: current, server, certificates, counts, health, scrypt.kernel)
+            addMetrics(of: current, server, certificates, counts, health)
             addresses = try server.start()
         } catch {
             await application.close()
@@ -131,10 +130,18 @@ struct Service: Sendable {
             publicURL: publicURL,
             smtpAddress: zip(places, addresses).first { $0.0.service == .smtp }
                 .map { "\($0.1)" },
-            metadata: metadata(publicURL, scrypt.kernel, places, addresses),
+            metadata: metadata(publicURL, places, addresses),
             current: current, listeners: listeners, certificates: certificates, server: server,
             background: Task { await tasks.run() }, draining: draining, events: events,
             drainDelay: config.server.drainDelay)
+    }
+
+    /// Logs what is not computed as configured.
+    private func reportKernels(_ logger: Logger) {
+        for warning in config.pow.kernelChoice.warnings { logger.warning("\(warning)") }
+        if let problem = config.passwords.kernelChoice.problem {
+            logger.log(level: problem.level, "\(problem.message)")
+        }
     }
 
     /// The listeners, with their sockets but for those in a directory that does not exist yet.
@@ -166,11 +173,12 @@ struct Service: Sendable {
 
     /// The fields of the log line about a start.
     private func metadata(
-        _ publicURL: String, _ kernel: Scrypt.Kernel, _ places: [ListenPlace],
-        _ addresses: [ListenAddress]
+        _ publicURL: String, _ places: [ListenPlace], _ addresses: [ListenAddress]
     ) -> Logger.Metadata {
         var metadata: Logger.Metadata = [
-            "profile": "\(config.profile)", "public_url": "\(publicURL)", "scrypt": "\(kernel)",
+            "profile": "\(config.profile)", "public_url": "\(publicURL)",
+            "scrypt": "\(config.pow.kernelChoice.kernel)",
+            "argon2": "\(config.passwords.kernelChoice.kernel)",
         ]
         if config.mail.store == .local { metadata["mail"] = "in memory, until the server stops" }
         // The second public listener is `public_2`.
@@ -229,7 +237,7 @@ struct Service: Sendable {
     /// Adds the metrics that are not counted by the application, or that a reload changes.
     private func addMetrics(
         of current: CurrentApplication, _ server: Server, _ certificates: Certificates?,
-        _ counts: EventCounts, _ health: StoreHealth, _ kernel: Scrypt.Kernel
+        _ counts: EventCounts, _ health: StoreHealth
     ) {
         let metrics = current.value.metrics
         metrics.addDifficulty { current.value.useCases.agents.lowestDifficulty(at: .now) }
@@ -239,7 +247,8 @@ struct Service: Sendable {
         metrics.add(health)
         metrics.addProcess(
             storage: config.database.isRemote ? "postgresql" : "sqlite",
-            scrypt: kernel.implementation.rawValue)
+            scrypt: config.pow.kernelChoice.kernel.implementation.rawValue,
+            argon2: config.passwords.kernelChoice.kernel.implementation.rawValue)
     }
 
     private func signingKeyTasks(
@@ -323,6 +332,23 @@ struct Service: Sendable {
         engine.maxConnectionsPerSite =
             config.limits.enabled ? max(1, engine.maxConnections / 4) : .max
         return engine
+    }
+}
+
+extension Argon2.Kernel.Choice {
+    /// What is logged if Argon2 is not computed as configured, or not as fast as possible. A result
+    /// that differs is critical: something is wrong with the processor or the program.
+    var problem: (level: Logger.Level, message: String)? {
+        if let faulty {
+            let name = faulty.rawValue
+            let message =
+                "Argon2 with \(name) is not used: its results differ from those of libargon2"
+            return (.critical, message)
+        }
+        guard isReplaced else { return nil }
+        let message =
+            "this processor does not have the instructions of passwords.argon2; using \(kernel)"
+        return (.warning, message)
     }
 }
 

@@ -146,7 +146,7 @@ extension Config {
             case .agent: max(tokens.sessionLifetime, pow.agentLifetime)
             case .accounts: max(tokens.accountLifetime, pow.accountsLifetime)
             case .capability: tokens.capabilityLifetime
-            case .login: HashLogins.Settings(hashLogin).tokenLifetime
+            case .login: HashLogins.Settings(self).tokenLifetime
             }
         return lifetime + .seconds(120)
     }

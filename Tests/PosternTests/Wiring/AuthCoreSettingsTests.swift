@@ -27,10 +27,19 @@ import Testing
             """
         let loader = ConfigLoader(readFile: { _ throws(FileError) in file })
         #expect(
-            HashLogins.Settings(try loader.load().config.hashLogin).bounds
+            HashLogins.Settings(try loader.load().config).bounds
                 == Argon2Hash.Bounds(
                     memoryKiB: 19_456, iterations: 3, parallelism: 1, memoryPasses: 38_912,
                     saltBytes: 8...16, tagBytes: 16...32))
-        #expect(HashLogins.Settings(HashLoginSection()).bounds == .served)
+        #expect(HashLogins.Settings(Config()).bounds == .served)
+    }
+
+    @Test(arguments: Argon2.Implementation.allCases.filter(\.isSupported))
+    func servedHashesAreComputedAsConfigured(implementation: Argon2.Implementation) throws {
+        var config = Config()
+        config.passwords.argon2 = try #require(Argon2Choice(rawValue: implementation.rawValue))
+        #expect(HashLogins.Settings(config).kernel.implementation == implementation)
+        config.passwords.argon2 = .auto
+        #expect(HashLogins.Settings(config).kernel == .best)
     }
 }
