@@ -41,7 +41,12 @@ def follow(block, postern, checkout, *command):
 def test_the_curl_sequence_leads_to_the_mailbox(postern, checkout):
     result = follow(block(README, "The test suite runs this"), postern, checkout)
     assert result.returncode == 0, result.stderr
-    assert json.loads(result.stdout)["username"] == "curlagent@mail.test"
+    session, mail = map(json.loads, result.stdout.splitlines())
+    assert session["username"] == "curlagent@mail.test"
+    [[method, folders, _]] = mail["methodResponses"]
+    assert method == "Mailbox/get"
+    assert {"name": "Inbox", "totalEmails": 0} in [
+        {name: folder[name] for name in ["name", "totalEmails"]} for folder in folders["list"]]
     assert json.loads((checkout / "account.json").read_text())["apiKey"]
 
 
