@@ -82,7 +82,9 @@ class Cyrus:
         imap = {}
         if imap_port:
             self._set_password(password)
-            imap = {"imap": ("#imap ", "imap "), "program": ('(?<=")/usr/lib/cyrus/bin/imapd', str(IMAPD)),
+            # The store's user may not read the checkout.
+            program = shutil.copy(IMAPD, self.directory)
+            imap = {"imap": ("#imap ", "imap "), "program": ('(?<=")/usr/lib/cyrus/bin/imapd', program),
                     "admin": (r"127\.0\.0\.1:1143", f"127.0.0.1:{imap_port}")}
         (self.directory / "cyrus.conf").write_text(substituted(
             "mail/cyrus/cyrus.conf", **imap,

@@ -8,6 +8,7 @@ import imaplib
 import itertools
 import json
 import re
+import shutil
 import smtplib
 import socket
 import subprocess
@@ -37,8 +38,10 @@ class MailboxReceiver:
         self.state, self.log = owned(place / "state"), place / "receiver.log"
         self.secret = place / "provisioning.secret"
         self.secret.write_text(SECRET + "\n")
+        # The servers' user may not read the checkout.
+        program = shutil.copy(PROGRAM, place)
         self.command = [
-            *(as_user() if identity is None else identity), PROGRAM, "--listen", f"127.0.0.1:{port}",
+            *(as_user() if identity is None else identity), program, "--listen", f"127.0.0.1:{port}",
             "--secret-file", self.secret, "--state", self.state, *map(str, store)]
         self.start()
 

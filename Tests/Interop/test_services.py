@@ -355,8 +355,13 @@ def test_every_answer_is_documented(shared):
     assert hold("GET", "/nginx-mail-auth") == 200
     assert hold("POST", "/usage", body=[{"address": box.address, "used": 1}]) == 200
     assert hold("POST", "/usage", body={}) == 400
+    assert hold("POST", "/delivered", body=[{"address": box.address, "subject": "News"}]) == 200
+    assert hold("POST", "/delivered", body={}) == 400
+    message = {"user": box.address, "event": "messageNew", "from": "a@b.test", "subject": "News"}
+    assert hold("PUT", "/delivered/dovecot", body=message) == 200
+    assert hold("PUT", "/delivered/dovecot", body={}) == 400
     assert hold("GET", "/metrics") == 200
-    for path in ["/introspect", "/check-password", "/usage"]:
+    for path in ["/introspect", "/check-password", "/usage", "/delivered"]:
         assert hold("POST", path, headers={"Content-Type": "image/png"}) == 415
         assert hold("POST", path, body="x" * 70_000) == 413
     assert met == {
