@@ -197,8 +197,9 @@ def test_settings_are_passed_and_those_of_the_environment_are_not(monkeypatch):
     with Postern(binary=BINARY, settings=settings) as server:
         assert server.create_agent().address.endswith("@a.test")
         assert server.create_account("x@b.test").address == "x@b.test"
-        lines = server.log_lines()
-        assert lines and all(line.startswith("{") for line in lines)
+        # The log is read in a thread of its own.
+        lines = await_true(server.log_lines, "nothing was logged")
+        assert all(line.startswith("{") for line in lines)
 
 
 def test_what_it_makes_can_be_used(server):
