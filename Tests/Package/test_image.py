@@ -72,7 +72,12 @@ def package_folders():
 def image(base, tmp_path_factory):
     folder = tmp_path_factory.mktemp("image")
     buildah = Buildah(folder)
-    buildah.make_base(BASE, Debian(folder / "base", base))
+    slim = Debian(folder / "base", base)
+    # As in the official slim image: what a package has of these is not installed.
+    excluded = [f"path-exclude /usr/share/{name}/*\n" for name in ("doc", "info", "lintian", "locale", "man")]
+    kept = "path-include /usr/share/doc/*/copyright\n"
+    (slim.root / "etc/dpkg/dpkg.cfg.d/slim").write_text("".join([*excluded, kept]))
+    buildah.make_base(BASE, slim)
     debian = Debian(folder / "build-base", base)
     debian.run("apt-get", "install", "--quiet=2", "--yes", "--no-install-recommends", "git", "make", "ca-certificates", *SWIFT_NEEDS)
     folders, configured = package_folders()
