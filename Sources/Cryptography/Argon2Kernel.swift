@@ -85,12 +85,15 @@ extension Argon2.Kernel {
 
     private static let verdicts = Mutex<[Argon2.Implementation: Bool]>([:])
 
+    /// Compares each implementation once; a second caller waits for the first.
     private static func isCorrect(_ kernel: Argon2.Kernel) -> Bool {
-        let implementation = kernel.implementation
-        if let known = verdicts.withLock({ $0[implementation] }) { return known }
-        let isCorrect = kernel.agreesWithLibargon2()
-        verdicts.withLock { $0[implementation] = isCorrect }
-        return isCorrect
+        verdicts.withLock { verdicts in
+            let implementation = kernel.implementation
+            if let known = verdicts[implementation] { return known }
+            let isCorrect = kernel.agreesWithLibargon2()
+            verdicts[implementation] = isCorrect
+            return isCorrect
+        }
     }
 
     /// Compares inputs with one lane and with two, with one block of addresses and with several,

@@ -91,13 +91,16 @@ extension Scrypt.Kernel {
 
     private static let verdicts = Mutex<[Scrypt.Implementation: Bool]>([:])
 
+    /// Compares each implementation once; a second caller waits for the first.
     private static func isCorrect(_ kernel: Scrypt.Kernel) -> Bool {
-        let implementation = kernel.implementation
-        if let known = verdicts.withLock({ $0[implementation] }) { return known }
-        let all = Scrypt.Kernel(implementation, lanes: implementation.lanes)
-        let isCorrect = all.agreesWithLibscrypt()
-        verdicts.withLock { $0[implementation] = isCorrect }
-        return isCorrect
+        verdicts.withLock { verdicts in
+            let implementation = kernel.implementation
+            if let known = verdicts[implementation] { return known }
+            let all = Scrypt.Kernel(implementation, lanes: implementation.lanes)
+            let isCorrect = all.agreesWithLibscrypt()
+            verdicts[implementation] = isCorrect
+            return isCorrect
+        }
     }
 
     static func choose(
@@ -130,7 +133,8 @@ extension Scrypt.Kernel {
             Scrypt.Input(password: [lane, 1, 2, 3], salt: [4, 5, 6, lane])
         }
         let expected = Scrypt.hash(inputs, parameters: parameters, kernel: library)
-        return (1...lanes).allSatisfy { count in
+        // The lanes that an incomplete group leaves empty are the same for every such group.
+        return [1, max(1, lanes - 1), lanes].allSatisfy { count in
             Scrypt.hash(Array(inputs.prefix(count)), parameters: parameters, kernel: self)
                 == Array(expected.prefix(count))
         }

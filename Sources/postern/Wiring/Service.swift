@@ -78,7 +78,10 @@ struct Service: Sendable {
             preconditionFailure("a port that was bound makes a URL")
         }
         let certificates = try Certificates(config)
-        reportKernels(logger)
+        // They are compared with the libraries while the database is opened.
+        let comparison = Task.detached { [config] in
+            (config.pow.kernelChoice, config.passwords.kernelChoice)
+        }
         let draining = AtomicFlag()
         let counts = EventCounts()
         let health = StoreHealth()
@@ -94,6 +97,8 @@ struct Service: Sendable {
             observers: observers(logger, counts, health),
             events: events, isDraining: { draining.isSet },
             report: { Self.report($0, logger, events) })
+        let (scrypt, argon2) = await comparison.value
+        report(scrypt, argon2, to: logger)
         let current = CurrentApplication(application)
         let tasks = BackgroundTasks(
             ledger: application.stores.challenges,
@@ -137,9 +142,11 @@ struct Service: Sendable {
     }
 
     /// Logs what is not computed as configured.
-    private func reportKernels(_ logger: Logger) {
-        for warning in config.pow.kernelChoice.warnings { logger.warning("\(warning)") }
-        if let problem = config.passwords.kernelChoice.problem {
+    private func report(
+        _ scrypt: Scrypt.Kernel.Choice, _ argon2: Argon2.Kernel.Choice, to logger: Logger
+    ) {
+        for warning in scrypt.warnings { logger.warning("\(warning)") }
+        if let problem = argon2.problem {
             logger.log(level: problem.level, "\(problem.message)")
         }
     }
