@@ -41,8 +41,9 @@ struct APIWorld {
             storeSessions: storeSessions, mail: mail, limiter: world.limiter, events: folder,
             clock: clock)
         let accounts = AccountsAPI(
-            mailboxes: world.mailboxes, users: world.users, apiTokens: world.apiTokens,
-            domains: world.domains, webhooks: world.webhooks, authenticator: world.authenticator,
+            mailboxes: world.mailboxes, users: world.users, sessions: world.userSessions,
+            apiTokens: world.apiTokens, domains: world.domains, webhooks: world.webhooks,
+            authenticator: world.authenticator,
             publicURL: AgentWorld.issuer, mail: mail, limiter: world.limiter, events: folder,
             clock: clock)
         let hashLogin = HashLoginAPI(

@@ -12,6 +12,11 @@ import Testing
         let store = try directory.open()
         #expect(try await store.insert(user(1)))
         #expect(try await store.insert(user(2, state: .disabled)))
+        let verified = User(
+            id: userID(3), email: try email("verified@example.test"), password: nil,
+            created: .epoch, emailVerified: Instant(milliseconds: 7))
+        #expect(try await store.insert(verified))
+        for number in 1...2 { #expect(try await store.insert(session(number))) }
         for number in 0..<1203 {
             #expect(
                 try await store.insert(account(number, owner: number % 2 == 0 ? userID(1) : nil)))
@@ -72,6 +77,9 @@ import Testing
             try await new.accounts(after: nil, limit: .max) == old.accounts(after: nil, limit: .max)
         )
         #expect(try await new.users(after: nil, limit: 9) == old.users(after: nil, limit: 9))
+        let sessions = try await new.sessions(of: userID(1), at: .epoch)
+        #expect(try await sessions == old.sessions(of: userID(1), at: .epoch))
+        #expect(sessions.count == 2)
         #expect(try await new.holdings(of: userID(1)) == old.holdings(of: userID(1)))
         #expect(try await new.holdings(of: userID(2)) == (0, 0))
         #expect(try await new.tokens(of: userID(1)) == old.tokens(of: userID(1)))

@@ -121,6 +121,21 @@ import Testing
                 Step("revoke again", changes: false) {
                     _ = try await store.revoke(tokenID(1), of: id, at: .epoch, recording: $0)
                 },
+                Step("session", changes: true) {
+                    _ = try await store.insert(session(1), at: 1, limit: 9, recording: $0)
+                },
+                Step("session at another version", changes: false) {
+                    _ = try await store.insert(session(2), at: 2, limit: 9, recording: $0)
+                },
+                Step("end another's session", changes: false) {
+                    _ = try await store.endSession(sessionID(1), of: userID(2), recording: $0)
+                },
+                Step("end no other session", changes: false) {
+                    _ = try await store.endSessions(of: id, except: sessionID(1), recording: $0)
+                },
+                Step("end session", changes: true) {
+                    _ = try await store.endSession(sessionID(1), of: id, recording: $0)
+                },
                 Step("replace", changes: true) {
                     _ = try await store.replacePassword(
                         of: id, at: 1, with: hash("a"), recording: $0)

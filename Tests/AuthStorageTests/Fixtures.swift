@@ -50,6 +50,21 @@ func user(_ number: Int, _ text: String? = nil, state: User.State = .active) thr
         password: hash("\(number)"), created: Instant(milliseconds: 500 + Int64(number)))
 }
 
+func sessionID(_ number: Int) -> UserSessionID {
+    UserSessionID(random: bytes(number, count: 16))
+}
+
+func session(
+    _ number: Int, of owner: Int = 1, lastUsed: Int64? = nil, expiry: Int64 = 1000
+) -> UserSession {
+    let created = Instant(milliseconds: Int64(number))
+    return UserSession(
+        id: sessionID(number), owner: userID(owner), method: .password, client: "192.0.2.1",
+        agent: "browser \(number)", created: created,
+        lastUsed: lastUsed.map(Instant.init(milliseconds:)) ?? created,
+        expiry: Instant(milliseconds: expiry), authenticated: created)
+}
+
 func tokenID(_ number: Int) -> APITokenID {
     APITokenID(random: bytes(number, count: 16))
 }

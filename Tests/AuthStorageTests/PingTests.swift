@@ -35,7 +35,8 @@ import Testing
     @Test(arguments: [
         "account", "sqlite_autoindex_account_1", "sqlite_autoindex_account_2",
         "sqlite_autoindex_account_3", "user", "sqlite_autoindex_user_2", "api_token",
-        "sqlite_autoindex_api_token_2", "hash_login", "spent_challenge", "signing_key", "audit",
+        "sqlite_autoindex_api_token_2", "user_session", "hash_login", "spent_challenge",
+        "signing_key", "audit",
     ])
     func aDamagedTableOrIndexThatLoginsNeedIsFound(name: String) async throws {
         let directory = try TemporaryDirectory()
@@ -45,6 +46,7 @@ import Testing
         #expect(try await store.insert(user(1)))
         #expect(try await store.insert(account(1)))
         #expect(try await store.insert(token(1)))
+        #expect(try await store.insert(session(1)))
         #expect(try await store.insertFirst(key("k")))
         #expect(try await store.spend("one", expiry: .epoch))
         let login = HashLogin(

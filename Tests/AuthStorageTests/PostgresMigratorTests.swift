@@ -79,6 +79,30 @@ import Testing
         #expect(events.map(\.account) == [accountID(2), accountID(1)])
     }
 
+    @Test func usersOfTheFourthMigrationKeepTheirPasswordsAndTokens() async throws {
+        let url = try TestServer.shared.makeDatabase(isMigrated: false)
+        _ = try migrator(url, Array(Migration.postgres.prefix(4))).migrate(at: .epoch)
+        let one = try user(1)
+        try TestServer.shared.connect(to: url).execute(
+            script: """
+                INSERT INTO pro_user (id, email, state, password_hash, credential_version, created)
+                VALUES ('\(one.id)', '\(one.email)', 'active', '\(hash("1").encoded)', 1,
+                        timestamptz 'epoch' + interval '\(one.created.milliseconds) ms');
+                INSERT INTO api_token (id, owner, name, digest, scopes, created)
+                VALUES ('\(tokenID(1))', '\(one.id)', 'token 1', sha256('1'), 'accounts', now())
+                """, name: "old")
+        let store = try await PostgresStore.open(url, settings: TestServer.settings, at: .epoch)
+        #expect(try await store.user(id: one.id) == one)
+        #expect(try await store.tokens(of: one.id).count == 1)
+        #expect(try await store.sessions(of: one.id, at: .epoch).isEmpty)
+        #expect(try await store.insert(session(1)))
+        #expect(try await store.replacePassword(of: one.id, at: 1, with: hash("new")))
+        let last = User(
+            id: userID(4), email: try email("d@example.test"), password: nil, created: .epoch)
+        #expect(try await store.insert(last))
+        #expect(try await store.user(id: last.id) == last)
+    }
+
     @Test func theTablesOfAnotherProgramAreLeftAlone() throws {
         let url = try TestServer.shared.makeDatabase(isMigrated: false)
         let other = try TestServer.shared.connect(to: url)

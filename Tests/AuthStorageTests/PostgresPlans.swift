@@ -152,6 +152,10 @@ private enum SQL {
         SELECT md5('t' || n)::uuid, md5('u' || n % 2000 + 1)::uuid, 'name',
                sha256(n::text::bytea), 'accounts', now(), CASE n % 2 WHEN 0 THEN now() END
         FROM generate_series(1, 10000) AS n;
+        INSERT INTO user_session
+        SELECT md5('s' || n)::uuid, md5('u' || n % 2000 + 1)::uuid, now(), now(),
+               now() + n * interval '1 ms', now(), 'password', 'client', 'agent'
+        FROM generate_series(1, 10000) AS n;
         INSERT INTO domain (id, name, owner, pro_only, verification, verify_token, has_mx, created,
                             next_check)
         SELECT md5('d' || n)::uuid, 'd' || n || '.test', md5('u' || n % 2000 + 1)::uuid, false,

@@ -58,6 +58,26 @@ import Testing
                             of: accountID(1), to: 7, recording: event(.quotaChanged))
                     }
                 ),
+                ("insert session", { try await $0.insert(session(1)) }),
+                (
+                    "insert session with event",
+                    { try await $0.insert(session(2), recording: event(.loginSucceeded)) }
+                ),
+                (
+                    "end session",
+                    {
+                        try await $0.endSession(
+                            sessionID(1), of: userID(1), recording: event(.sessionEnded))
+                    }
+                ),
+                (
+                    "end other sessions",
+                    {
+                        try await $0.endSessions(
+                            of: userID(1), except: sessionID(1),
+                            recording: event(.otherSessionsEnded))
+                    }
+                ),
                 ("insert token", { try await $0.insert(token(1), limit: 1, recording: event()) }),
                 (
                     "replace password",

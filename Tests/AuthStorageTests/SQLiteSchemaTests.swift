@@ -54,7 +54,10 @@ import Testing
         #expect(try await store.insert(token(1)))
         #expect(try await store.insert(account(1, owner: userID(1))))
         // A user with this id, so that the row can name it as its owner.
-        let nobody = "INSERT INTO user SELECT 'none', 'x', state, password_hash, 1, 1 FROM user"
+        let nobody = """
+            INSERT INTO user (id, email, state, credential_version, created)
+            SELECT 'none', 'x', state, 1, 1 FROM user
+            """
         try await store.write { database in
             try database.execute(
                 script: "\(nobody); UPDATE \(table) SET \(column) = \(value)",
@@ -218,5 +221,38 @@ import Testing
         #expect(try await store.insert(domain(5, "claimed.test", of: 1)) == .inserted)
         #expect(try await !store.insert(account(4, "gone@mail.test")))
         #expect(try await store.hashLogins(after: nil, limit: 9).map(\.credentialVersion) == [3])
+    }
+
+    @Test func usersOfTheSeventhMigrationKeepTheirPasswordsAndTokens() async throws {
+        let directory = try TemporaryDirectory()
+        let seventh = SQLiteMigrator(
+            .file(directory.database), settings: SQLiteSettings(),
+            known: Array(Migration.sqlite.prefix(7)))
+        #expect(try seventh.migrate(at: .epoch).count == 7)
+        let old = try SQLiteConnection(path: directory.database, busyTimeout: .zero)
+        let users = try (1...3).map { number in
+            let one = try user(number)
+            return """
+                ('\(one.id)', '\(one.email)', 'active', '\(hash("\(number)").encoded)', 1,
+                 \(one.created.milliseconds))
+                """
+        }
+        try old.execute(
+            script: """
+                INSERT INTO user VALUES \(users.joined(separator: ","));
+                INSERT INTO api_token VALUES ('\(tokenID(1))', '\(userID(1))', 'token 1',
+                    x'01\(String(repeating: "00", count: 31))', 1, NULL, NULL, NULL, 'accounts');
+                """, name: "old")
+
+        let store = try directory.open()
+        for number in 1...3 { #expect(try await store.user(id: userID(number)) == user(number)) }
+        #expect(try await store.holder(digest: digest(1))?.owner == user(1))
+        #expect(try await store.sessions(of: userID(1), at: .epoch).isEmpty)
+        #expect(try await store.insert(session(1)))
+        #expect(try await store.replacePassword(of: userID(1), at: 1, with: hash("new")))
+        let last = User(
+            id: userID(4), email: try email("d@example.test"), password: nil, created: .epoch)
+        #expect(try await store.insert(last))
+        #expect(try await store.users(after: nil, limit: 9).count == 4)
     }
 }

@@ -53,6 +53,18 @@ extension UserDirectory {
     }
 }
 
+extension UserSessionStore {
+    func insert(
+        _ session: UserSession, at version: Int64 = 1, recording event: AuditEvent? = nil
+    ) async throws -> Bool {
+        try await insert(session, at: version, limit: 100, recording: event)
+    }
+
+    func insert(_ session: UserSession, limit: Int) async throws -> Bool {
+        try await insert(session, at: 1, limit: limit, recording: nil)
+    }
+}
+
 extension APITokenStore {
     func token(digest: APIKeyDigest) async throws -> APIToken? {
         try await holder(digest: digest)?.token

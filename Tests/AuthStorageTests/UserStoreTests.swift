@@ -16,6 +16,22 @@ import Testing
     }
 
     @Test(arguments: Engine.allCases)
+    func aUserMayHaveNoPasswordAndAVerifiedEmail(engine: Engine) async throws {
+        let store = try await engine.open()
+        var one = User(
+            id: userID(1), email: try email("a@example.test"), password: nil, created: .epoch,
+            emailVerified: Instant(milliseconds: 7))
+        #expect(try await store.insert(one))
+        #expect(try await store.user(id: one.id) == one)
+        #expect(try await store.users(after: nil, limit: 9) == [one])
+        #expect(try await !store.rehash(one.id, from: hash(""), to: hash("new")))
+        #expect(try await store.replacePassword(of: one.id, at: 1, with: hash("first")))
+        one.password = hash("first")
+        one.credentialVersion = 2
+        #expect(try await store.user(email: one.email) == one)
+    }
+
+    @Test(arguments: Engine.allCases)
     func anEmailOrAnIdBelongsToOneUser(engine: Engine) async throws {
         let store = try await engine.open()
         #expect(try await store.insert(user(1)))

@@ -286,7 +286,7 @@ def test_a_user_registers_and_logs_out_with_the_keyboard_alone(browser, look, se
     look("dashboard-2-error")
     browser.press([*" of mine", ENTER])
     assert browser.says("#dashboard", f"Logged in as {email}")
-    assert browser.says("#session-end", "This one ends")
+    assert browser.says("#sessions-list", "this session")
     # The session outlives the page, in a cookie that scripts cannot read.
     assert browser.run("return document.cookie") == ""
     browser.open(server.url + "/dashboard")
@@ -488,6 +488,76 @@ def test_a_user_proves_a_domain(browser, look, server, names):
     click_item(browser, "domains", f"Delete {domain}")
     browser.click("#confirm-yes")
     assert browser.says("#domains-count", "There is no domain.")
+
+
+def test_sessions_are_listed_and_ended(browser, look, server):
+    """The test's own program is the other session."""
+    user = log_in(browser, server)
+    assert browser.says("#sessions-list", "python-requests")
+    assert browser.says("#sessions-list", "with the registration")
+    assert items(browser, "sessions")[0] == "Chrome on Linux"
+    assert browser.run(
+        "return [...document.querySelectorAll('#sessions-list .state')].map(each => each.textContent)"
+    ) == ["this session", ""]
+    look("dashboard-security")
+    browser.click("#sessions-list li:last-child [data-action=end]")
+    browser.click("#confirm-yes")
+    assert browser.says("#status", "The session was ended.")
+    assert focused(browser) == "sessions-title"
+    assert len(items(browser, "sessions")) == 1
+    boxes = Mailboxes(server.url)
+    assert boxes.call("GET", "/api/user/me", user.token).status_code == 401
+    # The page's own session cannot be ended by its item, and there is no other one to end.
+    assert browser.run(
+        "return document.querySelector('#sessions-list [data-action=end]').hidden"
+        " && document.querySelector('#sessions-end').hidden")
+    browser.click("#logout-here")
+    assert browser.says("#status", "You are logged out in this browser.")
+
+
+def test_the_other_sessions_are_ended_together(browser, server):
+    user = log_in(browser, server)
+    browser.click("#sessions-end")
+    browser.click("#confirm-yes")
+    assert browser.says("#status", "All other sessions were ended.")
+    assert Mailboxes(server.url).call("GET", "/api/user/me", user.token).status_code == 401
+    assert items(browser, "sessions") == ["Chrome on Linux"]
+    # The other session of a user outlives the logout in this browser.
+    boxes = Mailboxes(server.url)
+    again = boxes.call("POST", "/api/user/login", None, {
+        "email": user.email, "password": user.password}).json()
+    browser.click("#logout-here")
+    assert browser.says("#status", "You are logged out in this browser.")
+    assert boxes.call("GET", "/api/user/me", again["token"]).status_code == 200
+
+
+def test_what_needs_a_recent_login_asks_for_the_password(browser, look, server):
+    """With an action that the server refuses once."""
+    user = log_in(browser, server)
+    before = items(browser, "sessions")
+    browser.run("""
+        window.outcome = Promise.all([import('/web/security.js'), import('/web/api.js')])
+          .then(([{ withRecentLogin }, { Failure }]) => {
+            let count = 0;
+            return withRecentLogin(async () => {
+              count += 1;
+              if (count === 1) throw new Failure('recent_login_required', 'Log in again.', 0);
+              return `done after ${count}`;
+            });
+          })
+          .then((text) => { document.querySelector('#status').textContent = text; });
+    """)
+    assert browser.says("#again", "Log in again")
+    assert focused(browser) == "again-password"
+    look("dashboard-recent-login")
+    browser.press([*"wrong", ENTER])
+    assert browser.says("#again-password-error", "This is not your password.")
+    browser.type("#again-password", user.password)
+    browser.press([ENTER])
+    assert browser.says("#status", "done after 2")
+    # The new session has replaced the old one, and the password does not stay in the page.
+    assert items(browser, "sessions") == before
+    assert value(browser, "#again-password") == ""
 
 
 def test_a_changed_password_ends_every_session(browser, server):

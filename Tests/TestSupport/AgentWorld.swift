@@ -30,6 +30,7 @@ public final class AgentWorld: Sendable {
     public let accountsSettings: AccountsSettings
     public let mailboxes: Mailboxes
     public let users: Users
+    public let userSessions: UserSessions
     public let apiTokens: APITokens
     public let domains: Domains
     public let webhookResults = Counters<WebhookEventResult>()
@@ -114,9 +115,12 @@ public final class AgentWorld: Sendable {
         mailboxes = Mailboxes(
             settings: settings, policy: Self.policy, tokens: tokens, stores: stores,
             hasher: hasher, limiter: limiter, throttle: throttle, random: random.make)
+        userSessions = UserSessions(
+            tokens: tokens, sessions: stores.userSessions, lifetime: settings.tokenLifetime,
+            random: random.make)
         users = Users(
-            settings: settings, policy: Self.policy, tokens: tokens, stores: stores, hasher: hasher,
-            limiter: limiter, throttle: throttle, random: random.make)
+            settings: settings, policy: Self.policy, sessions: userSessions, stores: stores,
+            hasher: hasher, limiter: limiter, throttle: throttle, random: random.make)
         apiTokens = APITokens(tokens: stores.apiTokens, random: random.make)
         domains = Domains(
             settings: settings, policy: Self.policy, domains: stores.domains, resolver: resolver,

@@ -3,8 +3,8 @@ public import HTTPEngine
 
 /// The accounts API: `/api/…` (docs/api.md, "Accounts API").
 ///
-/// The endpoints are grouped by subject: mailboxes, users, API tokens, domains,
-/// webhooks.
+/// The endpoints are grouped by subject: mailboxes, users, sessions, API
+/// tokens, domains, webhooks.
 public struct AccountsAPI: Sendable {
     let errors = AccountsErrors()
     let pipeline: Pipeline<AccountsError>
@@ -12,6 +12,7 @@ public struct AccountsAPI: Sendable {
     let mail: AccountsMail
     private let mailboxes: MailboxEndpoints
     private let users: UserEndpoints
+    private let sessions: SessionEndpoints
     private let apiTokens: APITokenEndpoints
     private let domains: DomainEndpoints
     private let webhooks: WebhookEndpoints
@@ -21,8 +22,8 @@ public struct AccountsAPI: Sendable {
     ///   - mail: where the mail of accounts is.
     ///   - limiter: shared by all APIs, as `events`.
     public init(
-        mailboxes: Mailboxes, users: Users, apiTokens: APITokens, domains: Domains,
-        webhooks: Webhooks, authenticator: Authenticator, publicURL: String,
+        mailboxes: Mailboxes, users: Users, sessions: UserSessions, apiTokens: APITokens,
+        domains: Domains, webhooks: Webhooks, authenticator: Authenticator, publicURL: String,
         mail: AccountsMail = .none, limiter: RateLimiter, events: SecurityEvents, clock: ServerClock
     ) {
         let errors = errors
@@ -39,6 +40,7 @@ public struct AccountsAPI: Sendable {
         self.mailboxes = MailboxEndpoints(
             mailboxes: mailboxes, mail: mail, pipeline: pipeline, access: access)
         self.users = UserEndpoints(users: users, pipeline: pipeline, access: access)
+        self.sessions = SessionEndpoints(sessions: sessions, pipeline: pipeline, access: access)
         self.apiTokens = APITokenEndpoints(tokens: apiTokens, pipeline: pipeline, access: access)
         self.domains = DomainEndpoints(domains: domains, pipeline: pipeline, access: access)
         self.webhooks = WebhookEndpoints(webhooks: webhooks, pipeline: pipeline, access: access)
@@ -47,7 +49,7 @@ public struct AccountsAPI: Sendable {
     public var routes: RouteGroup {
         RouteGroup(
             prefixes: ["/api"], errors: errors.renderer,
-            routes: mailboxes.routes + users.routes + apiTokens.routes + domains.routes
-                + webhooks.routes)
+            routes: mailboxes.routes + users.routes + sessions.routes + apiTokens.routes
+                + domains.routes + webhooks.routes)
     }
 }

@@ -5,10 +5,17 @@ internal import HTTPEngine
 struct AccountsAccess: Sendable {
     typealias Access<Principal: Sendable> = Authentication<Principal, AccountsError>
 
-    /// A user, and the API token that the request came with, if it did.
+    /// A user, and what the request came with: a session or an API token.
     struct TokenHolder: Sendable {
         let user: User
+        let session: UserSession?
         let apiToken: APIToken?
+    }
+
+    /// A user who has logged in, and the session.
+    struct SessionHolder: Sendable {
+        let user: User
+        let session: UserSession
     }
 
     /// The account of an Email JWT, and the token itself.
@@ -71,6 +78,26 @@ struct AccountsAccess: Sendable {
         user(needing: .tokens) { holder, _ in holder }
     }
 
+    /// A Pro user who has logged in, by Pro JWT or session cookie. API tokens are rejected.
+    var session: Access<SessionHolder> {
+        user(needing: nil) { holder, _ throws(AccountsError) in
+            guard let session = holder.session else { throw .forbidden }
+            return SessionHolder(user: holder.user, session: session)
+        }
+    }
+
+    /// Like ``session``, for a change of the user's credentials: the login must be recent.
+    var recentLogin: Access<SessionHolder> {
+        Authentication { request, caller in
+            let identity = await session.identify(request, caller)
+            return .init(limit: identity.limit) { () async throws(AccountsError) in
+                let holder = try await identity.principal()
+                try holder.session.requireRecentLogin(at: caller.now)
+                return holder
+            }
+        }
+    }
+
     /// A Pro user who owns the mailbox that the path names.
     var ownedMailbox: Access<Mailboxes.Access> {
         user(needing: .accounts) { holder, request throws(AccountsError) in
@@ -91,7 +118,9 @@ struct AccountsAccess: Sendable {
                 guard let grant = try result.get() else { throw .missingToken }
                 guard case .user(let user) = grant.principal else { throw .forbidden }
                 if let scope { _ = try grant.principal(for: scope) }
-                return try await body(TokenHolder(user: user, apiToken: grant.apiToken), request)
+                let holder = TokenHolder(
+                    user: user, session: grant.userSession, apiToken: grant.apiToken)
+                return try await body(holder, request)
             }
         }
     }

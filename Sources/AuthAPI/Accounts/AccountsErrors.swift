@@ -22,6 +22,7 @@ extension CodedError {
                 "The token is invalid or no longer valid; log in again.")
         case .forbidden:
             self.init(.forbidden, "forbidden", "The token does not give access to this.")
+        case .recentLoginRequired: self = .recentLoginRequired
         case .notFound: self.init(.notFound, "not_found", "There is no such thing.")
         case .invalidCredentials:
             self.init(
@@ -81,6 +82,10 @@ extension CodedError {
         case .common(let error): self.init(error)
         }
     }
+
+    private static let recentLoginRequired = CodedError(
+        .forbidden, "recent_login_required",
+        "Log in again, then repeat the request within ten minutes.")
 
     private static let invalidURL = CodedError(
         .badRequest, "invalid_url",

@@ -14,7 +14,7 @@ struct UserEndpoints: Sendable {
             pipeline.route(.post, "/api/user/login", body: .json, .none(), logIn),
             pipeline.route(.post, "/api/user/logout", access.user(.tokens), logOut),
             pipeline.route(
-                .put, "/api/user/password", body: .json, access.user(.tokens), changePassword),
+                .put, "/api/user/password", body: .json, access.tokenHolder, changePassword),
             pipeline.route(.get, "/api/user/me", access.user(), show),
         ]
     }
@@ -24,7 +24,8 @@ struct UserEndpoints: Sendable {
         let body = try JSONBody<AccountsError>(request.http)
         let opened = try await users.register(
             email: try body.requiredString("email"),
-            password: try body.requiredPassword("password"), by: request.caller)
+            password: try body.requiredPassword("password"), agent: request.http.userAgent,
+            by: request.caller)
         return response(.created, opened, to: request.http) { _ in }
     }
 
@@ -33,7 +34,8 @@ struct UserEndpoints: Sendable {
         let body = try JSONBody<AccountsError>(request.http)
         let opened = try await users.logIn(
             email: try body.requiredString("email"),
-            password: try body.requiredPassword("password"), by: request.caller)
+            password: try body.requiredPassword("password"), agent: request.http.userAgent,
+            by: request.caller)
         return response(.ok, opened, to: request.http) { $0.member("downgraded", false) }
     }
 
@@ -44,13 +46,19 @@ struct UserEndpoints: Sendable {
     }
 
     /// PUT /api/user/password
+    ///
+    /// `current_password` is not read for a user without a password.
     private func changePassword(
-        _ request: APIRequest<User>
+        _ request: APIRequest<AccountsAccess.TokenHolder>
     ) async throws(AccountsError) -> Response {
         let body = try JSONBody<AccountsError>(request.http)
+        let user = request.principal.user
+        let proof: Users.PasswordProof =
+            user.password == nil
+            ? .session(request.principal.session)
+            : .password(try body.requiredPassword("current_password"))
         try await users.changePassword(
-            of: request.principal, from: try body.requiredPassword("current_password"),
-            to: try body.requiredPassword("password"),
+            of: user, by: proof, to: try body.requiredPassword("password"),
             revokesAPITokens: try body.bool("revoke_api_tokens") ?? false, by: request.caller)
         return .json(.ok, headers: access.cookie.cleared) {
             $0.member("message", "password_reset")
@@ -75,11 +83,13 @@ struct UserEndpoints: Sendable {
             body.member("ops_limit", 0)
             body.member("created_at", user.created.rfc3339)
             body.member("downgraded", false)
+            body.member("has_password", user.password != nil)
+            body.member("email_verified", user.emailVerified != nil)
         }
     }
 
     private func response(
-        _ status: Status, _ opened: Users.Opened, to request: Request,
+        _ status: Status, _ opened: UserSessions.Opened, to request: Request,
         _ more: (inout JSONWriter) -> Void
     ) -> Response {
         .json(status, headers: access.cookie.storing(opened.token, for: request)) { body in

@@ -60,6 +60,9 @@ extension Request {
         }
     }
 
+    /// What the client says of itself (RFC 9110 §10.1.5).
+    var userAgent: String? { headers.first("user-agent") }
+
     /// Whether the request changes something and comes from a page of another origin. A browser
     /// sends cookies and forms for requests of every page.
     var isCrossOriginWrite: Bool { method != .get && method != .head && isCrossOrigin }

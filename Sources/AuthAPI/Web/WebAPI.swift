@@ -53,6 +53,7 @@ public struct WebAPI: Sendable {
                 Self.script("/web/message-frame.js", .message_frame_js),
                 Self.script("/web/proof-worker.js", .proof_worker_js),
                 Self.script("/web/proof.js", .proof_js),
+                Self.script("/web/security.js", .security_js),
                 Self.script("/web/signup.js", .signup_js),
                 Self.script("/web/tokens.js", .tokens_js),
                 Self.script("/web/user.js", .user_js),

@@ -6,6 +6,8 @@ public enum AccountsError: FlowError {
     case invalidToken
     /// The token is valid and does not give access to this.
     case forbidden
+    /// Only a user who has logged in within the last ten minutes may do this.
+    case recentLoginRequired
     /// There is no such object, or the caller must not learn whether there is one.
     case notFound
     /// There is no account with this address or email, or the password is wrong.

@@ -18,6 +18,7 @@ public struct AuditEvent: Equatable, Sendable {
         case userEnabled = "user_enabled"
         case userLoggedOut = "user_logged_out"
         case sessionEnded = "session_ended"
+        case otherSessionsEnded = "other_sessions_ended"
         case tokenCreated = "token_created"
         case tokenRevoked = "token_revoked"
         case domainAdded = "domain_added"

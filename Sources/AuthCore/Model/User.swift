@@ -7,16 +7,19 @@ public struct User: Equatable, Sendable {
     public let id: UserID
     public let email: Email
     public var state: State
-    /// The hash of the password's bytes as they were sent.
-    public var password: PasswordHash
+    /// The hash of the password's bytes as they were sent; `nil` for a user who signs in by other
+    /// means only.
+    public var password: PasswordHash?
     /// Rises with every logout, password change and disabling; a Pro JWT of an older version is
     /// invalid.
     public var credentialVersion: Int64
     public let created: Instant
+    /// When the user proved to receive mail at the email; `nil` until then.
+    public var emailVerified: Instant?
 
     public init(
-        id: UserID, email: Email, state: State = .active, password: PasswordHash,
-        credentialVersion: Int64 = 1, created: Instant
+        id: UserID, email: Email, state: State = .active, password: PasswordHash?,
+        credentialVersion: Int64 = 1, created: Instant, emailVerified: Instant? = nil
     ) {
         self.id = id
         self.email = email
@@ -24,5 +27,6 @@ public struct User: Equatable, Sendable {
         self.password = password
         self.credentialVersion = credentialVersion
         self.created = created
+        self.emailVerified = emailVerified
     }
 }

@@ -9,6 +9,7 @@ public struct Stores: Sendable {
     public var deliveries: any DeliveryQueue
     public var users: any UserStore
     public var userDirectory: any UserDirectory
+    public var userSessions: any UserSessionStore
     public var holdings: any HoldingStore
     public var apiTokens: any APITokenStore
     public var domains: any DomainStore
@@ -54,9 +55,9 @@ public struct Stores: Sendable {
     )
     where
         Engine: AccountStore & AccountDirectory & AccountFeed & DeliveryQueue & UserStore
-            & UserDirectory & HoldingStore & APITokenStore & DomainStore & DomainDirectory
-            & HashLoginStore & HashLoginDirectory & ChallengeLedger & AuditLog & WebhookStore
-            & WebhookQueue & SigningKeyStore & ResettableStore
+            & UserDirectory & UserSessionStore & HoldingStore & APITokenStore & DomainStore
+            & DomainDirectory & HashLoginStore & HashLoginDirectory & ChallengeLedger & AuditLog
+            & WebhookStore & WebhookQueue & SigningKeyStore & ResettableStore
     {
         accounts = engine
         accountDirectory = engine
@@ -64,6 +65,7 @@ public struct Stores: Sendable {
         deliveries = engine
         users = engine
         userDirectory = engine
+        userSessions = engine
         holdings = engine
         apiTokens = engine
         domains = engine

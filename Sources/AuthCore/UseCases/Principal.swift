@@ -27,8 +27,20 @@ public struct Grant: Sendable {
     public let principal: Principal
     /// The token, if its holder can end it.
     public let session: IssuedToken?
+    /// The session of a Pro JWT.
+    public let userSession: UserSession?
     /// The API token, if the token is one. It may not have all scopes.
     public let apiToken: APIToken?
+
+    init(
+        principal: Principal, session: IssuedToken? = nil, userSession: UserSession? = nil,
+        apiToken: APIToken? = nil
+    ) {
+        self.principal = principal
+        self.session = session
+        self.userSession = userSession
+        self.apiToken = apiToken
+    }
 
     /// The principal, for something that needs `scope`.
     /// - Throws: ``AccountsError/forbidden`` for a token without the scope.
@@ -42,15 +54,18 @@ public struct Grant: Sendable {
 public struct Authenticator: UseCases {
     public typealias Failure = AccountsError
 
+    /// The use of a token or session is written at most once in this time.
+    private static let noteInterval: Duration = .seconds(60)
+
     private let tokens: TokenAuthority
     private let emailTokens: EmailTokens
-    private let users: any UserStore
+    private let sessions: any UserSessionStore
     private let apiTokens: any APITokenStore
 
     public init(tokens: TokenAuthority, stores: Stores) {
         self.tokens = tokens
         emailTokens = EmailTokens(tokens: tokens, accounts: stores.accounts)
-        users = stores.users
+        sessions = stores.userSessions
         apiTokens = stores.apiTokens
     }
 
@@ -65,16 +80,26 @@ public struct Authenticator: UseCases {
         if let email = try await attempt(await emailTokens.read(token, at: now)) {
             return Grant(
                 principal: .account(email.account),
-                session: IssuedToken(id: email.id, expiry: email.expiry), apiToken: nil)
+                session: IssuedToken(id: email.id, expiry: email.expiry))
         }
         if let (pro, _) = try await attempt(await tokens.verify(token, as: ProToken.self, at: now))
         {
-            let user = try await attempt(await users.user(id: pro.userID))
-            guard let user, user.state == .active, user.credentialVersion == pro.credentialVersion
-            else { throw .invalidToken }
-            return Grant(principal: .user(user), session: nil, apiToken: nil)
+            return try await grant(of: pro, at: now)
         }
         throw .invalidToken
+    }
+
+    private func grant(of pro: ProToken, at now: Instant) async throws(AccountsError) -> Grant {
+        guard let (session, user) = try await attempt(await sessions.holder(of: pro.id)),
+            user.id == pro.userID, user.state == .active,
+            user.credentialVersion == pro.credentialVersion
+        else { throw .invalidToken }
+        let aMinuteAgo = now.advanced(by: .zero - Self.noteInterval)
+        if session.lastUsed < aMinuteAgo {
+            try await attempt(
+                await sessions.noteUse(of: session.id, at: now, unlessSince: aMinuteAgo))
+        }
+        return Grant(principal: .user(user), userSession: session)
     }
 
     private func grant(
@@ -85,11 +110,11 @@ public struct Authenticator: UseCases {
                 await apiTokens.holder(digest: APIKeyDigest(of: secret))),
             token.revoked == nil, token.expiry.map({ now < $0 }) ?? true, user.state == .active
         else { throw .invalidToken }
-        let aMinuteAgo = now.advanced(by: .seconds(-60))
+        let aMinuteAgo = now.advanced(by: .zero - Self.noteInterval)
         if token.lastUsed.map({ $0 < aMinuteAgo }) ?? true {
             try await attempt(
                 await apiTokens.noteUse(of: token.id, at: now, unlessSince: aMinuteAgo))
         }
-        return Grant(principal: .user(user), session: nil, apiToken: token)
+        return Grant(principal: .user(user), apiToken: token)
     }
 }

@@ -221,8 +221,8 @@ public struct TestFixtures: UseCases {
         for user: User, to caller: Caller
     ) async throws(AccountsError) -> (text: String, expiry: Instant) {
         (
-            try await users.open(user, for: caller).token,
-            caller.now.advanced(by: users.settings.tokenLifetime)
+            try await users.sessions.open(user, by: .registration, agent: nil, for: caller).token,
+            caller.now.advanced(by: users.sessions.lifetime)
         )
     }
 

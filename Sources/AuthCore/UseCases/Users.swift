@@ -1,12 +1,10 @@
-internal import Cryptography
-
 /// Pro users: register, log in, log out, change the password, show.
 public struct Users: UseCases {
     public typealias Failure = AccountsError
 
     let settings: AccountsSettings
     private let policy: AddressPolicy
-    private let tokens: TokenAuthority
+    let sessions: UserSessions
     private let users: any UserStore
     private let holdings: any HoldingStore
     private let domains: any DomainStore
@@ -15,17 +13,16 @@ public struct Users: UseCases {
     private let passwords: PasswordLogin
     private let limiter: RateLimiter
     private let creationInterval: CreationInterval
-    private let random: @Sendable (Int) -> [UInt8]
 
     /// - Parameter random: returns that many random bytes, fit for keys.
     public init(
-        settings: AccountsSettings, policy: AddressPolicy, tokens: TokenAuthority, stores: Stores,
+        settings: AccountsSettings, policy: AddressPolicy, sessions: UserSessions, stores: Stores,
         hasher: PasswordHasher, limiter: RateLimiter, throttle: LoginThrottle,
         random: @escaping @Sendable (Int) -> [UInt8]
     ) {
         self.settings = settings
         self.policy = policy
-        self.tokens = tokens
+        self.sessions = sessions
         users = stores.users
         holdings = stores.holdings
         domains = stores.domains
@@ -34,23 +31,18 @@ public struct Users: UseCases {
         passwords = PasswordLogin(hasher: hasher, throttle: throttle, audit: stores.audit)
         self.limiter = limiter
         creationInterval = CreationInterval(limiter, ledger: stores.challenges)
-        self.random = random
-    }
-
-    /// A user with a token that gives access to everything they own.
-    public struct Opened: Sendable {
-        public let user: User
-        public let token: String
     }
 
     /// Creates a user, if the operator has opened registration.
     ///
     /// The response shows whether an email is taken. An attempt therefore costs a token of the
     /// creation bucket, also when it fails.
-    /// - Parameter password: bytes as sent, at most 1,024.
+    /// - Parameters:
+    ///   - password: bytes as sent, at most 1,024.
+    ///   - agent: the request's `User-Agent` field, if it has one.
     public func register(
-        email text: String, password: [UInt8], by caller: Caller
-    ) async throws(AccountsError) -> Opened {
+        email text: String, password: [UInt8], agent: String? = nil, by caller: Caller
+    ) async throws(AccountsError) -> UserSessions.Opened {
         guard settings.registrationIsOpen else { throw .registrationClosed }
         _ = try attemptNow(try limiter.take(.creation, for: caller.address, at: caller.arrival))
         try await attempt(await creationInterval.begin(for: caller))
@@ -60,7 +52,7 @@ public struct Users: UseCases {
         let event = AuditEvent(.userCreated, by: caller, actor: .anonymous, subject: email.text)
         let user = try await registrar.add(
             email, password: password, for: caller.address, recording: event)
-        return try await open(user, for: caller)
+        return try await sessions.open(user, by: .registration, agent: agent, for: caller)
     }
 
     /// Whether only the operator may assign the email here: a user with it could impersonate the
@@ -72,23 +64,22 @@ public struct Users: UseCases {
         return domain.map { $0.owner == nil } ?? false
     }
 
-    /// - Throws: ``AccountsError/invalidCredentials``, the same for an unknown email and a wrong
-    ///   password.
+    /// - Parameter agent: the request's `User-Agent` field, if it has one.
+    /// - Throws: ``AccountsError/invalidCredentials``, the same for an unknown email, a wrong
+    ///   password and a user without a password.
     public func logIn(
-        email text: String, password: [UInt8], by caller: Caller
-    ) async throws(AccountsError) -> Opened {
+        email text: String, password: [UInt8], agent: String? = nil, by caller: Caller
+    ) async throws(AccountsError) -> UserSessions.Opened {
         guard let email = Email(parsing: text) else { throw .invalidCredentials }
         let found = try await attempt(await users.user(email: email))
         let user = found.flatMap { $0.state == .active ? $0 : nil }
         let newer = try await passwords.check(
             .bytes(password), of: .user(email), against: user?.password, by: caller)
         guard let user else { throw .invalidCredentials }
-        if let newer {
-            _ = try await attempt(
-                await users.rehash(user.id, from: user.password, to: newer))
+        if let newer, let old = user.password {
+            _ = try await attempt(await users.rehash(user.id, from: old, to: newer))
         }
-        try await passwords.recordSuccess(of: .user(email), as: .user(user.id), by: caller)
-        return try await open(user, for: caller)
+        return try await sessions.open(user, by: .password, agent: agent, for: caller)
     }
 
     /// Ends every Pro JWT of the user. API tokens stay valid.
@@ -100,15 +91,31 @@ public struct Users: UseCases {
             await users.endSessions(of: user.id, at: user.credentialVersion, recording: event))
     }
 
+    /// The proof that it is the user who changes the password.
+    public enum PasswordProof: Sendable {
+        /// The present password.
+        case password([UInt8])
+        /// For a user without a password: the session of the request, if it has one.
+        case session(UserSession?)
+    }
+
     /// Replaces the user's password and ends every Pro JWT.
     /// - Parameter revokesAPITokens: whether every API token ends, too.
+    /// - Throws: ``AccountsError/recentLoginRequired`` for a user without a password whose login is
+    ///   not recent, or whose request came with an API token.
     public func changePassword(
-        of user: User, from current: [UInt8], to password: [UInt8],
+        of user: User, by proof: PasswordProof, to password: [UInt8],
         revokesAPITokens: Bool = false, by caller: Caller
     ) async throws(AccountsError) {
         try UserPassword.check(password, of: user.email)
-        _ = try await passwords.check(
-            .bytes(current), of: .user(user.email), against: user.password, by: caller)
+        switch proof {
+        case .password(let current):
+            _ = try await passwords.check(
+                .bytes(current), of: .user(user.email), against: user.password, by: caller)
+        case .session(let session):
+            guard user.password == nil, let session else { throw .recentLoginRequired }
+            try session.requireRecentLogin(at: caller.now)
+        }
         let event = AuditEvent(
             .credentialReset, by: caller, actor: .user(user.id), subject: user.email.text)
         let hash = try await attempt(await hasher.hash(.bytes(password), for: caller.address))
@@ -132,13 +139,5 @@ public struct Users: UseCases {
         return Holdings(
             accounts: held.accounts, domains: held.domains,
             maximumAccounts: settings.maximumAccounts, maximumDomains: settings.maximumDomains)
-    }
-
-    func open(_ user: User, for caller: Caller) async throws(AccountsError) -> Opened {
-        let token = ProToken(id: Base64URL.encode(random(16)), user: user)
-        return Opened(
-            user: user,
-            token: try await attempt(
-                await tokens.sign(token, lifetime: settings.tokenLifetime, for: caller)))
     }
 }

@@ -61,6 +61,14 @@ struct CopiedTable {
             [
                 ("id", .uuid), ("email", .text), ("state", .text), ("password_hash", .text),
                 ("credential_version", .integer), ("created", .instant),
+                ("email_verified", .instant),
+            ]),
+        CopiedTable(
+            "sessions", from: "user_session", to: "user_session",
+            [
+                ("id", .uuid), ("owner", .uuid), ("created", .instant), ("last_used", .instant),
+                ("expiry", .instant), ("authenticated", .instant), ("method", .text),
+                ("client", .text), ("agent", .text),
             ]),
         CopiedTable(
             "accounts", from: "account", to: "account",

@@ -130,6 +130,7 @@ extension Migration {
         Migration(2, "account_events", EmbeddedFile.postgres_0002_sql.bytes),
         Migration(3, "account_count", EmbeddedFile.postgres_0003_sql.bytes),
         Migration(4, "webhooks", EmbeddedFile.postgres_0004_sql.bytes),
+        Migration(5, "sessions", EmbeddedFile.postgres_0005_sql.bytes),
     ]
 }
 

@@ -4,8 +4,8 @@ extension PostgresStore: UserStore {
     func insert(_ user: User, recording event: AuditEvent) async throws -> Bool {
         try await change(
             SQL.insertUser, .id(user.id), .text(user.email.text), .text(user.state.rawValue),
-            .text(user.password.encoded), .integer(user.credentialVersion),
-            .instant(user.created), recording: event)
+            PostgresValue(user.password?.encoded), .integer(user.credentialVersion),
+            .instant(user.created), PostgresValue(user.emailVerified), recording: event)
     }
 
     func user(id: UserID) async throws -> User? {
@@ -24,7 +24,8 @@ extension PostgresStore: UserStore {
         let revoked: [String]? = try await perform(
             PostgresWrite(
                 [
-                    // The statement after it sees every token that was created before.
+                    // The statement after it sees every token that was created before, and every
+                    // session.
                     .lockingOwner(id),
                     PostgresStatement(
                         SQL.replacePassword,
@@ -60,7 +61,10 @@ extension PostgresStore: UserStore {
     func endSessions(
         of id: UserID, at version: Int64, recording event: AuditEvent
     ) async throws -> Bool {
-        try await change(SQL.endSessions, .id(id), .integer(version), recording: event)
+        try await change(
+            SQL.endSessions, .id(id), .integer(version), recording: event,
+            // The statement after it sees every session that was opened before.
+            after: [.lockingOwner(id)])
     }
 }
 
@@ -70,7 +74,8 @@ extension PostgresStore: UserDirectory {
     ) async throws -> Bool {
         try await record(
             event, SQL.setUserState, [.text(state.rawValue), .id(id)],
-            ifMade: StateChange.made, read: StateChange.init(row:), isMade: { $0 == .made })
+            after: [.lockingOwner(id)], ifMade: StateChange.made, read: StateChange.init(row:),
+            isMade: { $0 == .made })
             != .absent
     }
 
@@ -117,11 +122,11 @@ enum StateChange: Sendable {
 private enum SQL {
     /// Does nothing when the id or the email is there already.
     static let insertUser = Query.recording(
-        "insertUser", 6,
+        "insertUser", 7,
         """
         changed AS (
-            INSERT INTO pro_user (id, email, state, password_hash, credential_version, created)
-            VALUES ($1, $2, $3, $4, $5, $6)
+            INSERT INTO pro_user (\(User.columns))
+            VALUES ($1, $2, $3, $4, $5, $6, $7)
             ON CONFLICT DO NOTHING RETURNING 1
         )
         """)
@@ -141,6 +146,7 @@ private enum SQL {
             WHERE id = $2 AND credential_version = $3 AND state = 'active'
             RETURNING id
         ),
+        \(removedSessions(of: "replaced")),
         revoked AS (
             UPDATE api_token SET revoked = $6
             FROM replaced
@@ -174,9 +180,19 @@ private enum SQL {
         changed AS (
             UPDATE pro_user SET credential_version = credential_version + 1
             WHERE id = $1 AND credential_version = $2
-            RETURNING 1
-        )
+            RETURNING id
+        ),
+        \(removedSessions(of: "changed"))
         """)
+
+    /// Removes the sessions of the users that a table expression has changed.
+    private static func removedSessions(of users: String) -> String {
+        """
+        ended_sessions AS (
+            DELETE FROM user_session USING \(users) WHERE user_session.owner = \(users).id
+        )
+        """
+    }
 
     static let setUserState = Query.recording(
         "setUserState", 2,
@@ -185,8 +201,9 @@ private enum SQL {
             UPDATE pro_user
             SET credential_version = credential_version + ($1 = 'disabled')::integer, state = $1
             WHERE id = $2 AND state <> $1
-            RETURNING 1
-        )
+            RETURNING id
+        ),
+        \(removedSessions(of: "changed"))
         """,
         result: """
             SELECT (SELECT count(*) FROM changed), EXISTS (SELECT 1 FROM pro_user WHERE id = $2)

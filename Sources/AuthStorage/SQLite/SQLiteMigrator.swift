@@ -122,6 +122,7 @@ extension Migration {
         Migration(5, "abuse", EmbeddedFile.sqlite_0005_sql.bytes),
         Migration(6, "account_events", EmbeddedFile.sqlite_0006_sql.bytes),
         Migration(7, "webhooks", EmbeddedFile.sqlite_0007_sql.bytes),
+        Migration(8, "sessions", EmbeddedFile.sqlite_0008_sql.bytes),
     ]
 }
 

@@ -5,8 +5,8 @@ extension SQLiteStore: UserStore {
         try await change(recording: event) { connection in
             try connection.run(
                 SQL.insertUser, .id(user.id), .text(user.email.text), .text(user.state.rawValue),
-                .text(user.password.encoded), .integer(user.credentialVersion),
-                .instant(user.created)) == 1
+                SQLValue(user.password?.encoded), .integer(user.credentialVersion),
+                .instant(user.created), SQLValue(user.emailVerified)) == 1
         }
     }
 
@@ -27,6 +27,7 @@ extension SQLiteStore: UserStore {
                 try connection.run(
                     SQL.replacePassword, .text(password.encoded), .id(id), .integer(version)) == 1
             else { return false }
+            try connection.removeSessions(of: id)
             if revokingTokens { try connection.revokeTokens(of: id, as: event) }
             return true
         }
@@ -43,8 +44,12 @@ extension SQLiteStore: UserStore {
     func endSessions(
         of id: UserID, at version: Int64, recording event: AuditEvent
     ) async throws -> Bool {
-        try await change(recording: event) {
-            try $0.run(SQL.endSessions, .id(id), .integer(version)) == 1
+        try await change(recording: event) { connection in
+            guard try connection.run(SQL.endSessions, .id(id), .integer(version)) == 1 else {
+                return false
+            }
+            try connection.removeSessions(of: id)
+            return true
         }
     }
 }
@@ -58,6 +63,7 @@ extension SQLiteStore: UserDirectory {
                 // The user has that state already: nothing changed, and there is no event.
                 return try connection.exists(SQL.userExists, .id(id))
             }
+            if state == .disabled { try connection.removeSessions(of: id) }
             try connection.record(event)
             return true
         }
@@ -82,7 +88,7 @@ private enum SQL {
     static let insertUser = Query(
         "insertUser",
         """
-        INSERT INTO user (\(User.columns)) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
+        INSERT INTO user (\(User.columns)) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
         ON CONFLICT DO NOTHING
         """)
 

@@ -164,7 +164,8 @@ private enum SQL {
             ("account", "address", "credential_version"), ("account", "id", "credential_version"),
             ("account", "api_key_digest", "credential_version"),
             ("user", "email", "credential_version"), ("user", "id", "credential_version"),
-            ("api_token", "digest", "created"), ("hash_login", "email", "credential_version"),
+            ("api_token", "digest", "created"), ("user_session", "id", "created"),
+            ("hash_login", "email", "credential_version"),
             ("spent_challenge", "id", "expiry"), ("signing_key", "id", "created"),
         ].flatMap { table, key, value in
             ["", " DESC"].map { order in

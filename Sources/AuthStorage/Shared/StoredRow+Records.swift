@@ -25,7 +25,8 @@ extension Account {
 }
 
 extension User {
-    static let columns = "id, email, state, password_hash, credential_version, created"
+    static let columns =
+        "id, email, state, password_hash, credential_version, created, email_verified"
 
     init(row: some StoredRow) throws {
         try self.init(row: row, from: 0)
@@ -36,8 +37,24 @@ extension User {
         self.init(
             id: try row.id(column), email: try row.parsed(column + 1, Email.init),
             state: try row.parsed(column + 2, State.init),
-            password: PasswordHash(encoded: try row.text(column + 3)),
-            credentialVersion: try row.integer(column + 4), created: try row.instant(column + 5))
+            password: try row.optionalText(column + 3).map(PasswordHash.init(encoded:)),
+            credentialVersion: try row.integer(column + 4), created: try row.instant(column + 5),
+            emailVerified: try row.optionalInstant(column + 6))
+    }
+}
+
+extension UserSession {
+    static let columns =
+        "id, owner, created, last_used, expiry, authenticated, method, client, agent"
+    static let columnCount: Int32 = 9
+
+    /// - Parameter row: begins with ``columns``.
+    init(row: some StoredRow) throws {
+        self.init(
+            id: try row.id(0), owner: try row.id(1), method: try row.parsed(6, Method.init),
+            client: try row.text(7), agent: try row.text(8), created: try row.instant(2),
+            lastUsed: try row.instant(3), expiry: try row.instant(4),
+            authenticated: try row.instant(5))
     }
 }
 

@@ -31,6 +31,7 @@ embedded_file {
     FILE(proof_worker_js, "Files/Web/proof-worker.js") \
     FILE(proof_js, "Files/Web/proof.js") \
     FILE(signup_js, "Files/Web/signup.js") \
+    FILE(security_js, "Files/Web/security.js") \
     FILE(tokens_js, "Files/Web/tokens.js") \
     FILE(user_js, "Files/Web/user.js") \
     FILE(view_js, "Files/Web/view.js") \
@@ -39,13 +40,15 @@ embedded_file {
     FILE(postgres_0002_sql, "../../migrations/postgres/0002_account_events.sql") \
     FILE(postgres_0003_sql, "../../migrations/postgres/0003_account_count.sql") \
     FILE(postgres_0004_sql, "../../migrations/postgres/0004_webhooks.sql") \
+    FILE(postgres_0005_sql, "../../migrations/postgres/0005_sessions.sql") \
     FILE(sqlite_0001_sql, "../../migrations/sqlite/0001_accounts.sql") \
     FILE(sqlite_0002_sql, "../../migrations/sqlite/0002_users.sql") \
     FILE(sqlite_0003_sql, "../../migrations/sqlite/0003_hash_login.sql") \
     FILE(sqlite_0004_sql, "../../migrations/sqlite/0004_token_scopes.sql") \
     FILE(sqlite_0005_sql, "../../migrations/sqlite/0005_abuse.sql") \
     FILE(sqlite_0006_sql, "../../migrations/sqlite/0006_account_events.sql") \
-    FILE(sqlite_0007_sql, "../../migrations/sqlite/0007_webhooks.sql")
+    FILE(sqlite_0007_sql, "../../migrations/sqlite/0007_webhooks.sql") \
+    FILE(sqlite_0008_sql, "../../migrations/sqlite/0008_sessions.sql")
 
 // EmbeddedFile.name in Swift.
 #define EMBEDDED_FILE(name, path)                     \

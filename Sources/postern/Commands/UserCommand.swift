@@ -45,7 +45,9 @@ struct UserCommand: AsyncParsableCommand {
 
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "List the users: email, id, state, time added.")
+            abstract: """
+                List the users: email, id, state, time added, whether there is a password.
+                """)
 
         @OptionGroup var options: ConfigOptions
 
@@ -55,6 +57,7 @@ struct UserCommand: AsyncParsableCommand {
                 try await forEach(by: \.email, in: users.users(after:limit:)) { user in
                     try Output.deliver(
                         "\(user.email)  \(user.id)  \(user.state.rawValue)  \(user.created.rfc3339)"
+                            + (user.password == nil ? "  no-password" : "  password")
                     )
                 }
             }

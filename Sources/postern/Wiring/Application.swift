@@ -143,11 +143,10 @@ struct Application: Sendable {
             agent: agent,
             accounts: AccountsAPI(
                 mailboxes: useCases.mailboxes, users: useCases.users,
-                apiTokens: useCases.apiTokens, domains: useCases.domains,
-                webhooks: useCases.webhooks,
+                sessions: useCases.userSessions, apiTokens: useCases.apiTokens,
+                domains: useCases.domains, webhooks: useCases.webhooks,
                 authenticator: useCases.authenticator, publicURL: publicURL, mail: mail,
-                limiter: limiter,
-                events: events, clock: clock),
+                limiter: limiter, events: events, clock: clock),
             hashLogin: HashLoginAPI(
                 logins: useCases.hashLogins, publicURL: publicURL, hasMailPage: captured != nil,
                 limiter: limiter, events: events, clock: clock),

@@ -62,6 +62,7 @@ struct UseCases: Sendable {
     let agents: Agents
     let mailboxes: Mailboxes
     let users: Users
+    let userSessions: UserSessions
     let apiTokens: APITokens
     let domains: Domains
     let webhookEvents: WebhookEvents
@@ -89,10 +90,12 @@ struct UseCases: Sendable {
         mailboxes = Mailboxes(
             settings: settings, policy: policy, tokens: tokens, stores: stores, hasher: hasher,
             limiter: limiter, throttle: throttle, proofs: parts.mailboxProofs, random: random)
+        userSessions = UserSessions(
+            tokens: tokens, sessions: stores.userSessions, lifetime: settings.tokenLifetime,
+            random: random)
         users = Users(
-            settings: settings, policy: policy, tokens: tokens, stores: stores, hasher: hasher,
-            limiter: limiter,
-            throttle: throttle, random: random)
+            settings: settings, policy: policy, sessions: userSessions, stores: stores,
+            hasher: hasher, limiter: limiter, throttle: throttle, random: random)
         apiTokens = APITokens(tokens: stores.apiTokens, random: random)
         domains = Domains(
             settings: settings, policy: policy, domains: stores.domains,

@@ -4,13 +4,13 @@ internal import Logging
 internal import Platform
 internal import Provisioning
 
-/// The tasks that run at intervals, independent of requests: remove expired challenges, refresh the
-/// signing keys, rotate and export them, return free memory, remove old events, look up verified
-/// domains, send account events and the events of webhooks to their receivers.
+/// The tasks that run at intervals, independent of requests: remove expired challenges and sessions,
+/// refresh the signing keys, rotate and export them, return free memory, remove old events, look up
+/// verified domains, send account events and the events of webhooks to their receivers.
 ///
 /// A task that fails is logged and runs again after its interval. It never ends the server.
 struct BackgroundTasks: Sendable {
-    /// The number of challenges that one statement removes. It is small, so that a signup does not
+    /// The number of challenges, or of sessions, that one statement removes. It is small, so that a signup does not
     /// wait long for it.
     private static let sweepLimit = 1000
     /// Audit events that one statement removes.
@@ -35,6 +35,7 @@ struct BackgroundTasks: Sendable {
     private static let repeatedError = Duration.seconds(60)
 
     let ledger: any ChallengeLedger
+    let sessions: any UserSessionStore
     let signingKeys: SigningKeyTasks
     /// Whether other processes can open the database and change its keys.
     let isShared: Bool
@@ -59,7 +60,7 @@ struct BackgroundTasks: Sendable {
     /// Runs until its task is cancelled.
     func run() async {
         await withDiscardingTaskGroup { group in
-            group.addTask { await alone("sweep spent challenges", .seconds(60), sweep) }
+            group.addTask { await alone("remove expired rows", .seconds(60), sweep) }
             group.addTask {
                 await alone("remove keys", .seconds(60), signingKeys.removeRetired)
             }
@@ -119,10 +120,15 @@ struct BackgroundTasks: Sendable {
         try await domains().recheck(at: clock())
     }
 
-    /// Removes all challenges that have expired, a limited number at a time.
+    /// Removes all challenges and all sessions of users that have expired, a limited number at a time.
     func sweep() async throws {
         let past = clock().advanced(by: .zero - Self.clockDifference)
         while try await ledger.sweep(before: past, limit: Self.sweepLimit) == Self.sweepLimit {
+            try Task.checkCancellation()
+        }
+        while try await sessions.sweepSessions(before: past, limit: Self.sweepLimit)
+            == Self.sweepLimit
+        {
             try Task.checkCancellation()
         }
     }

@@ -102,6 +102,7 @@ struct Service: Sendable {
         let current = CurrentApplication(application)
         let tasks = BackgroundTasks(
             ledger: application.stores.challenges,
+            sessions: application.stores.userSessions,
             signingKeys: signingKeyTasks(of: application, events, logger, clock),
             isShared: !config.database.isInMemory,
             domains: { current.value.useCases.domains },

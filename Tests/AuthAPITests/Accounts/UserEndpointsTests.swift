@@ -59,7 +59,7 @@ struct UserEndpointsTests {
             body.names == [
                 "id", "email", "plan", "role", "status", "max_accounts", "max_domains",
                 "account_count", "domain_count", "ops_used", "ops_limit", "created_at",
-                "downgraded",
+                "downgraded", "has_password", "email_verified",
             ])
         #expect(body.number("account_count") == 1)
         #expect(body.number("max_accounts") == 7)

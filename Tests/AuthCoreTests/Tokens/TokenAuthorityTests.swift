@@ -237,12 +237,15 @@ struct TokenAuthorityTests {
     private var email: EmailToken { EmailToken(id: "e-1", account: account) }
 
     private var pro: ProToken {
-        ProToken(
-            id: "p-1",
-            user: User(
-                id: UserID(random: [UInt8](repeating: 3, count: 16)), email: holder,
-                password: PasswordHash(encoded: ""), credentialVersion: 4,
-                created: world.clock.now))
+        let now = world.clock.now
+        let user = User(
+            id: UserID(random: [UInt8](repeating: 3, count: 16)), email: holder, password: nil,
+            credentialVersion: 4, created: now)
+        let session = UserSession(
+            id: UserSessionID(random: [UInt8](repeating: 4, count: 16)), owner: user.id,
+            method: .password, client: "", agent: "", created: now, lastUsed: now, expiry: now,
+            authenticated: now)
+        return ProToken(session: session, user: user)
     }
 
     private var login: LoginToken {

@@ -26,7 +26,7 @@ struct AuthenticatorTests {
         }
     }
 
-    private func logIn() async throws -> Users.Opened {
+    private func logIn() async throws -> UserSessions.Opened {
         try await world.users.logIn(
             email: "ada@example.test", password: Array("propassword".utf8), by: world.caller)
     }

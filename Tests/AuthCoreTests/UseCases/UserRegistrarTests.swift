@@ -26,7 +26,7 @@ struct UserRegistrarTests {
             email, password: Array(password.utf8), for: nil, recording: event(.userCreated))
     }
 
-    private func logIn(_ password: String) async throws -> Users.Opened {
+    private func logIn(_ password: String) async throws -> UserSessions.Opened {
         try await world.users.logIn(
             email: "ada@example.test", password: Array(password.utf8), by: world.caller)
     }

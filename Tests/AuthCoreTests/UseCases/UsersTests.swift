@@ -12,13 +12,13 @@ struct UsersTests {
 
     private func register(
         _ email: String, _ password: String = "propassword", in other: AgentWorld? = nil
-    ) async throws -> Users.Opened {
+    ) async throws -> UserSessions.Opened {
         let world = other ?? self.world
         return try await world.users.register(
             email: email, password: Array(password.utf8), by: world.caller)
     }
 
-    private func logIn(_ password: String) async throws -> Users.Opened {
+    private func logIn(_ password: String) async throws -> UserSessions.Opened {
         try await world.users.logIn(
             email: email, password: Array(password.utf8), by: world.caller)
     }
@@ -27,7 +27,8 @@ struct UsersTests {
         _ user: User, from current: String, to password: String
     ) async throws {
         try await world.users.changePassword(
-            of: user, from: Array(current.utf8), to: Array(password.utf8), by: world.caller)
+            of: user, by: .password(Array(current.utf8)), to: Array(password.utf8),
+            by: world.caller)
     }
 
     private func isValid(_ token: String) async throws -> Bool {

@@ -26,7 +26,7 @@ import Testing
                 dns: DNSClient(servers: [], timeout: .seconds(1)), report: { _ in }),
             random: RandomBytes.make)
         return BackgroundTasks(
-            ledger: stores.challenges,
+            ledger: stores.challenges, sessions: stores.userSessions,
             signingKeys: SigningKeyTasks(
                 store: stores.signingKeys,
                 keys: KeyRing(
@@ -44,6 +44,35 @@ import Testing
                 random: RandomBytes.make, clock: clock),
             certificates: nil, exclusively: stores.exclusively,
             events: events, logger: logger, clock: clock)
+    }
+
+    @Test func aSweepRemovesExpiredSessionsAndNoOthers() async throws {
+        let stores = try Database.openInMemory()
+        let user = User(
+            id: UserID(random: [UInt8](repeating: 1, count: 16)),
+            email: try #require(Email(parsing: "a@example.test")), password: nil,
+            created: Instant(seconds: 0))
+        #expect(
+            try await stores.users.insert(
+                user,
+                recording: AuditEvent(
+                    .userCreated, time: user.created, actor: .operator, subject: "a")))
+        func session(_ number: UInt8, expiry: Int64) -> UserSession {
+            UserSession(
+                id: UserSessionID(random: [UInt8](repeating: number, count: 16)), owner: user.id,
+                method: .password, client: "", agent: "", created: user.created,
+                lastUsed: user.created, expiry: Instant(seconds: expiry),
+                authenticated: user.created)
+        }
+        let (old, young) = (session(1, expiry: 10), session(2, expiry: 30))
+        for each in [old, young] {
+            #expect(
+                try await stores.userSessions.insert(each, at: 1, limit: 9, recording: nil))
+        }
+        let later = Instant(seconds: 20).advanced(by: BackgroundTasks.clockDifference)
+        try await tasks(stores, at: later).sweep()
+        #expect(try await stores.userSessions.holder(of: old.id) == nil)
+        #expect(try await stores.userSessions.holder(of: young.id) != nil)
     }
 
     @Test func aSweepRemovesExpiredChallengesAndNoOthers() async throws {

@@ -4,8 +4,9 @@
 import { enableAccounts, loadAccounts, loadChoices } from './accounts.js';
 import { Failure } from './api.js';
 import { enableDomains, loadDomains } from './domains.js';
-import { dateOf, enableDialogs, onClick } from './list.js';
+import { enableDialogs } from './list.js';
 import { closeMail } from './mail.js';
+import { PASSWORD_ERRORS, enableSecurity, loadSecurity } from './security.js';
 import { enableTokens, forgetToken, loadTokens } from './tokens.js';
 import { SESSION_ENDED, userCall } from './user.js';
 import {
@@ -16,42 +17,17 @@ import { enableWebhooks, forgetWebhookSecret, loadWebhooks } from './webhooks.js
 /** Whether the dashboard is shown. */
 let isOpen = false;
 
-/** Where the end of the session is kept, which the cookie does not tell to scripts. */
-const END_KEY = 'session-end';
-
 /** What shows something of the user. */
 const PRIVATE = '[data-list], #user, #mail-address, #reset-address';
 
-const PASSWORD_ERRORS = {
-  password_too_short: { field: 'password', text: 'It needs at least 8 characters.' },
-  password_too_common: { field: 'password' },
-};
-
-/**
- * @param {{email: string, token: string}} opened the token is in the cookie, too
- */
-async function enter({ token }) {
-  const claims = token.split('.')[1].replaceAll('-', '+').replaceAll('_', '/');
-  sessionStorage.setItem(END_KEY, new Date(JSON.parse(atob(claims)).exp * 1000).toISOString());
-  await showDashboard();
-}
-
 async function showDashboard() {
-  const { email } = await userCall('GET', '/me');
-  element('user').textContent = email;
-  // Password managers take the new password for this name.
-  element('password-email').value = email;
-  showEnd();
+  const user = await userCall('GET', '/me');
+  element('user').textContent = user.email;
   await Promise.all([
-    loadAccounts(), loadTokens(), loadDomains(), loadChoices(), loadWebhooks(),
+    loadAccounts(), loadTokens(), loadDomains(), loadChoices(), loadWebhooks(), loadSecurity(user),
   ]);
   isOpen = true;
   showView('dashboard');
-}
-
-function showEnd() {
-  const end = sessionStorage.getItem(END_KEY);
-  element('session-end').textContent = end ? `This one ends ${dateOf(end)}.` : '';
 }
 
 /**
@@ -60,7 +36,6 @@ function showEnd() {
  */
 function showEntrance(text) {
   isOpen = false;
-  sessionStorage.removeItem(END_KEY);
   forgetToken();
   forgetWebhookSecret();
   closeMail();
@@ -71,15 +46,13 @@ function showEntrance(text) {
   announce(text);
 }
 
-async function logOut() {
-  await userCall('POST', '/logout');
-  showEntrance('You are logged out, in all browsers and programs.');
-}
-
 function enableEntrance() {
   onSubmit(element('login-form'), {
     invalid_credentials: { field: 'password', text: 'The email or the password is wrong.' },
-  }, async (values) => enter(await userCall('POST', '/login', values)));
+  }, async (values) => {
+    await userCall('POST', '/login', values);
+    await showDashboard();
+  });
   const registration = element('register-form');
   registration.hidden = registration.dataset.registration !== 'open';
   element('register-closed').hidden = !registration.hidden;
@@ -87,25 +60,15 @@ function enableEntrance() {
     invalid_email: { field: 'email', text: 'This is not an email that you can use here.' },
     email_taken: { field: 'email', text: 'This email is registered already.' },
     ...PASSWORD_ERRORS,
-  }, async (values) => enter(await userCall('POST', '/register', values)));
-}
-
-function enableSession() {
-  onClick(element('logout'), logOut);
-  onSubmit(element('password-form'), {
-    invalid_credentials: { field: 'current', text: 'This is not your present password.' },
-    ...PASSWORD_ERRORS,
-  }, async ({ current, password, tokens }) => {
-    await userCall('PUT', '/password', {
-      current_password: current, password, revoke_api_tokens: tokens !== undefined,
-    });
-    showEntrance('Your password was changed. All sessions have ended: log in again.');
+  }, async (values) => {
+    await userCall('POST', '/register', values);
+    await showDashboard();
   });
 }
 
 async function start() {
   enableEntrance();
-  enableSession();
+  enableSecurity(showEntrance);
   enableDialogs();
   enableAccounts();
   enableTokens();

@@ -129,5 +129,5 @@ export function dateOf(text) {
  * @param {string} section
  */
 export function focusHeading(section) {
-  element(section).querySelector('h2').focus();
+  element(section).querySelector('h2, h3').focus();
 }

@@ -1,0 +1,100 @@
+internal import Networking
+
+/// The sessions of Pro users: open, list, end.
+///
+/// Every way of signing in ends with ``open(_:by:agent:for:)``.
+public struct UserSessions: UseCases {
+    public typealias Failure = AccountsError
+
+    /// Sessions of one user. A login beyond ends the one that was not used for the longest time.
+    static let maximumCount = 100
+
+    private let tokens: TokenAuthority
+    private let sessions: any UserSessionStore
+    let lifetime: Duration
+    private let random: @Sendable (Int) -> [UInt8]
+
+    /// - Parameters:
+    ///   - lifetime: of a session and its Pro JWT.
+    ///   - random: returns that many random bytes, fit for keys.
+    public init(
+        tokens: TokenAuthority, sessions: any UserSessionStore, lifetime: Duration,
+        random: @escaping @Sendable (Int) -> [UInt8]
+    ) {
+        self.tokens = tokens
+        self.sessions = sessions
+        self.lifetime = lifetime
+        self.random = random
+    }
+
+    /// A user with a token that gives access to everything they own.
+    public struct Opened: Sendable {
+        public let user: User
+        /// A Pro JWT.
+        public let token: String
+    }
+
+    /// Opens a session for a user whose credential was checked, and records the login. A
+    /// registration is recorded as such only.
+    /// - Parameters:
+    ///   - user: as it was read before the credential was checked.
+    ///   - agent: the request's `User-Agent` field, if it has one.
+    /// - Throws: ``AccountsError/invalidCredentials`` when the user was disabled or the user's
+    ///   credentials were changed meanwhile.
+    public func open(
+        _ user: User, by method: UserSession.Method, agent: String?, for caller: Caller
+    ) async throws(AccountsError) -> Opened {
+        let session = UserSession(
+            id: UserSessionID(random: random(16)), owner: user.id, method: method,
+            client: caller.address.client.description,
+            agent: UserSession.printable(agent: agent ?? ""), created: caller.now,
+            lastUsed: caller.now, expiry: caller.now.advanced(by: lifetime),
+            authenticated: caller.now)
+        let token = try await attempt(
+            await tokens.sign(
+                ProToken(session: session, user: user), lifetime: lifetime, for: caller))
+        let event =
+            method == .registration
+            ? nil
+            : AuditEvent(
+                .loginSucceeded, by: caller, actor: .user(user.id), subject: user.email.text)
+        let isOpen = try await attempt(
+            await sessions.insert(
+                session, at: user.credentialVersion, limit: Self.maximumCount, recording: event))
+        guard isOpen else { throw .invalidCredentials }
+        return Opened(user: user, token: token)
+    }
+
+    /// The user's sessions, those that were used last first.
+    public func list(of user: User, at now: Instant) async throws(AccountsError) -> [UserSession] {
+        try await attempt(await sessions.sessions(of: user.id, at: now))
+    }
+
+    /// Ends a session at once.
+    /// - Parameter id: `nil` for a text that cannot be an id.
+    /// - Throws: ``AccountsError/notFound``.
+    public func end(
+        _ id: UserSessionID?, of user: User, by caller: Caller
+    ) async throws(AccountsError) {
+        guard let id,
+            try await attempt(
+                await sessions.endSession(
+                    id, of: user.id,
+                    recording: AuditEvent(
+                        .sessionEnded, by: caller, actor: .user(user.id), subject: id.text)))
+        else { throw .notFound }
+    }
+
+    /// Ends all sessions of the user but `session`: what a change of a credential other than the
+    /// password does, too.
+    public func endOthers(
+        than session: UserSession, of user: User, by caller: Caller
+    ) async throws(AccountsError) {
+        _ = try await attempt(
+            await sessions.endSessions(
+                of: user.id, except: session.id,
+                recording: AuditEvent(
+                    .otherSessionsEnded, by: caller, actor: .user(user.id),
+                    subject: user.email.text)))
+    }
+}
