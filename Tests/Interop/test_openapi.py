@@ -162,6 +162,11 @@ def test_each_operation_of_the_accounts_api_is_documented(watched_boxes, documen
     user = boxes.user()
     boxes.call("POST", "/api/user/login", None, {"email": user.email, "password": user.password})
     boxes.call("GET", "/api/user/me", user.token)
+    boxes.call("POST", "/api/user/login", None, {"email": user.email, "password": user.password})
+    other = boxes.call("GET", "/api/user/sessions", user.token).json()["sessions"][0]
+    assert not other["current"]
+    boxes.call("DELETE", f"/api/user/sessions/{other['id']}", user.token)
+    boxes.call("DELETE", "/api/user/sessions", user.token)
 
     free = boxes.mailbox()
     ended = boxes.call("DELETE", "/api/token", boxes.login(free.address).json()["token"])
@@ -392,9 +397,10 @@ REFUSED = {
         [], without(USER, "email"), without(USER, "password"),
         *variants(USER, email=[None, 1], password=["x" * 1025, None, 1])],
     "PUT /api/user/password": [
-        [], {"password": "supersecret"}, {"current_password": "supersecret"},
+        # A user without a password sends none in `current_password`.
+        [], {"current_password": "supersecret"},
         *variants({"current_password": "propassword", "password": "supersecret"},
-                  current_password=[None, 1, "x" * 1025], password=[None, 1, "short", "x" * 1025])],
+                  current_password=[1, "x" * 1025], password=[None, 1, "short", "x" * 1025])],
     "POST /api/user/tokens": variants(
         {}, name=["", "x" * 201, 1, []], expires_in=[59, 315_360_001, "60", 60.5, -1, True, []]),
     "POST /api/user/domains": [
