@@ -100,19 +100,8 @@ struct Service: Sendable {
         let (scrypt, argon2) = await comparison.value
         report(scrypt, argon2, to: logger)
         let current = CurrentApplication(application)
-        let tasks = BackgroundTasks(
-            ledger: application.stores.challenges,
-            sessions: application.stores.userSessions,
-            signingKeys: signingKeyTasks(of: application, events, logger, clock),
-            isShared: !config.database.isInMemory,
-            domains: { current.value.useCases.domains },
-            audit: application.stores.audit, feed: application.stores.accountFeed,
-            retention: config.audit.retention,
-            delivery: receiver.map { delivery(to: $0, of: application, logger, clock) },
-            webhooks: application.webhooks.delivery(
-                of: application.stores.webhookQueue, application.keys, logger, clock),
-            certificates: certificates, exclusively: application.stores.exclusively,
-            events: events, logger: logger, clock: clock.now)
+        let tasks = tasks(
+            of: application, current, delivering: receiver, certificates, events, logger, clock)
         let listeners = ListenerServices(places: places, test: test, tasks: tasks)
         let initial = listeners.services(of: application, config)
         let server: Server
@@ -140,6 +129,25 @@ struct Service: Sendable {
             current: current, listeners: listeners, certificates: certificates, server: server,
             background: Task { await tasks.run() }, draining: draining, events: events,
             drainDelay: config.server.drainDelay)
+    }
+
+    private func tasks(
+        of application: Application, _ current: CurrentApplication,
+        delivering receiver: EventReceiver?, _ certificates: Certificates?,
+        _ events: SecurityEvents, _ logger: Logger, _ clock: ServerClock
+    ) -> BackgroundTasks {
+        let stores = application.stores
+        return BackgroundTasks(
+            ledger: stores.challenges, sessions: stores.userSessions,
+            signingKeys: signingKeyTasks(of: application, events, logger, clock),
+            isShared: !config.database.isInMemory,
+            domains: { current.value.useCases.domains },
+            audit: stores.audit, feed: stores.accountFeed, retention: config.audit.retention,
+            delivery: receiver.map { delivery(to: $0, of: application, logger, clock) },
+            webhooks: application.webhooks.delivery(
+                of: stores.webhookQueue, application.keys, logger, clock),
+            certificates: certificates, exclusively: stores.exclusively,
+            events: events, logger: logger, clock: clock.now)
     }
 
     /// Logs what is not computed as configured.
