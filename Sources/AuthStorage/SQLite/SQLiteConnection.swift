@@ -21,10 +21,14 @@ final class SQLiteConnection {
         let time: StatementTimes.Entry?
     }
 
+    /// Evaluated once, before SQLite is used.
+    private static let memoryIsNotCounted = csqlite_count_no_memory() == SQLITE_OK
+
     /// - Parameters:
     ///   - path: of an existing file, or `:memory:`.
     ///   - times: where it counts its statements.
     init(path: String, busyTimeout: Duration, times: StatementTimes? = nil) throws {
+        _ = Self.memoryIsNotCounted
         var handle: OpaquePointer?
         let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE
         let code = sqlite3_open_v2(path, &handle, flags, nil)
