@@ -20,7 +20,7 @@ public struct WebhookReceivers: Sendable {
         var rules = rules
         rules.limits.bodyBytes = Self.responseBytes
         rules.limits.perTarget = inFlight
-        rules.limits.transfers = inFlight
+        rules.limits.idle = inFlight
         // Dispatch has 255 threads for the whole process.
         rules.limits.lookups = 8
         rules.limits.shares = .unlimited
@@ -28,10 +28,8 @@ public struct WebhookReceivers: Sendable {
         self.timeout = timeout
     }
 
-    /// As ``Fetching/GuardedFetcher/statistics``.
-    public var statistics: (lookups: WorkerPool.Statistics, transfers: WorkerPool.Statistics) {
-        fetcher.statistics
-    }
+    /// The threads that look up the hosts.
+    public var lookups: WorkerPool.Statistics { fetcher.statistics.lookups }
 
     /// - Returns: the URL in its normal form; `nil` if the rules do not allow it.
     public func url(_ text: String) -> String? {

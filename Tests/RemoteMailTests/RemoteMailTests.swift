@@ -3,6 +3,7 @@ import LocalMail
 import Networking
 import Scheduling
 import TestPrimitives
+import TestSupport
 import Testing
 
 @testable import AuthAPI
@@ -63,7 +64,7 @@ import Testing
     }
 
     @Test func messagesAreEqual() async throws {
-        for source in [StoreWorld.message, StoreWorld.withAttachments, "Subject: x\n\n", "\n"] {
+        for source in [SampleMessage.text, SampleMessage.withAttachments, "Subject: x\n\n", "\n"] {
             let id = await world.deliver(source)
             let listing = try await same { try await $0.message(id, of: ann).listing }
             #expect(!listing.isRead)
