@@ -5,6 +5,7 @@ calls to Cyrus.
 import http.client
 import json
 import pathlib
+import socket
 import statistics
 import subprocess
 import sys
@@ -102,6 +103,8 @@ class Asked:
 
     def ask(self, method, path, body=None):
         self.connection.request(method, path, body, self.headers)
+        # As Postern does: Cyrus waits for the acknowledgement of the first part of its response.
+        self.connection.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_QUICKACK, 1)
         answer = self.connection.getresponse()
         content = answer.read()
         if answer.status != 200:

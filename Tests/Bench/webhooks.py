@@ -1,22 +1,25 @@
 """Events of users' webhooks: how many a second a receiver with TLS gets, and other requests beside
 receivers that hang.
 
-A mail store reports the messages, as it does where `mail.store` is `jmap`. The database is a file.
+A mail store reports the messages, as it does where `mail.store` is `jmap`. The database is a file, or
+PostgreSQL on the same cores.
 """
 
+import contextlib
 import itertools
 import re
 import time
 
 from accounts import CHEAP, SETTINGS
 from hashlogins import HOSTS, Hosts, host, latencies, silence
-from mailboxes import KEY, Boxes, seed_owners
+from mailboxes import KEY, Boxes, at_once
+from postgres import Cluster
 from processes import free_port
 from table import Row
 
 USERS = 250
-# Messages that one request reports.
-REPORTED = 100
+# Messages that one request reports, and the connections of the mail store.
+REPORTED, REPORTERS = 100, 4
 GOAL = 1000
 # How long an attempt may take, in seconds, and how long each turn beside receivers that hang takes.
 TIMEOUT = 3
@@ -29,23 +32,28 @@ class Webhooks:
 
     def rows(self):
         with Hosts(self.run.fresh(), "return 204;") as receiver:
-            data, self.services = self.run.fresh(), free_port()
-            settings = {**SETTINGS, **CHEAP, "SERVICES_LISTEN": f"127.0.0.1:{self.services}",
-                        "WEBHOOKS_CA_FILE": str(receiver.certificate),
-                        "WEBHOOKS_TIMEOUT": f"{TIMEOUT}s"}
-            with self.run.postern(data, **settings) as server:
-                server.ask_health()
-            seed_owners(data)
-            with self.run.postern(data, **settings) as server:
-                self.boxes = Boxes(server.port)
-                self.users = [self.user(number) for number in range(USERS)]
-                yield from self.rate(server, receiver)
+            with self.postern(receiver) as server:
+                yield from self.rate(server, receiver, f"events of {USERS} webhooks")
                 with silence(free := free_port(host(0))):
                     yield from self.beside(server, free)
+            with self.postern(receiver, STORAGE_URL=Cluster().database()) as server:
+                yield from self.rate(server, receiver, "  on PostgreSQL", has_goal=False)
+
+    @contextlib.contextmanager
+    def postern(self, receiver, **settings):
+        self.services = free_port()
+        with self.run.postern(
+                **SETTINGS, **CHEAP, SERVICES_LISTEN=f"127.0.0.1:{self.services}",
+                WEBHOOKS_CA_FILE=str(receiver.certificate), WEBHOOKS_TIMEOUT=f"{TIMEOUT}s",
+                **settings) as server:
+            self.boxes = Boxes(server.port)
+            self.users = [self.user(number) for number in range(USERS)]
+            yield server
 
     def user(self, number):
-        """The token of a seeded user, and the address of its account."""
-        token, address = f"tm_pro_bench-{number}", f"hooked-{number}@mail.test"
+        """The token of a new user, and the address of its account."""
+        token, _ = self.boxes.register(f"hooked-{number}@example.com")
+        address = f"hooked-{number}@mail.test"
         self.boxes.call("POST", "/api/accounts", {"address": address, "auth_key": KEY}, token)
         return token, address
 
@@ -64,12 +72,11 @@ class Webhooks:
     def report(self, count):
         """As a mail store: messages to the users in turn."""
         addresses = itertools.cycle(address for _, address in self.users)
-        store = Boxes(self.services)
-        for _ in range(count // REPORTED):
-            store.call("POST", "/delivered", [
-                {"address": address, "from": "ada@example.com", "subject": "Hello", "size": 1000,
-                 "preview_text": "The text of a message."}
-                for address in itertools.islice(addresses, REPORTED)])
+        at_once(self.services, [
+            [{"address": address, "from": "ada@example.com", "subject": "Hello", "size": 1000,
+              "preview_text": "The text of a message."}
+             for address in itertools.islice(addresses, REPORTED)]
+            for _ in range(count // REPORTED)], "/delivered", REPORTERS)
 
     def accepted(self):
         connection = Boxes(self.services).connection
@@ -79,13 +86,13 @@ class Webhooks:
         return int(re.search(
             r'^postern_webhook_events_total\{result="accepted"\} (\d+)', text, re.M)[1])
 
-    def rate(self, server, receiver):
+    def rate(self, server, receiver, what, has_goal=True):
         """Events per second, from the first report to the last answer, and their CPU."""
         def send():
-            goal, start = self.accepted() + self.events, time.monotonic()
+            wanted, start = self.accepted() + self.events, time.monotonic()
             before = server.cpu_seconds()
             self.report(self.events)
-            while self.accepted() < goal:
+            while self.accepted() < wanted:
                 if time.monotonic() > start + 120:
                     raise SystemExit("not all events of webhooks were accepted")
                 time.sleep(0.02)
@@ -96,8 +103,7 @@ class Webhooks:
         send()
         rates, cpu = zip(*(send() for _ in range(self.run.turn_count)))
         remove()
-        yield Row(f"events of {USERS} webhooks", "/s", rates, [GOAL], "goal", 1,
-                  more_is_better=True)
+        yield Row(what, "/s", rates, [GOAL], "goal", 1 if has_goal else None, more_is_better=True)
         yield Row("  their CPU", "ms", cpu, [1e3 / GOAL], "one core, at the goal")
 
     def beside(self, server, port):

@@ -54,6 +54,22 @@ import Testing
         #expect(world.tokens.entries.count == 1)
     }
 
+    /// The accounts of one client share the connections.
+    @Test func eachAccountIsAskedForWithItsOwnCredential() async throws {
+        let mail = world.mail()
+        let other = mail.store.mail(for: .loopback) { () async throws(MailStoreError) in "other" }
+        let bob = MailAccount(id: "bob", address: "bob@here.test")
+        for _ in 0..<2 {
+            _ = try await mail.messages(of: ann, page: 1)
+            _ = try await other.messages(of: bob, page: 1)
+        }
+        let used = world.requests.entries.map { request in
+            request.headers.first { $0.name == "Authorization" }?.value
+        }
+        #expect(used.count { $0 == "Bearer token1" } == used.count / 2)
+        #expect(used.count { $0 == "Bearer other" } == used.count / 2)
+    }
+
     @Test func aFolderThatBecomesTrashIsNoticed() async throws {
         let mail = world.mail()
         let id = await world.deliver()

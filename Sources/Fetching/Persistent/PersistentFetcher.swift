@@ -18,7 +18,7 @@ public final class PersistentFetcher: Sendable {
     public init(origin: String, limits: FetchLimits) {
         self.origin = .name(origin)
         slots = FetchSlots(limits: limits, onWait: {})
-        transfers = TransferLoop(idle: limits.perTarget)
+        transfers = TransferLoop(idle: limits.perTarget, acknowledging: true)
     }
 
     /// - Throws: ``OutboundError``, or `CancellationError` when cancelled.

@@ -42,6 +42,8 @@ actor TransferLoop {
     }
 
     private let idle: Int
+    /// Of all connections; `nil` if their acknowledgements may wait.
+    private let sockets: OpenSockets?
     nonisolated private let inbox = Mutex(Inbox())
     /// A descriptor that ends the wait for sockets.
     nonisolated private let wake = postern_curl_wake_new()
@@ -49,9 +51,12 @@ actor TransferLoop {
     private var multi: UnsafeMutableRawPointer?
     private var transfers: [Handle: Transfer] = [:]
 
-    /// - Parameter idle: connections that are kept open without a transfer.
-    init(idle: Int) {
+    /// - Parameters:
+    ///   - idle: connections that are kept open without a transfer.
+    ///   - acknowledging: whether acknowledgements of TCP are sent at once (``OpenSockets``).
+    init(idle: Int, acknowledging: Bool = false) {
         self.idle = idle
+        sockets = acknowledging ? OpenSockets() : nil
     }
 
     isolated deinit {
@@ -107,7 +112,10 @@ actor TransferLoop {
             guard let multi, !transfers.isEmpty else { continue }
             var code = postern_curl_multi_perform(multi)
             finish(multi)
-            if code == CURLM_OK, !transfers.isEmpty { code = postern_curl_multi_wait(multi, wake) }
+            if code == CURLM_OK, !transfers.isEmpty {
+                sockets?.acknowledge()
+                code = postern_curl_multi_wait(multi, wake)
+            }
             if code != CURLM_OK { failAll(multi) }
         }
     }
@@ -133,7 +141,10 @@ actor TransferLoop {
             if multi == nil, wake >= 0 { multi = postern_curl_multi_new(idle) }
             guard let multi else { throw Failure(CURLE_OUT_OF_MEMORY) }
             let end = try transfer.begin(handle)
-            guard postern_curl_multi_add(multi, handle) == CURLM_OK else {
+            let options = sockets?.options(handle) ?? []
+            guard options.allSatisfy({ $0 == CURLE_OK }),
+                postern_curl_multi_add(multi, handle) == CURLM_OK
+            else {
                 throw Failure(CURLE_FAILED_INIT)
             }
             transfers[handle] = Transfer(id: id, end: end, fail: transfer.fail)
