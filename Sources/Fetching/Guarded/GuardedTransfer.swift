@@ -7,8 +7,8 @@ internal import Networking
 /// only if it was opened to `address` for the same host; ends at `deadline`; follows no redirect,
 /// uses no proxy, keeps no cookie, reads no password file, decodes no compression.
 struct GuardedTransfer: Sendable {
-    /// Seconds after which a connection is not used again, so that the certificate of a host is
-    /// verified again from time to time.
+    /// Seconds after which a connection is not used again and a file of certificates is read again,
+    /// so that hosts are verified again from time to time.
     private static let lifetime = 300
 
     let target: FetchTarget
@@ -77,6 +77,8 @@ struct GuardedTransfer: Sendable {
             + connectionOptions(handle, pins, socket) + trust.options(handle)
             + response.options(
                 handle, within: remaining, connecting: isLast ? remaining : remaining / 2)
+        // libcurl before 7.87 reads the file each time, and does not have it.
+        _ = postern_curl_set_long(handle, CURLOPT_CA_CACHE_TIMEOUT, Self.lifetime)
         guard options.allSatisfy({ $0 == CURLE_OK }) else {
             throw FetchError(.broken(code: Int(CURLE_BAD_FUNCTION_ARGUMENT.rawValue)))
         }
