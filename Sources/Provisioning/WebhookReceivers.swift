@@ -21,8 +21,9 @@ public struct WebhookReceivers: Sendable {
         rules.limits.bodyBytes = Self.responseBytes
         rules.limits.perTarget = inFlight
         rules.limits.idle = inFlight
-        // Dispatch has 255 threads for the whole process.
-        rules.limits.lookups = 8
+        // More than the half for slow receivers, so that hosts whose look-ups hang leave some to
+        // others. Each has a thread, and Dispatch has 255 for the whole process.
+        rules.limits.lookups = inFlight * 3 / 4
         rules.limits.shares = .unlimited
         fetcher = GuardedFetcher(rules: rules)
         self.timeout = timeout
