@@ -23,7 +23,7 @@ public struct WebhookReceivers: Sendable {
         rules.limits.idle = inFlight
         // More than the half for slow receivers, so that hosts whose look-ups hang leave some to
         // others. Each has a thread, and Dispatch has 255 for the whole process.
-        rules.limits.lookups = inFlight * 3 / 4
+        rules.limits.lookups = max(1, inFlight * 3 / 4)
         rules.limits.shares = .unlimited
         fetcher = GuardedFetcher(rules: rules)
         self.timeout = timeout
