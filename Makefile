@@ -124,7 +124,7 @@ reproducible: swift packages packaging ## Build the commit twice, in two folders
 	$(MAKE) release
 
 bench: release postgres ## Measure against nginx, openssl, bare hashes, SQLite, pgbench (twenty minutes; ARGS=--quick for a short run)
-	@.ci/install-packages nginx wrk openssl gcc curl
+	@.ci/install-packages nginx wrk openssl gcc curl postfix cyrus-common cyrus-caldav sasl2-bin
 	.ci/with-postgres --durable python3 Tests/Bench/bench.py --binary .build/postern $(ARGS)
 
 fuzz: swift packages ## Fuzz every parser, a minute each (ARGS=600 for ten)

@@ -144,7 +144,7 @@ let package = Package(
             name: "RemoteMailTests",
             dependencies: [
                 "AuthAPI", "RemoteMail", "Fetching", "JMAP", "LocalMail", "Networking",
-                "Scheduling", "StrictJSON", "TestPrimitives",
+                "Scheduling", "StrictJSON", "TestPrimitives", "TestSupport",
             ],
             swiftSettings: settings),
         .testTarget(

@@ -5,6 +5,8 @@
 #undef curl_easy_setopt
 #undef curl_multi_setopt
 #include <dlfcn.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
@@ -76,6 +78,10 @@ CURLcode postern_curl_set_opener(
     return api.curl_easy_setopt(handle, CURLOPT_OPENSOCKETFUNCTION, value);
 }
 
+CURLcode postern_curl_set_closer(CURL *handle, int (*value)(void *, curl_socket_t)) {
+    return api.curl_easy_setopt(handle, CURLOPT_CLOSESOCKETFUNCTION, value);
+}
+
 CURLcode postern_curl_get_long(CURL *handle, CURLINFO what, long *value) {
     return api.curl_easy_getinfo(handle, what, value);
 }
@@ -92,6 +98,12 @@ const struct sockaddr *postern_curl_peer(const struct curl_sockaddr *peer) { ret
 
 int postern_curl_open_socket(const struct curl_sockaddr *peer) {
     return socket(peer->family, peer->socktype | SOCK_CLOEXEC, peer->protocol);
+}
+
+int postern_curl_close_socket(int socket) { return close(socket); }
+
+void postern_curl_acknowledge(int socket) {
+    setsockopt(socket, IPPROTO_TCP, TCP_QUICKACK, &(int){1}, sizeof(int));
 }
 
 CURLM *postern_curl_multi_new(long idle) {

@@ -1,4 +1,5 @@
 internal import AuthCore
+internal import Scheduling
 
 /// Sends the due events of a queue in a database: account events and the events of webhooks.
 ///
@@ -34,16 +35,21 @@ struct EventSender<Event: Sendable>: Sendable {
         try await withThrowingTaskGroup(of: Step.self) { group in
             defer { group.cancelAll() }
             var sending = 0
+            var begun = 0
+            // The group returns them one by one. The places of all that have ended are filled by
+            // one call of `take`.
+            let ended = Counter()
             var isWatching = false
             while true {
                 let now = clock()
                 let isOver =
                     Task.isCancelled || roundTime.map { now.since(begin) >= $0 } ?? false
-                let free = isOver ? 0 : width(now) - sending
+                let free = isOver ? 0 : width(now) - (begun - ended.value)
                 if free > 0 {
                     let taken = try await take(now, free)
                     for event in taken {
                         group.addTask {
+                            defer { ended.add() }
                             // Not cancelled with the caller, because the answer to an event that
                             // was sent must be noted.
                             try await Task { try await deliver(event) }.value
@@ -51,6 +57,7 @@ struct EventSender<Event: Sendable>: Sendable {
                         }
                     }
                     sending += taken.count
+                    begun += taken.count
                 }
                 guard sending > 0 else { return }
                 if !isWatching {

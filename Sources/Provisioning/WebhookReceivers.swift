@@ -20,18 +20,17 @@ public struct WebhookReceivers: Sendable {
         var rules = rules
         rules.limits.bodyBytes = Self.responseBytes
         rules.limits.perTarget = inFlight
-        rules.limits.transfers = inFlight
-        // Dispatch has 255 threads for the whole process.
-        rules.limits.lookups = 8
+        rules.limits.idle = inFlight
+        // More than the half for slow receivers, so that hosts whose look-ups hang leave some to
+        // others. Each has a thread, and Dispatch has 255 for the whole process.
+        rules.limits.lookups = max(1, inFlight * 3 / 4)
         rules.limits.shares = .unlimited
         fetcher = GuardedFetcher(rules: rules)
         self.timeout = timeout
     }
 
-    /// As ``Fetching/GuardedFetcher/statistics``.
-    public var statistics: (lookups: WorkerPool.Statistics, transfers: WorkerPool.Statistics) {
-        fetcher.statistics
-    }
+    /// The threads that look up the hosts.
+    public var lookups: WorkerPool.Statistics { fetcher.statistics.lookups }
 
     /// - Returns: the URL in its normal form; `nil` if the rules do not allow it.
     public func url(_ text: String) -> String? {

@@ -77,18 +77,9 @@ struct SessionObject: Sendable {
     private func fill(_ template: String, _ values: [(name: String, value: String)]) -> String {
         var url = template
         for (name, value) in values {
-            url = replacing("{\(name)}", in: url, with: Self.coded(value))
+            url = url.replacing("{\(name)}", with: Self.coded(value))
         }
         return url
-    }
-
-    private func replacing(_ pattern: String, in text: String, with value: String) -> String {
-        var (result, rest) = ("", Substring(text))
-        while let range = rest.firstRange(of: pattern) {
-            result += rest[..<range.lowerBound] + value
-            rest = rest[range.upperBound...]
-        }
-        return result + rest
     }
 
     private static func coded(_ value: String) -> String {

@@ -22,14 +22,16 @@ from footprint import Footprint
 from hashlogins import HashLogins
 from mail import Mail
 from postgres import Postgres
+from remotemail import RemoteMail
 from run import Run
 from scrypt import Scrypt
 from services import Services
 from table import print_table
 from tls import TLS
+from webhooks import Webhooks
 
 PARTS = [Agent, Capabilities, Scrypt, Argon2, Accounts, Creations, HashLogins, Services, Mail,
-         TLS, Fairness, Postgres, Footprint]
+         RemoteMail, Webhooks, TLS, Fairness, Postgres, Footprint]
 
 
 def main():

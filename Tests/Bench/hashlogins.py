@@ -28,7 +28,7 @@ SERVER = """
     default_type text/plain;
     ssl_certificate {directory}/host.pem;
     ssl_certificate_key {directory}/host.key;
-    server {{ {listen} root {directory}; }}
+    server {{ {listen} {answer} }}
 """
 
 
@@ -38,23 +38,22 @@ def host(number):
 
 
 class Hosts(Nginx):
-    """nginx as a hundred hosts that serve one hash, with one certificate for all."""
+    """nginx as a hundred hosts and as this machine, with one certificate for all."""
 
-    def __init__(self, directory, hash):
+    def __init__(self, directory, answer):
+        """`answer` is nginx's directives for every request."""
         self.certificate, port = directory / "host.pem", free_port(host(0))
-        names = ",".join(f"IP:{host(number)}" for number in range(HOSTS))
+        names = ",".join(["DNS:localhost"] + [f"IP:{host(number)}" for number in range(HOSTS)])
         subprocess.run(
             ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256",
              "-nodes", "-keyout", directory / "host.key", "-out", self.certificate, "-days", "2",
              "-subj", "/CN=bench", "-addext", f"subjectAltName={names}"],
             check=True, capture_output=True)
-        (directory / "hash.txt").write_text(hash)
-        listen = " ".join(f"listen {host(number)}:{port} ssl;" for number in range(HOSTS))
+        addresses = ["127.0.0.1"] + [host(number) for number in range(HOSTS)]
+        listen = " ".join(f"listen {address}:{port} ssl;" for address in addresses)
         super().__init__(
-            directory, SERVER.format(directory=directory, listen=listen), host(0), port)
-
-    def url(self, number):
-        return f"https://{host(number)}:{self.port}/hash.txt"
+            directory, SERVER.format(directory=directory, listen=listen, answer=answer), host(0),
+            port)
 
 
 @contextlib.contextmanager
@@ -75,7 +74,9 @@ class HashLogins:
         with self.run.postern() as plain:
             hash = example(plain.port)
         with contextlib.ExitStack() as hosts_up:
-            hosts = hosts_up.enter_context(Hosts(self.run.fresh(), hash))
+            directory = self.run.fresh()
+            (directory / "hash.txt").write_text(hash)
+            hosts = hosts_up.enter_context(Hosts(directory, f"root {directory};"))
             # The default values of the times: those of the test profile are shorter.
             with self.run.postern(
                     HASH_LOGIN_CA_FILE=str(hosts.certificate), HASH_LOGIN_LOGIN_TIMEOUT="2s",
@@ -85,7 +86,7 @@ class HashLogins:
                     for number in range(HOSTS)
                 ]
                 at_once(server.port, [
-                    {**body, "password_hash_url": hosts.url(number)}
+                    {**body, "password_hash_url": url(hosts, number)}
                     for number, body in enumerate(bodies)], "/register", self.run.connections)
                 yield from self.rate(server, hosts, bodies)
                 hosts_up.close()
@@ -133,6 +134,10 @@ class HashLogins:
                       "without them", 1.25)
 
 
+def url(hosts, number):
+    return f"https://{host(number)}:{hosts.port}/hash.txt"
+
+
 def example(port):
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=10)
     connection.request("GET", "/example.txt")
@@ -147,7 +152,7 @@ def fetch_all(hosts, count=100):
         subprocess.Popen(
             ["curl", "--silent", "--fail", "--cacert", hosts.certificate, "--no-sessionid",
              "--header", "Connection: close", "--output", "/dev/null",
-             f"{hosts.url(number)}?[1-{count}]"], stdin=subprocess.DEVNULL)
+             f"{url(hosts, number)}?[1-{count}]"], stdin=subprocess.DEVNULL)
         for number in range(os.cpu_count())
     ]
     assert [run.wait() for run in runs] == [0] * len(runs), "curl failed"

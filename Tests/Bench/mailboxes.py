@@ -50,9 +50,9 @@ class Boxes:
         self.connection.request(method, path, json.dumps(body or {}).encode(), headers)
         answer = self.connection.getresponse()
         content = answer.read()
-        if answer.status not in (200, 201):
+        if answer.status // 100 != 2:
             raise SystemExit(f"{method} {path}: {answer.status} {content.decode()}")
-        return json.loads(content)
+        return json.loads(content) if content else None
 
     def proof(self):
         challenge = self.call("GET", "/api/challenge")

@@ -63,7 +63,15 @@ final class Listener: Sendable {
         }
     }
 
-    /// A response without a body.
+    /// Answers requests without a body until the client closes the connection.
+    convenience init(on address: IPAddress = .loopback, port: UInt16 = 0, keeping answer: String) {
+        self.init(on: address, port: port) { connection in
+            while Listener.readHead(connection).hasSuffix("\r\n\r\n") {
+                Listener.send(answer, connection)
+            }
+        }
+    }
+
     /// Answers each request without a body, the first ones when two have arrived. Counts the
     /// requests that it has not answered yet.
     convenience init(countingIn inside: Tally) {
@@ -78,6 +86,7 @@ final class Listener: Sendable {
         }
     }
 
+    /// A response without a body.
     static let ok = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"
 
     /// Connections accepted so far.

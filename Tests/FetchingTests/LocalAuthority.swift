@@ -83,7 +83,8 @@ final class LocalAuthority: Sendable {
     }
 
     /// A server with the certificate of `name` that answers every request with `answer`.
-    func listener(as name: String, answer: String) -> Listener {
+    /// - Parameter keepsOpen: whether it waits for another request on the connection.
+    func listener(as name: String, answer: String, keepsOpen: Bool = false) -> Listener {
         let path = "\(directory)/\(name)"
         return Listener { connection in
             let context = SSL_CTX_new(TLS_server_method())
@@ -94,13 +95,16 @@ final class LocalAuthority: Sendable {
             let session = SSL_new(context)
             defer { SSL_free(session) }
             guard SSL_set_fd(session, connection) == 1, SSL_accept(session) == 1 else { return }
-            var head = ""
-            var byte: UInt8 = 0
-            while !head.hasSuffix("\r\n\r\n"), SSL_read(session, &byte, 1) == 1 {
-                head.unicodeScalars.append(Unicode.Scalar(byte))
-            }
             let bytes = Array(answer.utf8)
-            SSL_write(session, bytes, Int32(bytes.count))
+            repeat {
+                var head = ""
+                var byte: UInt8 = 0
+                while !head.hasSuffix("\r\n\r\n") {
+                    guard SSL_read(session, &byte, 1) == 1 else { return }
+                    head.unicodeScalars.append(Unicode.Scalar(byte))
+                }
+                SSL_write(session, bytes, Int32(bytes.count))
+            } while keepsOpen
             SSL_shutdown(session)
         }
     }

@@ -31,17 +31,8 @@ import Testing
         }
     }
 
-    /// Answers requests without a body until the client closes the connection.
-    private func keeping() -> Listener {
-        Listener { connection in
-            while Listener.readHead(connection).hasSuffix("\r\n\r\n") {
-                Listener.send(Self.ok, connection)
-            }
-        }
-    }
-
     @Test func requestsOneAfterTheOtherUseOneConnection() async throws {
-        let (listener, fetcher) = (keeping(), fetcher())
+        let (listener, fetcher) = (Listener(keeping: Self.ok), fetcher())
         for path in ["/a", "/b", "/c"] {
             let response = try await fetcher.send(
                 get(listener.url(path)), for: Self.client)

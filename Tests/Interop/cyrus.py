@@ -135,6 +135,7 @@ class Cyrus:
         service = re.search(r"(?m)^#   (notify .*)$", more)[1]
         service = service.replace("/etc/imapd.conf", str(self.configuration))
         service = service.replace("/run/cyrus", f"{self.directory}/run")
+        service = service.replace("/usr/lib/cyrus/bin", str(PROGRAMS))
         self.configuration.write_text(self.configuration.read_text() + more)
         processes = self.directory / "cyrus.conf"
         processes.write_text(processes.read_text().replace(

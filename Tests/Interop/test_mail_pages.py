@@ -13,6 +13,7 @@ import pytest
 from accessibility import violations
 from mailboxes import Mailboxes
 from program import await_true
+from test_remote_messages import CyrusStore
 from tracker import Tracker
 from webdriver import Browser
 
@@ -51,8 +52,8 @@ def reader(chromium):
     chromium.log()
 
 
-def send(server, to, subject, text=None, html=None, attachment=None, images=()):
-    """By SMTP, as an application sends it. Images are parts beside the HTML."""
+def composed(to, subject, text=None, html=None, attachment=None, images=()):
+    """Images are parts beside the HTML."""
     message = email.message.EmailMessage(policy=email.policy.SMTP)
     message["From"], message["To"], message["Subject"] = "App <app@app.test>", to, subject
     if text is not None:
@@ -65,8 +66,13 @@ def send(server, to, subject, text=None, html=None, attachment=None, images=()):
     if attachment is not None:
         message.add_attachment(
             attachment.encode(), maintype="text", subtype="html", filename="page.html")
+    return message
+
+
+def send(server, to, *arguments, **options):
+    """By SMTP, as an application sends it."""
     with smtplib.SMTP(*server.smtp, timeout=60) as client:
-        client.send_message(message, "app@app.test", [to])
+        client.send_message(composed(to, *arguments, **options), "app@app.test", [to])
 
 
 def open_message(browser, subject):
@@ -413,9 +419,33 @@ def test_the_list_has_pages(browser, look, server):
 
 # /dashboard
 
+class LocalStore:
+    """The mail of this process."""
+
+    def __init__(self, server):
+        self.postern = server
+
+    def deliver(self, address, message):
+        with smtplib.SMTP(*self.postern.smtp, timeout=60) as client:
+            client.sendmail("app@app.test", [address], message)
+
+
+@pytest.fixture(scope="module", params=["local", "cyrus"])
+def store(request, tmp_path_factory):
+    if request.param == "local":
+        yield LocalStore(request.getfixturevalue("server"))
+        return
+    store = CyrusStore(
+        tmp_path_factory.mktemp("store"), POSTERN_POW_ACCOUNTS_DIFFICULTY="12",
+        POSTERN_USERS_REGISTRATION="open")
+    yield store
+    store.stop()
+
+
 @pytest.fixture
-def mailbox(browser, server):
-    """An account of a user who is logged in and sees the dashboard."""
+def mailbox(browser, store):
+    """An account of a user who is logged in and sees the dashboard. `receives` delivers to it."""
+    server = store.postern
     boxes = Mailboxes(server.url)
     user = boxes.user()
     box = boxes.mailbox(user.token)
@@ -428,6 +458,8 @@ def mailbox(browser, server):
     browser.says("#dashboard", f"Logged in as {user.email}")
     browser.says("#accounts-list", "Mail")
     box.user = user
+    box.receives = lambda *arguments, **options: store.deliver(
+        box.address, composed(box.address, *arguments, **options).as_bytes())
     return box
 
 
@@ -441,16 +473,16 @@ def states(browser):
         "return [...document.querySelectorAll('#mail-list .state')].map(each => each.textContent)")
 
 
-def test_a_user_reads_and_deletes_the_mail_of_an_account(browser, look, server, mailbox):
+def test_a_user_reads_and_deletes_the_mail_of_an_account(browser, look, mailbox):
     for subject in ["First", "Second"]:
-        send(server, mailbox.address, subject, text=f"{subject} text", html=f"<p>{subject}</p>")
+        mailbox.receives(subject, text=f"{subject} text", html=f"<p>{subject}</p>")
     open_mail(browser, mailbox)
     browser.says("#mail-list", "First")
     assert states(browser) == ["Unread", "Unread"]
     look("dashboard-mail-1-list")
     open_message(browser, "Second")
     shown_in_frame(browser, "Second")
-    await_true(lambda: states(browser) == ["", "Unread"], "it is not marked as read")
+    await_true(lambda: sorted(states(browser)) == ["", "Unread"], "it is not marked as read")
     look("dashboard-mail-2-message")
     browser.click("#message-delete")
     browser.says("#confirm", "Delete this message?")
@@ -466,9 +498,9 @@ def test_a_user_reads_and_deletes_the_mail_of_an_account(browser, look, server, 
         f"Mail {mailbox.address}")
 
 
-def test_attachments_and_the_source_are_saved(browser, look, server, mailbox, tmp_path):
-    send(server, mailbox.address, "Files", html="<p>Look: <img src='cid:one@x' alt='A bar'></p>",
-         images=["one@x"], attachment="<script>1</script>")
+def test_attachments_and_the_source_are_saved(browser, look, mailbox, tmp_path):
+    mailbox.receives("Files", html="<p>Look: <img src='cid:one@x' alt='A bar'></p>",
+                     images=["one@x"], attachment="<script>1</script>")
     open_mail(browser, mailbox)
     open_message(browser, "Files")
     shown_in_frame(browser, "Look")
@@ -489,22 +521,22 @@ def test_attachments_and_the_source_are_saved(browser, look, server, mailbox, tm
     browser.says("#message-subject", "Files")
 
 
-def test_new_mail_of_an_account_appears_without_reloading(browser, server, mailbox):
+def test_new_mail_of_an_account_appears_without_reloading(browser, mailbox):
     open_mail(browser, mailbox)
     browser.says("#mail-count", "There is no message.")
     await_true(lambda: browser.run(
         "return performance.getEntriesByType('resource').length") > 0, "nothing was loaded")
     for subject in ["One", "Two"]:
-        send(server, mailbox.address, subject, text="text")
+        mailbox.receives(subject, text="text")
         browser.says("#mail-list", subject)
         browser.says("#status", subject)
 
 
-def test_a_session_that_ends_takes_the_mail_from_the_page(browser, server, mailbox):
-    send(server, mailbox.address, "Private", text="text")
+def test_a_session_that_ends_takes_the_mail_from_the_page(browser, store, mailbox):
+    mailbox.receives("Private", text="text")
     open_mail(browser, mailbox)
     open_message(browser, "Private")
-    answer = Mailboxes(server.url).call("POST", "/api/user/logout", mailbox.user.token)
+    answer = Mailboxes(store.postern.url).call("POST", "/api/user/logout", mailbox.user.token)
     assert answer.status_code == 204
     browser.click("#message-delete")
     browser.click("#confirm-yes")

@@ -245,7 +245,7 @@ def test_pools_and_the_database_are_counted(listening, change):
     scrape = Scrape(services)
     assert scrape.labels("postern_pool_lanes", "pool") == {
         "hashing", "signing", "mail", "smtp", "dns", "login_look_up", "login_fetch",
-        "registration_look_up", "registration_fetch", "webhook_look_up", "webhook_send"}
+        "registration_look_up", "registration_fetch", "webhook_look_up"}
     for gauge in ["running", "waiting", "places_taken"]:
         assert scrape.value(f"postern_pool_{gauge}", pool="dns") == 0
     assert scrape.value("postern_pool_places", pool="hashing") > scrape.value(

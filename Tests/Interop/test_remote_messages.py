@@ -4,16 +4,18 @@ local mail, which has an event source and full capabilities."""
 import concurrent.futures
 import http.client
 import json
+import re
 import statistics
+import subprocess
 import threading
 import time
 
 import pytest
 import requests
 
-from cyrus import Cyrus, SubmissionServer
+from cyrus import PROGRAMS, Cyrus, SubmissionServer
 from mailboxes import Mailboxes
-from program import Postern, run
+from program import ROOT, Postern, done, run
 from proxies import free_port
 from test_messages import MIXED, Client, deliver, source
 
@@ -23,7 +25,7 @@ class CyrusStore:
 
     name = "cyrus"
 
-    def __init__(self, directory):
+    def __init__(self, directory, **settings):
         self.directory = directory
         self.data = ["--profile", "test", "--data", str(directory / "data")]
         self.submission, port = SubmissionServer(), free_port()
@@ -31,7 +33,7 @@ class CyrusStore:
         self.postern = Postern(
             directory, *self.data, profile=None, POSTERN_MAIL_JMAP_URL=f"http://127.0.0.1:{port}",
             POSTERN_MAIL_JMAP_SESSION_TIMEOUT="60s", POSTERN_TOKENS_CAPABILITY_CLAIMS="minimal",
-            POSTERN_LIMITS_ENABLED="false", **Postern.CHEAP_PASSWORDS)
+            POSTERN_LIMITS_ENABLED="false", **Postern.CHEAP_PASSWORDS, **settings)
         try:
             self.cyrus = Cyrus(port, self.submission.port, self.export_keys)
         except BaseException:
@@ -50,6 +52,19 @@ class CyrusStore:
         for message in messages:
             self.cyrus.put(address, message)
 
+    def report_usage(self, _):
+        """As docs/provisioning.md says."""
+        [program] = re.findall(
+            r"/usr/lib/cyrus/bin/quota \|\n +awk '(.*)' \|\n +postern account usage --stdin",
+            (ROOT / "docs/provisioning.md").read_text())
+        quotas = done(
+            PROGRAMS / "quota", "-C", self.cyrus.configuration, cwd=self.cyrus.directory,
+            **self.cyrus.identity())
+        lines = subprocess.run(
+            ["awk", program], input=quotas, text=True, capture_output=True, check=True).stdout
+        noted = run("account", "usage", "--stdin", *self.data, directory=self.directory, stdin=lines)
+        assert noted.returncode == 0, (lines, noted.stderr)
+
     def stop(self):
         self.cyrus.stop()
         self.postern.stop()
@@ -62,7 +77,8 @@ class PosternStore:
     name = "postern"
 
     def __init__(self, directory):
-        data = ["--profile", "test", "--data", str(directory / "data")]
+        self.directory = directory
+        self.data = data = ["--profile", "test", "--data", str(directory / "data")]
         settings = {"POSTERN_SERVER_PUBLIC_URL": "http://mail.test", "POSTERN_LIMITS_ENABLED": "false",
                     **Postern.CHEAP_PASSWORDS}
         self.local = Postern(directory, *data, profile=None, **settings)
@@ -79,6 +95,12 @@ class PosternStore:
 
     def deliver(self, address, *messages):
         deliver(self.local, address, *messages)
+
+    def report_usage(self, box):
+        """What the first server counts."""
+        used = Mailboxes(self.local.url).get(box.id, box.token).json()["used"]
+        noted = run("account", "usage", box.address, used, *self.data, directory=self.directory)
+        assert noted.returncode == 0, noted.stderr
 
     def stop(self):
         self.postern.stop()
@@ -235,9 +257,17 @@ def test_accounts_share_connections_and_no_mail(store):
 
 def test_used_is_what_the_store_last_reported(store, box, client):
     """As without the messages API: nothing asks the store."""
-    store.deliver(box.address, source("First"))
-    account = Mailboxes(store.postern.url).call("GET", f"/api/accounts/{box.id}", box.token)
-    assert account.json()["used"] == 0
+    boxes = Mailboxes(store.postern.url)
+    text = "A line of text.\r\n" * 1000
+    store.deliver(box.address, source("First", text), source("Second", text))
+    assert boxes.get(box.id, box.token).json()["used"] == 0
+    store.report_usage(box)
+    used = boxes.get(box.id, box.token).json()["used"]
+    # With header fields; Cyrus counts in KiB.
+    assert 2 * len(text) - 1024 < used < 2 * len(text) + 4096
+    [first, _] = client.list()
+    assert client.ask(f"/{first['id']}", "DELETE").status_code == 204
+    assert boxes.get(box.id, box.token).json()["used"] == used
 
 
 def test_what_a_list_costs_beside_the_store_itself(store, box, client, report):

@@ -3,6 +3,7 @@ import LocalMail
 import Networking
 import Scheduling
 import TestPrimitives
+import TestSupport
 import Testing
 
 @testable import AuthAPI
@@ -53,6 +54,22 @@ import Testing
         #expect(world.tokens.entries.count == 1)
     }
 
+    /// The accounts of one client share the connections.
+    @Test func eachAccountIsAskedForWithItsOwnCredential() async throws {
+        let mail = world.mail()
+        let other = mail.store.mail(for: .loopback) { () async throws(MailStoreError) in "other" }
+        let bob = MailAccount(id: "bob", address: "bob@here.test")
+        for _ in 0..<2 {
+            _ = try await mail.messages(of: ann, page: 1)
+            _ = try await other.messages(of: bob, page: 1)
+        }
+        let used = world.requests.entries.map { request in
+            request.headers.first { $0.name == "Authorization" }?.value
+        }
+        #expect(used.count { $0 == "Bearer token1" } == used.count / 2)
+        #expect(used.count { $0 == "Bearer other" } == used.count / 2)
+    }
+
     @Test func aFolderThatBecomesTrashIsNoticed() async throws {
         let mail = world.mail()
         let id = await world.deliver()
@@ -63,7 +80,7 @@ import Testing
     }
 
     @Test func messagesAreEqual() async throws {
-        for source in [StoreWorld.message, StoreWorld.withAttachments, "Subject: x\n\n", "\n"] {
+        for source in [SampleMessage.text, SampleMessage.withAttachments, "Subject: x\n\n", "\n"] {
             let id = await world.deliver(source)
             let listing = try await same { try await $0.message(id, of: ann).listing }
             #expect(!listing.isRead)

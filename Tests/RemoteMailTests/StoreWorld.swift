@@ -5,6 +5,7 @@ import Networking
 import StrictJSON
 import Synchronization
 import TestPrimitives
+import TestSupport
 
 @testable import RemoteMail
 
@@ -77,7 +78,7 @@ final class StoreWorld: Sendable {
     }
 
     @discardableResult
-    func deliver(_ message: String = StoreWorld.message, to name: String = "ann") async -> String {
+    func deliver(_ message: String = SampleMessage.text, to name: String = "ann") async -> String {
         let source = Array(message.replacing("\n", with: "\r\n").utf8)
         let results = await local.deliver(
             source, from: "bob@example.com", to: ["\(name)@here.test"])
@@ -144,42 +145,5 @@ final class StoreWorld: Sendable {
          "apiUrl":"/jmap/",
          "downloadUrl":"/jmap/download/{accountId}/{blobId}/{name}",
          "eventSourceUrl":"https://mail.test/jmap/events?t={types}&c={closeafter}&p={ping}"}
-        """
-
-    static let message = """
-        From: Bob Example <bob@example.com>
-        To: ann@here.test
-        Subject: Your code
-
-        It is 123456.
-
-        """
-
-    static let withAttachments = """
-        From: bob@example.com
-        Subject: Parts
-        MIME-Version: 1.0
-        Content-Type: multipart/mixed; boundary=outer
-
-        --outer
-        Content-Type: multipart/alternative; boundary=inner
-
-        --inner
-        Content-Type: text/plain; charset=utf-8
-
-        plain
-        --inner
-        Content-Type: text/html; charset=utf-8
-
-        <p>html</p>
-        --inner--
-        --outer
-        Content-Type: image/png
-        Content-Disposition: attachment; filename="b.png"
-        Content-Transfer-Encoding: base64
-
-        iVBORw0KGgo=
-        --outer--
-
         """
 }

@@ -27,6 +27,7 @@ CURLcode postern_curl_set_sink(
     CURL *handle, CURLoption option, size_t (*value)(char *, size_t, size_t, void *));
 CURLcode postern_curl_set_opener(
     CURL *handle, curl_socket_t (*value)(void *, curlsocktype, struct curl_sockaddr *));
+CURLcode postern_curl_set_closer(CURL *handle, int (*value)(void *, curl_socket_t));
 CURLcode postern_curl_get_long(CURL *handle, CURLINFO what, long *value);
 CURLcode postern_curl_get_size(CURL *handle, CURLINFO what, curl_off_t *value);
 CURLcode postern_curl_get_text(CURL *handle, CURLINFO what, const char **value);
@@ -37,6 +38,9 @@ const struct sockaddr *postern_curl_peer(const struct curl_sockaddr *peer);
 // In C, because whether Swift sees SOCK_CLOEXEC depends on which file of a module it compiles
 // first: the name is an enumerator of a header that libcurl's header includes, too.
 int postern_curl_open_socket(const struct curl_sockaddr *peer);
+int postern_curl_close_socket(int socket);
+// Sends a TCP acknowledgement that waits for data to be sent with.
+void postern_curl_acknowledge(int socket);
 
 // Several transfers on one thread, which share the connections that are kept open: at most `idle`.
 CURLM *postern_curl_multi_new(long idle);

@@ -56,6 +56,8 @@ public struct FetchLimits: Sendable {
     public var perClient = Int.max
     /// Fetches at once for one site.
     public var perSite = Int.max
+    /// Connections that are kept open for posts.
+    public var idle = 16
     /// Fetches that may wait for each of these.
     public var waitingPerSlot = 16
     /// Transfers at once. Each has a thread, and Dispatch has 255 for the whole process.

@@ -2,7 +2,8 @@ internal import CResolver
 public import Networking
 public import Scheduling
 
-/// Fetches URLs that clients name, on separate threads, so that slow hosts delay nothing else.
+/// Asks URLs that clients name, so that slow hosts delay nothing else: fetches on separate threads,
+/// posts over connections that are kept open (``TransferLoop``).
 ///
 /// Guarantees: A name is looked up once, and if any of its addresses is forbidden, there is no
 /// connection. The connection goes to one of those addresses, which is checked again when its
@@ -20,6 +21,7 @@ public final class GuardedFetcher: Sendable {
     private let slots: FetchSlots
     private let lookups: WorkerPool
     private let transfers: WorkerPool
+    private let posts: TransferLoop
 
     public convenience init(rules: FetchRules) {
         self.init(rules: rules, lookUp: SystemLookup.addresses(of:))
@@ -40,6 +42,7 @@ public final class GuardedFetcher: Sendable {
             name: "lookup", lanes: limits.lookups, depth: limits.waiting, shares: limits.shares)
         transfers = WorkerPool(
             name: "transfer", lanes: limits.transfers, depth: limits.waiting, shares: limits.shares)
+        posts = TransferLoop(idle: limits.idle)
     }
 
     /// The present state of the threads for look-ups and of those for fetches.
@@ -66,10 +69,13 @@ public final class GuardedFetcher: Sendable {
         _ target: FetchTarget, headers: [(name: String, value: String)] = [],
         for client: IPAddress, by deadline: ContinuousClock.Instant
     ) async throws -> [UInt8] {
-        try await run(target, headers, for: client, by: deadline) { try $0.get() }
+        try await run(target, headers, for: client, by: deadline) { [transfers] transfer in
+            try await transfers.run(for: client) { try transfer.get() }
+        }
     }
 
-    /// Sends `body` by POST.
+    /// Sends `body` by POST, over a connection that is open already if there is one to an address
+    /// that the host has now.
     ///
     /// - Parameters: as for ``fetch(_:headers:for:by:)``.
     /// - Returns: the status, from 200 to 299.
@@ -78,17 +84,17 @@ public final class GuardedFetcher: Sendable {
         _ body: [UInt8], to target: FetchTarget, headers: [(name: String, value: String)],
         for client: IPAddress, by deadline: ContinuousClock.Instant
     ) async throws -> Int {
-        try await run(target, headers, for: client, by: deadline) { transfer in
+        try await run(target, headers, for: client, by: deadline) { [posts] transfer in
             var transfer = transfer
             transfer.body = body
-            return try transfer.post()
+            return try await transfer.post(over: posts)
         }
     }
 
     private func run<T: Sendable>(
         _ target: FetchTarget, _ headers: [(name: String, value: String)],
         for client: IPAddress, by deadline: ContinuousClock.Instant,
-        _ perform: @escaping @Sendable (GuardedTransfer) throws -> T
+        _ perform: @escaping @Sendable (GuardedTransfer) async throws -> T
     ) async throws -> T {
         do {
             // A look-up cannot be interrupted, so the caller does not wait for it to end.
@@ -116,21 +122,17 @@ public final class GuardedFetcher: Sendable {
     private func ask<T: Sendable>(
         _ target: FetchTarget, _ headers: [(name: String, value: String)],
         for client: IPAddress, by deadline: ContinuousClock.Instant,
-        _ perform: @escaping @Sendable (GuardedTransfer) throws -> T
+        _ perform: @escaping @Sendable (GuardedTransfer) async throws -> T
     ) async throws -> T {
         var rest = try await addresses(of: target.host, for: client).prefix(Self.maxAddresses)
         while let address = rest.popFirst() {
             let isLast = rest.isEmpty
             do {
                 return try await slots.hold(.network(address.client), for: client) {
-                    try await transfers.run(for: client) { [rules] in
-                        // Here, because the first one loads libcurl.
-                        let trust = TrustAnchors(file: rules.certificateFile)
-                        return try perform(
-                            GuardedTransfer(
-                                target: target, headers: headers, address: address,
-                                isLast: isLast, rules: rules, trust: trust, deadline: deadline))
-                    }
+                    try await perform(
+                        GuardedTransfer(
+                            target: target, headers: headers, address: address, isLast: isLast,
+                            rules: rules, deadline: deadline))
                 }
             } catch let error as FetchError where error.cause == .unreachable && !rest.isEmpty {
                 continue

@@ -1,12 +1,16 @@
 internal import CCurl
 internal import Networking
 
-/// One GET or POST to an address that was looked up before. Blocks its thread.
+/// One GET or POST to an address that was looked up before.
 ///
-/// Guarantees: connects only to `address`, and only if the rules allow it; ends at `deadline`;
-/// follows no redirect, uses no proxy, keeps no cookie, reads no password file, decodes no
-/// compression.
+/// Guarantees: connects only to `address`, and only if the rules allow it; uses a connection again
+/// only if it was opened to `address` for the same host; ends at `deadline`; follows no redirect,
+/// uses no proxy, keeps no cookie, reads no password file, decodes no compression.
 struct GuardedTransfer: Sendable {
+    /// Seconds after which a connection is not used again and a file of certificates is read again,
+    /// so that hosts are verified again from time to time.
+    private static let lifetime = 300
+
     let target: FetchTarget
     /// Further header fields of the request.
     var headers: [(name: String, value: String)] = []
@@ -17,33 +21,52 @@ struct GuardedTransfer: Sendable {
     /// of the remaining time.
     let isLast: Bool
     let rules: FetchRules
-    let trust: TrustAnchors
+    /// Those of the rules unless a test has its own.
+    var trust: TrustAnchors?
     let deadline: ContinuousClock.Instant
 
+    /// Opens a connection, and closes it at the end. Blocks its thread.
     /// - Returns: the body of a response with status 200.
     func get() throws(FetchError) -> [UInt8] {
-        let (status, response) = try perform()
+        guard let handle = curlHandle() else {
+            throw FetchError(.broken(code: Int(CURLE_FAILED_INIT.rawValue)))
+        }
+        defer { postern_curl_free(handle) }
+        let end = try begin(handle)
+        let (status, response) = try end(postern_curl_perform(handle))
         guard status == 200 else { throw FetchError(.status(status)) }
         guard !response.isEncoded else { throw FetchError(.encoded) }
         return response.body
     }
 
+    /// Uses a connection of `loop` if there is one, and leaves it open.
     /// - Returns: the status of the response, from 200 to 299.
-    func post() throws(FetchError) -> Int {
-        let status = try perform().status
+    /// - Throws: ``FetchError``, `CancellationError`.
+    func post(over loop: TransferLoop) async throws -> Int {
+        let status: Int
+        do {
+            status = try await loop.perform { handle in
+                let end = try begin(handle)
+                return { try end($0).status }
+            }
+        } catch let failure as TransferLoop.Failure {
+            throw FetchError(.broken(code: failure.code))
+        }
         guard (200..<300).contains(status) else { throw FetchError(.status(status)) }
         return status
     }
 
-    private func perform() throws(FetchError) -> (status: Int, ResponseCollector) {
+    /// Sets the options of a handle.
+    /// - Returns: what makes the result when libcurl has ended with a code.
+    private func begin(
+        _ handle: UnsafeMutableRawPointer
+    ) throws(FetchError) -> (CURLcode) throws(FetchError) -> (status: Int, ResponseCollector) {
         let remaining = deadline - .now
         guard remaining > .zero else { throw FetchError(.timedOut) }
-        guard let handle = curlHandle() else {
-            throw FetchError(.broken(code: Int(CURLE_FAILED_INIT.rawValue)))
-        }
-        defer { postern_curl_free(handle) }
         let response = ResponseCollector(
             bodyLimit: rules.limits.bodyBytes, headerLimit: rules.limits.headBytes)
+        // Here, because the first one loads libcurl.
+        let trust = trust ?? TrustAnchors(file: rules.certificateFile)
         let socket = SocketGuard(pinned: address, rules: rules)
         let pins = CurlList([pin])
         guard let fields = CurlList(headers: headers) else {
@@ -51,30 +74,35 @@ struct GuardedTransfer: Sendable {
         }
         let options =
             requestOptions(handle, fields) + bodyOptions(handle)
-            + connectionOptions(handle, pins, socket)
+            + connectionOptions(handle, pins, socket) + trust.options(handle)
             + response.options(
                 handle, within: remaining, connecting: isLast ? remaining : remaining / 2)
+        // libcurl before 7.87 reads the file each time, and does not have it.
+        _ = postern_curl_set_long(handle, CURLOPT_CA_CACHE_TIMEOUT, Self.lifetime)
         guard options.allSatisfy({ $0 == CURLE_OK }) else {
             throw FetchError(.broken(code: Int(CURLE_BAD_FUNCTION_ARGUMENT.rawValue)))
         }
-        let result = withExtendedLifetime((response, socket, pins, fields)) {
-            postern_curl_perform(handle)
+        return { code throws(FetchError) in
+            try withExtendedLifetime((socket, pins, fields)) { () throws(FetchError) in
+                guard code == CURLE_OK else {
+                    throw FetchError(cause(of: code, handle, response, socket))
+                }
+                guard response.hasWholeHead else {
+                    throw FetchError(.broken(code: Int(CURLE_PARTIAL_FILE.rawValue)))
+                }
+                var status = 0
+                postern_curl_get_long(handle, CURLINFO_RESPONSE_CODE, &status)
+                return (status, response)
+            }
         }
-        guard result == CURLE_OK else {
-            throw FetchError(cause(of: result, handle, response, socket))
-        }
-        guard response.hasWholeHead else {
-            throw FetchError(.broken(code: Int(CURLE_PARTIAL_FILE.rawValue)))
-        }
-        var status = 0
-        postern_curl_get_long(handle, CURLINFO_RESPONSE_CODE, &status)
-        return (status, response)
     }
 
-    /// `name:port:address`: the address that libcurl uses for the name. For a numeric host it
-    /// changes nothing.
+    /// `name:port:address:port`: the address that libcurl connects to for the name. A connection is
+    /// used again only where this is equal, too; with `CURLOPT_RESOLVE` it would be enough that the
+    /// name is.
     private var pin: String {
-        "\(target.host.text):\(target.port):\(FetchTarget.Host.address(address).text)"
+        let address = FetchTarget.Host.address(address).text
+        return "\(target.host.text):\(target.port):\(address):\(target.port)"
     }
 
     private func requestOptions(
@@ -113,7 +141,7 @@ struct GuardedTransfer: Sendable {
         [
             // An empty proxy turns off the environment's.
             postern_curl_set_text(handle, CURLOPT_PROXY, ""),
-            postern_curl_set_list(handle, CURLOPT_RESOLVE, pins.first),
+            postern_curl_set_list(handle, CURLOPT_CONNECT_TO, pins.first),
             postern_curl_set_opener(handle) { context, _, peer in
                 SocketGuard.from(context).open(peer)
             },
@@ -121,7 +149,8 @@ struct GuardedTransfer: Sendable {
             postern_curl_set_long(handle, CURLOPT_SSL_VERIFYPEER, 1),
             postern_curl_set_long(handle, CURLOPT_SSL_VERIFYHOST, 2),
             postern_curl_set_long(handle, CURLOPT_SSLVERSION, CURL_SSLVERSION_TLSv1_2),
-        ] + trust.options(handle)
+            postern_curl_set_long(handle, CURLOPT_MAXLIFETIME_CONN, Self.lifetime),
+        ]
     }
 
     private func cause(
@@ -149,7 +178,7 @@ struct GuardedTransfer: Sendable {
 }
 
 /// Opens the socket of one transfer. This is the last check of the address; it cannot change
-/// afterwards. Used on the thread of its transfer only.
+/// afterwards, also when the connection is used again. Used on the thread of its transfer only.
 final class SocketGuard {
     /// The last address that no socket was opened for.
     private(set) var forbidden: IPAddress?

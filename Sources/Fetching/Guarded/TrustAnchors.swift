@@ -3,7 +3,8 @@ internal import Glibc
 
 /// The certificates that a host's certificate must be signed by, directly or through others.
 enum TrustAnchors: Equatable, Sendable {
-    /// All in one file, which is read for every fetch. For a few certificates of the operator.
+    /// All in one file, which is read for every fetch, and for posts after some time. For a few
+    /// certificates of the operator.
     case file(String)
     /// Each in a file named by its hash, which is read when a host needs it. Reading the system's
     /// whole bundle takes 25 ms for every fetch, as long as the password hash itself.

@@ -10,8 +10,7 @@ internal import Scheduling
 
 /// What sends the events of users' webhooks, and counts them. It stays when settings change.
 struct WebhookParts: Sendable {
-    /// Each uses a thread, and Dispatch has 255 threads for the whole process.
-    private static let inFlight = 32
+    private static let inFlight = 64
 
     let receivers: WebhookReceivers
     let results = Counters<WebhookEventResult>()
@@ -29,10 +28,7 @@ struct WebhookParts: Sendable {
     }
 
     /// The threads for receivers.
-    var pools: [Metrics.NamedPool] {
-        let (lookups, transfers) = receivers.statistics
-        return [("webhook_look_up", lookups), ("webhook_send", transfers)]
-    }
+    var pools: [Metrics.NamedPool] { [("webhook_look_up", receivers.lookups)] }
 
     func delivery(
         of queue: any WebhookQueue, _ keys: KeyRing, _ logger: Logger, _ clock: ServerClock

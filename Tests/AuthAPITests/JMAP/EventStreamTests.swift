@@ -27,7 +27,7 @@ struct EventStreamTests {
         #expect(!response.body.isEmpty)
         var pieces = try #require(response.stream).makeAsyncIterator()
         for _ in 0..<2 {
-            try await world.deliver(MailWorld.message, to: address)
+            try await world.deliver(SampleMessage.text, to: address)
             let event = try Event(try #require(await pieces.next()))
             #expect(event.name == "state")
             #expect(event.data.text("@type") == "StateChange")
@@ -41,7 +41,7 @@ struct EventStreamTests {
     @Test func onlyTheTypesThatWereAskedForAreSent() async throws {
         let (address, _, capability) = try await world.mailbox()
         let response = await open("?types=EmailDelivery,Nonsense&closeafter=state", capability)
-        try await world.deliver(MailWorld.message, to: address)
+        try await world.deliver(SampleMessage.text, to: address)
         var events: [Event] = []
         // It ends after one event.
         for await piece in try #require(response.stream) { events.append(try Event(piece)) }
@@ -52,10 +52,10 @@ struct EventStreamTests {
     @Test func whatWasMissedSinceTheLastEventComesAtOnce() async throws {
         let (address, _, capability) = try await world.mailbox()
         let first = await open("?types=*&closeafter=state", capability)
-        try await world.deliver(MailWorld.message, to: address)
+        try await world.deliver(SampleMessage.text, to: address)
         var pieces = try #require(first.stream).makeAsyncIterator()
         let event = try Event(try #require(await pieces.next()))
-        try await world.deliver(MailWorld.message, to: address)
+        try await world.deliver(SampleMessage.text, to: address)
         for id in [event.id, "of an earlier process"] {
             let again = await open(
                 "?types=Email&closeafter=state", capability, headers: [("Last-Event-ID", id)])

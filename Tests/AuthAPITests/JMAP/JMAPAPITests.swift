@@ -43,7 +43,7 @@ struct JMAPAPITests {
 
     @Test func callsOfEveryKindAreAnsweredInOrder() async throws {
         let (address, _, capability) = try await world.mailbox()
-        let id = try await world.deliver(MailWorld.message, to: address)
+        let id = try await world.deliver(SampleMessage.text, to: address)
         // The first is answered on the loop, the second is not, and the third is too large for it.
         let padding = String(repeating: " ", count: 20_000)
         for (calls, padding) in [
@@ -144,7 +144,7 @@ struct JMAPAPITests {
         let held = HeldPool(isFull: true)
         let world = try MailWorld(pool: held.pool)
         let (address, _, capability) = try await world.mailbox()
-        let id = try await world.deliver(MailWorld.withAttachments, to: address)
+        let id = try await world.deliver(SampleMessage.withAttachments, to: address)
         let query =
             #"{\#(Self.using),"methodCalls":[["Email/query",{"accountId":"\#(address)"},"a"]]}"#
         func post(_ json: String) async -> Response {
@@ -229,7 +229,7 @@ struct JMAPAPITests {
 
     @Test func aPartOfAMessageIsABlob() async throws {
         let (address, _, capability) = try await world.mailbox()
-        let id = try await world.deliver(MailWorld.withAttachments, to: address)
+        let id = try await world.deliver(SampleMessage.withAttachments, to: address)
         let message = "B" + id.dropFirst()
         let whole = await download("\(address)/\(message)/m.eml", capability)
         #expect(whole.header("Content-Type") == "message/rfc822")

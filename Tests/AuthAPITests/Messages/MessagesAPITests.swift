@@ -27,9 +27,9 @@ struct MessagesAPITests {
 
     @Test func aListShowsTheNewestFirst() async throws {
         let (address, token, _) = try await world.mailbox()
-        let first = try await world.deliver(MailWorld.message, to: address)
+        let first = try await world.deliver(SampleMessage.text, to: address)
         let second = try await world.deliver(
-            MailWorld.message.replacing("Your code", with: "Another"), to: address)
+            SampleMessage.text.replacing("Your code", with: "Another"), to: address)
         let body = try await list(address, token)
         #expect(body.names == ["messages", "page"] && body.number("page") == 1)
         let messages = try #require(body.list("messages")).compactMap(\.object)
@@ -49,7 +49,7 @@ struct MessagesAPITests {
 
     @Test func aMessageHasItsTextsAndAttachments() async throws {
         let (address, token, _) = try await world.mailbox()
-        let id = try await world.deliver(MailWorld.withAttachments, to: address)
+        let id = try await world.deliver(SampleMessage.withAttachments, to: address)
         let path = "/api/accounts/\(address)/messages/\(id)"
         let message = try await api.call(.get, path, bearer: token).json
         #expect(message.text("address") == address)
@@ -100,7 +100,7 @@ struct MessagesAPITests {
 
     @Test func aMessageWithoutHTMLHasNull() async throws {
         let (address, token, _) = try await world.mailbox()
-        let id = try await world.deliver(MailWorld.message, to: address)
+        let id = try await world.deliver(SampleMessage.text, to: address)
         let message = try await call(.get, address, token, "/\(id)").json
         #expect(message["html_body"] == .null && message.list("attachments") == [])
     }
@@ -110,7 +110,7 @@ struct MessagesAPITests {
         let line = String(repeating: "x", count: 70) + "\n"
         let text = String(repeating: line, count: 300)
         let id = try await world.deliver(
-            MailWorld.withAttachments.replacing("plain\n", with: "plain\n" + text), to: address)
+            SampleMessage.withAttachments.replacing("plain\n", with: "plain\n" + text), to: address)
         let message = try await call(.get, address, token, "/\(id)").json
         #expect(message.text("text_body")?.hasPrefix("plain\nxxx") == true)
         let attachment = await call(.get, address, token, "/\(id)/attachments/0")
@@ -119,7 +119,7 @@ struct MessagesAPITests {
 
     @Test func anAttachmentIsNeverAPageOfThisServer() async throws {
         let (address, token, _) = try await world.mailbox()
-        let id = try await world.deliver(MailWorld.withAttachments, to: address)
+        let id = try await world.deliver(SampleMessage.withAttachments, to: address)
         let image = await call(.get, address, token, "/\(id)/attachments/0")
         #expect(image.body == [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A])
         #expect(image.header("Content-Type") == "image/png")
@@ -139,16 +139,16 @@ struct MessagesAPITests {
     @Test(arguments: ["2", "-1", "+0", "00", "x", "99999999999999999999"])
     func anAttachmentThatIsNotThereIsNotFound(index: String) async throws {
         let (address, token, _) = try await world.mailbox()
-        let id = try await world.deliver(MailWorld.withAttachments, to: address)
+        let id = try await world.deliver(SampleMessage.withAttachments, to: address)
         let response = await call(.get, address, token, "/\(id)/attachments/\(index)")
         try expectError(response, 404, "not_found")
     }
 
     @Test func theSourceIsTheMessageByteForByte() async throws {
         let (address, token, _) = try await world.mailbox()
-        let id = try await world.deliver(MailWorld.message, to: address)
+        let id = try await world.deliver(SampleMessage.text, to: address)
         let response = await call(.get, address, token, "/\(id)/source")
-        #expect(response.body == Array(MailWorld.message.replacing("\n", with: "\r\n").utf8))
+        #expect(response.body == Array(SampleMessage.text.replacing("\n", with: "\r\n").utf8))
         #expect(response.header("Content-Type") == "message/rfc822")
         #expect(response.header("Content-Disposition")?.hasPrefix("attachment") == true)
     }
@@ -156,9 +156,9 @@ struct MessagesAPITests {
     @Test func markingAsReadCountsWhatWasUnread() async throws {
         let (address, token, _) = try await world.mailbox()
         let ids = [
-            try await world.deliver(MailWorld.message, to: address),
-            try await world.deliver(MailWorld.message, to: address),
-            try await world.deliver(MailWorld.message, to: address),
+            try await world.deliver(SampleMessage.text, to: address),
+            try await world.deliver(SampleMessage.text, to: address),
+            try await world.deliver(SampleMessage.text, to: address),
         ]
         func updated(_ path: String, _ json: String? = nil) async throws -> Int64? {
             try await call(.put, address, token, path, json: json).json.number("updated")
@@ -193,7 +193,7 @@ struct MessagesAPITests {
 
     @Test func aDeletedMessageIsNotFound() async throws {
         let (address, token, _) = try await world.mailbox()
-        let id = try await world.deliver(MailWorld.message, to: address)
+        let id = try await world.deliver(SampleMessage.text, to: address)
         #expect(await call(.delete, address, token, "/\(id)").status == .noContent)
         try expectError(await call(.delete, address, token, "/\(id)"), 404, "not_found")
         try expectError(await call(.get, address, token, "/\(id)"), 404, "not_found")
@@ -234,7 +234,7 @@ struct MessagesAPITests {
     @Test func anOwnerReadsTheMessagesOfTheAccountByTokenAndByCookie() async throws {
         let pro = try await api.pro()
         _ = try await api.create("owned@mail.test", bearer: pro)
-        try await world.deliver(MailWorld.message, to: "owned@mail.test")
+        try await world.deliver(SampleMessage.text, to: "owned@mail.test")
         let path = "owned@mail.test/messages"
         let byToken = await api.call(.get, "/api/accounts/\(path)", bearer: pro)
         let byUser = await api.call(.get, "/api/user/accounts/\(path)", bearer: pro)
@@ -266,7 +266,7 @@ struct MessagesAPITests {
     @Test func usedIsWhatTheStoreCounts() async throws {
         let pro = try await api.pro()
         _ = try await api.create("owned@mail.test", bearer: pro)
-        try await world.deliver(MailWorld.message, to: "owned@mail.test")
+        try await world.deliver(SampleMessage.text, to: "owned@mail.test")
         let size = Int64(world.mail(of: "owned@mail.test").usedBytes)
         #expect(size > 0)
         let shown = await api.call(.get, "/api/accounts/owned@mail.test", bearer: pro)
@@ -279,16 +279,16 @@ struct MessagesAPITests {
 
     @Test func aWaitEndsWithTheDelivery() async throws {
         let (address, token, _) = try await world.mailbox()
-        let old = try await world.deliver(MailWorld.message, to: address)
+        let old = try await world.deliver(SampleMessage.text, to: address)
         async let waiting = call(.get, address, token, "/wait?since=\(old)&timeout=60")
-        let new = try await world.deliver(MailWorld.message, to: address)
+        let new = try await world.deliver(SampleMessage.text, to: address)
         let messages = try #require(try await waiting.json.list("messages"))
         #expect(messages.compactMap { $0.object?.text("id") } == [new])
     }
 
     @Test func aWaitWithoutSinceIsForMessagesFromNowOn() async throws {
         let (address, token, _) = try await world.mailbox()
-        for _ in 0..<31 { try await world.deliver(MailWorld.message, to: address) }
+        for _ in 0..<31 { try await world.deliver(SampleMessage.text, to: address) }
         let none = await call(.get, address, token, "/wait?timeout=0")
         #expect(try none.json.list("messages") == [])
         async let waiting = call(.get, address, token, "/wait?timeout=60")
@@ -297,7 +297,7 @@ struct MessagesAPITests {
         let tries = Task {
             var ids: Set<String> = []
             while !Task.isCancelled {
-                ids.insert(try await world.deliver(MailWorld.message, to: address))
+                ids.insert(try await world.deliver(SampleMessage.text, to: address))
                 await Task.yield()
             }
             return ids
@@ -326,9 +326,9 @@ struct MessagesAPITests {
         let held = HeldPool(isFull: true)
         let world = try MailWorld(pool: held.pool)
         let (address, token, _) = try await world.mailbox()
-        let small = try await world.deliver(MailWorld.message, to: address)
+        let small = try await world.deliver(SampleMessage.text, to: address)
         let large = try await world.deliver(
-            MailWorld.withAttachments + String(repeating: "x", count: 20_000), to: address)
+            SampleMessage.withAttachments + String(repeating: "x", count: 20_000), to: address)
         func get(_ path: String) async -> Response {
             await world.api.call(
                 .get, "/api/accounts/\(address)/messages/\(path)", bearer: token)

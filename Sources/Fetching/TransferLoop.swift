@@ -4,9 +4,23 @@ internal import Synchronization
 
 /// Runs transfers of libcurl on one thread, which waits for all their sockets at once. There is no
 /// such thread while there is no transfer; connections stay open.
+///
+/// libcurl uses a connection again for a transfer to the same host, port and address
+/// (`CURLOPT_CONNECT_TO`), if the options of TLS are the same.
 actor TransferLoop {
+    typealias Handle = UnsafeMutableRawPointer
+
+    /// A transfer could not begin, or libcurl could not wait for it.
+    struct Failure: Error {
+        let code: Int
+
+        fileprivate init(_ code: CURLcode) {
+            self.code = Int(code.rawValue)
+        }
+    }
+
     private enum Command {
-        case begin(UInt64, OutboundRequest, CheckedContinuation<FetchedResponse, any Error>)
+        case begin(UInt64, PendingTransfer)
         case cancel(UInt64)
     }
 
@@ -18,9 +32,8 @@ actor TransferLoop {
 
     private struct Transfer {
         let id: UInt64
-        let fields: CurlList
-        let response: ResponseCollector
-        let continuation: CheckedContinuation<FetchedResponse, any Error>
+        let end: (CURLcode) -> Void
+        let fail: @Sendable (any Error) -> Void
     }
 
     nonisolated private let executor = QueueExecutor(label: "transfers")
@@ -29,16 +42,21 @@ actor TransferLoop {
     }
 
     private let idle: Int
+    /// Of all connections; `nil` if their acknowledgements may wait.
+    private let sockets: OpenSockets?
     nonisolated private let inbox = Mutex(Inbox())
     /// A descriptor that ends the wait for sockets.
     nonisolated private let wake = postern_curl_wake_new()
     /// Made for the first transfer, because that loads libcurl.
     private var multi: UnsafeMutableRawPointer?
-    private var transfers: [UnsafeMutableRawPointer: Transfer] = [:]
+    private var transfers: [Handle: Transfer] = [:]
 
-    /// - Parameter idle: connections that are kept open without a transfer.
-    init(idle: Int) {
+    /// - Parameters:
+    ///   - idle: connections that are kept open without a transfer.
+    ///   - acknowledging: whether acknowledgements of TCP are sent at once (``OpenSockets``).
+    init(idle: Int, acknowledging: Bool = false) {
         self.idle = idle
+        sockets = acknowledging ? OpenSockets() : nil
     }
 
     isolated deinit {
@@ -46,15 +64,21 @@ actor TransferLoop {
         if wake >= 0 { postern_curl_wake_free(wake) }
     }
 
-    /// - Throws: ``OutboundError``; `CancellationError`.
-    nonisolated func perform(_ request: OutboundRequest) async throws -> FetchedResponse {
+    /// Runs one transfer.
+    /// - Parameter begin: sets the options of a new handle, on the thread of the loop. Returns what
+    ///   makes the result when libcurl has ended the transfer with a code. That closure keeps alive
+    ///   what the options point to.
+    /// - Throws: ``Failure``; `CancellationError`; what the closures throw.
+    nonisolated func perform<T: Sendable>(
+        _ begin: @escaping @Sendable (Handle) throws -> (CURLcode) throws -> T
+    ) async throws -> T {
         let id = inbox.withLock { inbox in
             inbox.lastID &+= 1
             return inbox.lastID
         }
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
-                put(.begin(id, request, continuation))
+                put(.begin(id, PendingTransfer(begin, for: continuation)))
                 // A task that was cancelled before that could not be told.
                 if Task.isCancelled { put(.cancel(id)) }
             }
@@ -81,15 +105,17 @@ actor TransferLoop {
         while let commands = nextCommands() {
             for command in commands {
                 switch command {
-                case .begin(let id, let request, let continuation):
-                    begin(id, request, continuation)
+                case .begin(let id, let transfer): begin(id, transfer)
                 case .cancel(let id): cancel(id)
                 }
             }
             guard let multi, !transfers.isEmpty else { continue }
             var code = postern_curl_multi_perform(multi)
             finish(multi)
-            if code == CURLM_OK, !transfers.isEmpty { code = postern_curl_multi_wait(multi, wake) }
+            if code == CURLM_OK, !transfers.isEmpty {
+                sockets?.acknowledge()
+                code = postern_curl_multi_wait(multi, wake)
+            }
             if code != CURLM_OK { failAll(multi) }
         }
     }
@@ -106,36 +132,25 @@ actor TransferLoop {
         }
     }
 
-    private func begin(
-        _ id: UInt64, _ request: OutboundRequest,
-        _ continuation: CheckedContinuation<FetchedResponse, any Error>
-    ) {
+    private func begin(_ id: UInt64, _ transfer: PendingTransfer) {
         // First, because it loads libcurl.
         guard let handle = curlHandle() else {
-            let code = Int(CURLE_FAILED_INIT.rawValue)
-            return continuation.resume(throwing: OutboundError.failed(code: code))
+            return transfer.fail(Failure(CURLE_FAILED_INIT))
         }
-        do throws(OutboundError) {
-            guard let fields = CurlList(headers: request.headers) else { throw .invalidRequest }
+        do {
             if multi == nil, wake >= 0 { multi = postern_curl_multi_new(idle) }
-            guard let multi else { throw .failed(code: Int(CURLE_OUT_OF_MEMORY.rawValue)) }
-            let response = ResponseCollector(bodyLimit: request.bodyLimit)
-            try request.configure(handle, headers: fields, response: response)
-            let options = [
-                postern_curl_set_long(handle, CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_1_1),
-                postern_curl_set_long(handle, CURLOPT_HTTP09_ALLOWED, 0),
-            ]
-            // Else a look-up that does not end would hold up the other transfers when its own is
-            // over. libcurl before 7.87 does not have it.
-            _ = postern_curl_set_long(handle, CURLOPT_QUICK_EXIT, 1)
+            guard let multi else { throw Failure(CURLE_OUT_OF_MEMORY) }
+            let end = try transfer.begin(handle)
+            let options = sockets?.options(handle) ?? []
             guard options.allSatisfy({ $0 == CURLE_OK }),
                 postern_curl_multi_add(multi, handle) == CURLM_OK
-            else { throw .invalidRequest }
-            transfers[handle] = Transfer(
-                id: id, fields: fields, response: response, continuation: continuation)
+            else {
+                throw Failure(CURLE_FAILED_INIT)
+            }
+            transfers[handle] = Transfer(id: id, end: end, fail: transfer.fail)
         } catch {
             postern_curl_free(handle)
-            continuation.resume(throwing: error)
+            transfer.fail(error)
         }
     }
 
@@ -143,46 +158,50 @@ actor TransferLoop {
         guard let multi, let handle = transfers.first(where: { $0.value.id == id })?.key else {
             return
         }
-        end(handle, in: multi) { _ in .failure(CancellationError()) }
+        remove(handle, from: multi) { $0.fail(CancellationError()) }
     }
 
     private func finish(_ multi: UnsafeMutableRawPointer) {
         var result = CURLE_OK
         while let handle = postern_curl_multi_ended(multi, &result) {
-            end(handle, in: multi) { response in
-                guard result == CURLE_OK else {
-                    return .failure(OutboundError(result, isTooLarge: response.isTooLarge))
-                }
-                // For libcurl a response that ends in its fields is one without a body.
-                guard response.hasWholeHead else {
-                    return .failure(
-                        OutboundError.failed(code: Int(CURLE_PARTIAL_FILE.rawValue)))
-                }
-                var status = 0
-                postern_curl_get_long(handle, CURLINFO_RESPONSE_CODE, &status)
-                return .success(
-                    FetchedResponse(
-                        status: status, headers: response.headers, body: response.body))
-            }
+            remove(handle, from: multi) { $0.end(result) }
         }
     }
 
     private func failAll(_ multi: UnsafeMutableRawPointer) {
         for handle in Array(transfers.keys) {
-            end(handle, in: multi) { _ in
-                .failure(OutboundError.failed(code: Int(CURLE_FAILED_INIT.rawValue)))
-            }
+            remove(handle, from: multi) { $0.fail(Failure(CURLE_FAILED_INIT)) }
         }
     }
 
-    private func end(
-        _ handle: UnsafeMutableRawPointer, in multi: UnsafeMutableRawPointer,
-        _ outcome: (ResponseCollector) -> Result<FetchedResponse, any Error>
+    /// - Parameter report: called while the handle can still be asked about its transfer.
+    private func remove(
+        _ handle: Handle, from multi: UnsafeMutableRawPointer, reporting report: (Transfer) -> Void
     ) {
         guard let transfer = transfers.removeValue(forKey: handle) else { return }
-        let outcome = outcome(transfer.response)
+        report(transfer)
         postern_curl_multi_remove(multi, handle)
         postern_curl_free(handle)
-        transfer.continuation.resume(with: outcome)
+        // What the options point to.
+        withExtendedLifetime(transfer) {}
+    }
+}
+
+/// A transfer without the type of its result.
+private struct PendingTransfer: Sendable {
+    /// Sets the options of a handle. Returns what gives the caller the result.
+    let begin: @Sendable (TransferLoop.Handle) throws -> (CURLcode) -> Void
+    /// Gives the caller an error instead.
+    let fail: @Sendable (any Error) -> Void
+
+    init<T: Sendable>(
+        _ begin: @escaping @Sendable (TransferLoop.Handle) throws -> (CURLcode) throws -> T,
+        for caller: CheckedContinuation<T, any Error>
+    ) {
+        self.begin = { handle in
+            let result = try begin(handle)
+            return { code in caller.resume(with: Result { try result(code) }) }
+        }
+        fail = { caller.resume(throwing: $0) }
     }
 }
