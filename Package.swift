@@ -118,7 +118,8 @@ let package = Package(
         .target(name: "LocalMail", swiftSettings: settings),
         .target(name: "StrictJSON", swiftSettings: settings),
         .target(name: "MIME", dependencies: ["CGMime"], swiftSettings: settings),
-        .target(name: "Scheduling", dependencies: ["Networking"], swiftSettings: settings),
+        .target(
+            name: "Scheduling", dependencies: ["Networking", "CSocket"], swiftSettings: settings),
         .target(name: "Networking", swiftSettings: settings),
 
         // Synchronization and random numbers for the tests of every module. Depends on no module.
@@ -132,7 +133,8 @@ let package = Package(
             ],
             path: "Tests/TestSupport", swiftSettings: settings),
         .testTarget(
-            name: "SchedulingTests", dependencies: ["Networking", "Scheduling", "TestPrimitives"],
+            name: "SchedulingTests",
+            dependencies: ["Networking", "Scheduling", "CSocket", "TestPrimitives"],
             swiftSettings: settings),
         .testTarget(
             name: "NetworkingTests", dependencies: ["Networking", "TestPrimitives"],

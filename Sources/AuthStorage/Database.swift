@@ -103,13 +103,15 @@ public struct Database: Equatable, Sendable {
     /// Blocks until that is done.
     /// - Parameters:
     ///   - connections: the most connections to a database server; opened when they are needed.
+    ///   - loops: they wait for a database server, and have its connections; by default one that
+    ///     all databases share which are opened so.
     ///   - shares: the part of the calls that wait for a connection that one client or site may
     ///     have.
     ///   - now: recorded with each migration that is applied.
     /// - Throws: ``MigrationError`` when the database is not for this program, `StoreBusy` or
     ///   ``StorageError`` when it cannot be opened.
     public func open(
-        connections: Int = 2, shares: WorkerPool.Shares = .ofQueue,
+        connections: Int = 2, on loops: [EventLoop]? = nil, shares: WorkerPool.Shares = .ofQueue,
         observers: StoreObservers = StoreObservers(), at now: Instant
     ) async throws -> Stores {
         switch engine {
@@ -120,7 +122,7 @@ public struct Database: Equatable, Sendable {
             settings.connections = connections
             settings.shares = shares
             return try await PostgresStore.open(
-                url, settings: settings, observers: observers, at: now
+                url, on: loops, settings: settings, observers: observers, at: now
             ).stores
         }
     }

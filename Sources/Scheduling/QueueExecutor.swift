@@ -1,11 +1,20 @@
 internal import Dispatch
 
+/// A serial queue on which actors can be confined, and which can be a lane of a ``WorkerPool``.
+public protocol SerialLane: SerialExecutor {
+    /// Runs `work` on the queue after what is on it, and returns at once.
+    func perform(_ work: @escaping @Sendable () -> Void)
+
+    /// Whether the caller runs on it.
+    var isCurrent: Bool { get }
+}
+
 /// Runs an actor's jobs on one serial Dispatch queue, so that a block on that queue
 /// (``perform(_:)``) is already inside the actor.
 ///
 /// Guarantees: jobs run one at a time, in the order they were enqueued. `checkIsolated` makes
 /// `assumeIsolated` trap when it is called from anywhere else.
-public final class QueueExecutor: SerialExecutor {
+public final class QueueExecutor: SerialLane {
     private let queue: DispatchQueue
 
     private static let owner = DispatchSpecificKey<ObjectIdentifier>()
@@ -21,15 +30,16 @@ public final class QueueExecutor: SerialExecutor {
         queue.async { job.runSynchronously(on: self.asUnownedSerialExecutor()) }
     }
 
-    /// Runs `work` on the queue after what is on it, and returns at once.
     public func perform(_ work: @escaping @Sendable () -> Void) {
         queue.async(execute: work)
     }
 
-    /// Lets `Task.immediate` begin in a block on the queue without enqueuing another one.
-    public func isIsolatingCurrentContext() -> Bool? {
+    public var isCurrent: Bool {
         DispatchQueue.getSpecific(key: QueueExecutor.owner) == ObjectIdentifier(self)
     }
+
+    /// Lets `Task.immediate` begin in a block on the queue without enqueuing another one.
+    public func isIsolatingCurrentContext() -> Bool? { isCurrent }
 
     public func checkIsolated() {
         dispatchPrecondition(condition: .onQueue(queue))

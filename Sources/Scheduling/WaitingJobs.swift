@@ -3,8 +3,7 @@ internal import Networking
 /// The job that a lane of a pool runs for one caller.
 struct PoolJob: Sendable {
     enum Work: Sendable {
-        /// Gets the index of the lane.
-        case single(@Sendable (Int) -> Void)
+        case single(@Sendable () -> Void)
         /// Gets the index of the lane, which runs no other job until the caller gives it back.
         case keepingLane(@Sendable (Int) -> Void)
         /// One input of a batch; `key` is its name there.
@@ -20,7 +19,7 @@ struct PoolJob: Sendable {
     /// The job by itself.
     var pass: Pass {
         switch work {
-        case .single(let run): Pass(run: run)
+        case .single(let run): Pass { _ in run() }
         case .keepingLane(let run): Pass(run: run, keepsLane: true)
         case .batched(let batch, let key): Pass { _ in batch.run([key]) }
         }

@@ -82,19 +82,23 @@ public final class WorkerPool: Sendable {
         /// - Throws: `CancellationError` when the caller was cancelled before the job began, or
         ///   what `work` throws. A job that has begun is finished.
         public func run<T: Sendable>(_ work: @escaping @Sendable () throws -> T) async throws -> T {
-            try await runOnLane { _ in try work() }
-        }
-
-        /// As ``run(_:)``, for work that needs something that its lane owns.
-        /// - Parameter work: gets the index of its lane in ``WorkerPool/lanes``.
-        public func runOnLane<T: Sendable>(
-            _ work: @escaping @Sendable (Int) throws -> T
-        ) async throws -> T {
             try await pool.enqueue(of: client) { continuation in
                 PoolJob(
-                    work: .single({ lane in
-                        continuation.resume(with: Result { try work(lane) })
-                    }),
+                    work: .single({ continuation.resume(with: Result { try work() }) }),
+                    cancel: { continuation.resume(throwing: CancellationError()) })
+            }
+        }
+
+        /// Takes a lane for work that needs something that the lane owns, and waits for one if
+        /// necessary. The lane runs no job until the caller gives it back
+        /// (``WorkerPool/giveBack(lane:)``).
+        /// - Returns: the index in ``WorkerPool/lanes``.
+        public func takeLane() async throws -> Int {
+            try Task.checkCancellation()
+            if let lane = pool.takeIdleLane() { return lane }
+            return try await pool.enqueue(of: client) { continuation in
+                PoolJob(
+                    work: .keepingLane({ continuation.resume(returning: $0) }),
                     cancel: { continuation.resume(throwing: CancellationError()) })
             }
         }
@@ -104,11 +108,7 @@ public final class WorkerPool: Sendable {
         public func runKeepingLane<T: Sendable>(
             _ work: @escaping @Sendable () async throws -> T
         ) async throws -> T {
-            let lane = try await pool.enqueue(of: client) { continuation in
-                PoolJob(
-                    work: .keepingLane({ continuation.resume(returning: $0) }),
-                    cancel: { continuation.resume(throwing: CancellationError()) })
-            }
+            let lane = try await takeLane()
             defer { pool.giveBack(lane: lane) }
             return try await LaneActor(pool.lanes[lane]).run(work)
         }
@@ -145,7 +145,7 @@ public final class WorkerPool: Sendable {
     /// When a caller that got ``Full`` should try again.
     public let retryAfter: Duration
     /// An actor on one of these executors is confined to that lane.
-    public let lanes: [QueueExecutor]
+    public let lanes: [any SerialLane]
     private let capacity: Int
     /// The places that shares are parts of; `nil` where there are none.
     private let shared: Int?
@@ -155,22 +155,34 @@ public final class WorkerPool: Sendable {
     ///   - name: for logs and thread names.
     ///   - lanes: jobs at once, at least one.
     ///   - depth: jobs that may wait beyond those running.
-    public init(
+    public convenience init(
         name: String, lanes: Int, depth: Int, shares: Shares = .ofQueue,
         retryAfter: Duration = .seconds(1)
     ) {
-        precondition(lanes > 0 && depth >= 0)
+        self.init(
+            name: name, on: (0..<lanes).map { QueueExecutor(label: "\(name).\($0)") },
+            depth: depth, shares: shares, retryAfter: retryAfter)
+    }
+
+    /// A pool whose lanes have the queues of others, and keep them busy for a moment only.
+    /// - Parameter lanes: several may have the same queue. A caller on one of these queues gets an
+    ///   idle lane of that queue if there is one.
+    public init(
+        name: String, on lanes: [any SerialLane], depth: Int, shares: Shares = .ofQueue,
+        retryAfter: Duration = .seconds(1)
+    ) {
+        precondition(!lanes.isEmpty && depth >= 0)
         self.name = name
         self.retryAfter = retryAfter
-        self.lanes = (0..<lanes).map { QueueExecutor(label: "\(name).\($0)") }
-        capacity = lanes + depth
+        self.lanes = lanes
+        capacity = lanes.count + depth
         shared =
             switch shares {
             case .ofQueue: depth
-            case .ofLanes: lanes
+            case .ofLanes: lanes.count
             case .unlimited: nil
             }
-        state = Mutex(State(idle: Array(0..<lanes)))
+        state = Mutex(State(idle: Array(lanes.indices)))
     }
 
     public var statistics: Statistics {
@@ -216,9 +228,31 @@ public final class WorkerPool: Sendable {
 
     /// Begins a job for several callers, which each hold a place and wait for it. It takes its
     /// turn as the server's own work, and is not cancelled.
+    /// - Parameter work: gets the index of its lane, which is kept until ``giveBack(lane:)``.
     public func begin(_ work: @escaping @Sendable (Int) -> Void) {
         let ticket = state.withLock { $0.takeTicket() }
-        submit(PoolJob(work: .single(work), cancel: {}), ticket: ticket, of: nil)
+        submit(PoolJob(work: .keepingLane(work), cancel: {}), ticket: ticket, of: nil)
+    }
+
+    /// Lets the next job run on a lane that was taken.
+    public func giveBack(lane: Int) {
+        guard let next = nextPass(of: lane) else { return }
+        lanes[lane].perform { self.drain(lane, first: next) }
+    }
+
+    private func takeIdleLane() -> Int? {
+        state.withLock { state in
+            let lane = popIdleLane(&state)
+            if lane != nil { state.waiting.countRunAtOnce() }
+            return lane
+        }
+    }
+
+    private func popIdleLane(_ state: inout State) -> Int? {
+        guard let own = state.idle.lastIndex(where: { lanes[$0].isCurrent }) else {
+            return state.idle.popLast()
+        }
+        return state.idle.remove(at: own)
     }
 
     private func giveBack(_ client: IPAddress?) {
@@ -261,7 +295,7 @@ public final class WorkerPool: Sendable {
 
     private func submit(_ job: PoolJob, ticket: UInt64, of client: IPAddress?) {
         let lane: Int? = state.withLock { state in
-            let lane = state.idle.popLast()
+            let lane = popIdleLane(&state)
             if lane == nil {
                 state.waiting.append(job, ticket: ticket, of: client)
             } else {
@@ -290,11 +324,6 @@ public final class WorkerPool: Sendable {
         }
     }
 
-    /// After a pass that kept its lane.
-    private func giveBack(lane: Int) {
-        lanes[lane].perform { self.drain(lane, first: self.nextPass(of: lane)) }
-    }
-
     private func withdraw(_ ticket: UInt64, of client: IPAddress?) {
         let job: PoolJob? = state.withLock { $0.waiting.remove(ticket, of: client) }
         job?.cancel()
@@ -303,9 +332,9 @@ public final class WorkerPool: Sendable {
 
 /// Runs the work of a job that keeps its lane.
 private actor LaneActor {
-    private let executor: QueueExecutor
+    private let executor: any SerialLane
 
-    init(_ executor: QueueExecutor) {
+    init(_ executor: any SerialLane) {
         self.executor = executor
     }
 

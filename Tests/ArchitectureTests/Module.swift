@@ -80,7 +80,9 @@ struct Module {
         Module("LocalMail", [], system: ["Synchronization"]),
         Module("StrictJSON", []),
         Module("MIME", ["CGMime"]),
-        Module("Scheduling", ["Networking"], system: ["Dispatch", "Synchronization"]),
+        Module(
+            "Scheduling", ["Networking", "CSocket"],
+            system: ["Dispatch", "Glibc", "Synchronization"]),
         Module("Networking", [], system: ["Glibc"]),
     ]
 

@@ -9,7 +9,8 @@ struct HeldStore: Sendable {
     let store: PostgresStore
     let url: PostgresURL
     let proxy: CuttingProxy
-    private let gate = Gate()
+    private let held = Level()
+    private let latch = Latch()
     private let connections: Int
 
     init(connections: Int = 1) async throws {
@@ -25,12 +26,17 @@ struct HeldStore: Sendable {
 
     /// Returns once every connection is held.
     func hold() async {
-        for _ in 0..<connections { store.pool.begin { _ in gate.hold() } }
-        await gate.await(connections)
+        for _ in 0..<connections {
+            store.pool.begin { _ in
+                held.raise()
+                await latch.wait()
+            }
+        }
+        await held.reaches(connections)
     }
 
     func release() {
-        gate.release(connections)
+        latch.open()
     }
 }
 

@@ -20,7 +20,7 @@ struct WaitingJobsTests {
         guard let key = UInt64(name.dropFirst()), let letter = name.first,
             let kind = kinds[letter]
         else {
-            return PoolJob(work: .single({ _ in passes.add([name]) }), cancel: {})
+            return PoolJob(work: .single({ passes.add([name]) }), cancel: {})
         }
         let batch = Batch(
             id: ObjectIdentifier(kind), limit: limit,

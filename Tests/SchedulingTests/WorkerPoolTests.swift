@@ -4,19 +4,46 @@ import TestPrimitives
 import Testing
 
 @Suite(.timeLimit(.minutes(10))) struct WorkerPoolTests {
-    @Test func workGetsTheLaneThatItRunsOn() async throws {
+    @Test func noMoreLanesAreTakenThanThereAre() async throws {
         let pool = WorkerPool(name: "test", lanes: 3, depth: 40)
+        let tally = Tally()
         try await withThrowingTaskGroup(of: Void.self) { group in
             for _ in 0..<40 {
                 group.addTask {
-                    try await pool.reserve(for: nil).runOnLane { lane in
-                        pool.lanes[lane].checkIsolated()
-                        #expect(pool.lanes.indices.contains(lane))
-                    }
+                    let place = try pool.reserve(for: nil)
+                    let lane = try await place.takeLane()
+                    #expect(pool.lanes.indices.contains(lane))
+                    tally.pass()
+                    pool.giveBack(lane: lane)
+                    _ = consume place
                 }
             }
             try await group.waitForAll()
         }
+        #expect(tally.finished == 40 && tally.most <= 3)
+        #expect(pool.statistics.running == 0 && pool.statistics.reserved == 0)
+    }
+
+    @Test func aCallerOnAQueueGetsALaneOfThatQueue() async throws {
+        let queues = (0..<3).map { QueueExecutor(label: "test.\($0)") }
+        let pool = WorkerPool(name: "test", on: queues + queues, depth: 1)
+        for (index, queue) in queues.enumerated() {
+            let taken = Record<Int>()
+            let done = Level()
+            for _ in 0..<2 {
+                queue.perform {
+                    pool.begin { lane in
+                        taken.add(lane)
+                        done.raise()
+                    }
+                }
+            }
+            await done.reaches(2)
+            #expect(Set(taken.entries) == [index, index + 3])
+        }
+        #expect(pool.statistics.running == 6)
+        for lane in pool.lanes.indices { pool.giveBack(lane: lane) }
+        #expect(pool.statistics.running == 0)
     }
 
     @Test func theResultOfTheWorkReachesTheCaller() async throws {
@@ -107,6 +134,7 @@ import Testing
             pool.begin { lane in
                 pool.lanes[lane].checkIsolated()
                 order.add(1)
+                pool.giveBack(lane: lane)
             }
             group.addImmediateTask { try await pool.run { order.add(2) } }
             #expect(pool.statistics.waiting == 2 && pool.statistics.reserved == 2)

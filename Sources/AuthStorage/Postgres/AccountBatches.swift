@@ -21,7 +21,7 @@ struct AccountBatches: Sendable {
     init(_ pool: PostgresPool) {
         // With one transaction at a time a batch is largest, and it never waits for locks of its
         // own node. It inserts accounts as fast as a few cores can create them.
-        batcher = Batcher(pool, trips: 1, limit: 64) { Self.outcomes(of: $0, $1) }
+        batcher = Batcher(pool, trips: 1, limit: 64) { await Self.outcomes(of: $0, $1) }
     }
 
     var statistics: StoreStatistics.Batches { batcher.statistics(as: "accounts") }
@@ -37,7 +37,7 @@ struct AccountBatches: Sendable {
 
     private static func outcomes(
         of batch: [AccountCreation], _ connection: isolated PostgresConnection
-    ) -> [Outcome] {
+    ) async -> [Outcome] {
         let domains = batch.compactMap(\.domain)
         let owners = batch.compactMap(\.account.owner)
         let locks = [
@@ -46,7 +46,7 @@ struct AccountBatches: Sendable {
             PostgresStatement(SQL.lockOwners, .ids(owners)),
         ].compactMap(\.self)
         do {
-            return try connection.run(locks + [insertion(of: batch)]) { results in
+            return try await connection.run(locks + [insertion(of: batch)]) { results in
                 let outcomes = try results[locks.count].all { row in
                     try row.bool(0) ? Outcome.inserted : .undecided(isUncertain: false)
                 }

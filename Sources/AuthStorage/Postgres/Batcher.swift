@@ -4,14 +4,15 @@ internal import Synchronization
 
 /// Collects requests of several callers to the database, and has them sent together.
 ///
-/// Guarantees: If fewer than `trips` are under way, an item is sent at once. Other items wait for
-/// the end of a trip and are then sent together in order, at most `limit` of them. Each caller
+/// Guarantees: If fewer than `trips` are under way, an item is sent soon, with those that come
+/// before the loop has executed the jobs that it has. Other items wait for the end of a trip and
+/// are then sent together in order, at most `limit` of them. Each caller
 /// keeps a place of the pool meanwhile, so the queue is bounded and clients have shares of it. A
 /// waiting item is sent even if its caller is cancelled.
 final class Batcher<Item: Sendable, Output: Sendable>: Sendable {
     /// Sends the items.
     /// - Returns: as many outputs, in their order.
-    typealias Send = @Sendable ([Item], isolated PostgresConnection) -> [Output]
+    typealias Send = @Sendable ([Item], isolated PostgresConnection) async -> [Output]
 
     private struct Waiting: Sendable {
         let item: Item
@@ -65,26 +66,26 @@ final class Batcher<Item: Sendable, Output: Sendable>: Sendable {
                 state.trips += 1
                 return true
             }
-            if begins { pool.begin { self.sendWaiting($0) } }
+            if begins { pool.begin { await self.sendWaiting($0) } }
         }
         _ = consume place
         return output
     }
 
-    private func sendWaiting(_ connection: isolated PostgresConnection) {
+    private func sendWaiting(_ connection: isolated PostgresConnection) async {
         let taken = state.withLock { state in
             defer { state.waiting.removeFirst(min(limit, state.waiting.count)) }
             return state.waiting.prefix(limit)
         }
         let now = ContinuousClock.now
         let batch = taken.filter { now < $0.deadline }
-        let outputs = batch.isEmpty ? [] : send(batch.map(\.item), connection)
+        let outputs = batch.isEmpty ? [] : await send(batch.map(\.item), connection)
         let isMore = state.withLock { state in
             if !batch.isEmpty { state.sizes.record(batch.count) }
             if state.waiting.isEmpty { state.trips -= 1 }
             return !state.waiting.isEmpty
         }
-        if isMore { pool.begin { self.sendWaiting($0) } }
+        if isMore { pool.begin { await self.sendWaiting($0) } }
         for late in taken where now >= late.deadline {
             late.continuation.resume(throwing: PostgresPool.waitedTooLong)
         }

@@ -1,11 +1,12 @@
 internal import AuthCore
+internal import Scheduling
 internal import Synchronization
 
 /// Sends the look-ups of several callers in one round trip.
 ///
 /// A look-up takes the database some microseconds, but the round trip takes ten times as long,
-/// because it wakes two threads of this program and a process of the server. As in its own round
-/// trip, each look-up sees everything that was committed before it began.
+/// because it wakes a process of the server and a thread of this program. As in its own round trip,
+/// each look-up sees everything that was committed before it began.
 struct LookUps: Sendable {
     /// One of several look-ups that were sent together has failed: each has to be repeated alone.
     struct Interrupted: Error {}
@@ -16,30 +17,41 @@ struct LookUps: Sendable {
         let publish: @Sendable (Result<PostgresResult, any Error>) -> Void
     }
 
-    private let batcher: Batcher<Item, Void>
+    /// One for each event loop.
+    private let batchers: [(loop: EventLoop, batcher: Batcher<Item, Void>)]
 
     init(_ pool: PostgresPool) {
         // Measured with 16 clients: four trips at once cost the database and the node a quarter
         // more than two, and one trip costs no less than two. With two trips, a look-up that waits
         // for the disk delays only half of the others. A trip has few look-ups, because they share
         // the time limit of one statement.
-        batcher = Batcher(pool, trips: 2, limit: 16) { items, connection in
-            do {
-                try connection.run(items.map(\.statement)) { results in
-                    for (item, result) in zip(items, results) { item.publish(.success(result)) }
+        let trips = pool.loops.count == 1 ? 2 : 1
+        batchers = pool.loops.map { loop in
+            let batcher = Batcher<Item, Void>(pool, trips: trips, limit: 16) { items, connection in
+                do {
+                    try await connection.run(items.map(\.statement)) { results in
+                        for (item, result) in zip(items, results) { item.publish(.success(result)) }
+                    }
+                } catch {
+                    let error = items.count == 1 ? error : Interrupted()
+                    for item in items { item.publish(.failure(error)) }
                 }
-            } catch {
-                let error = items.count == 1 ? error : Interrupted()
-                for item in items { item.publish(.failure(error)) }
+                return items.map { _ in }
             }
-            return items.map { _ in }
+            return (loop, batcher)
         }
     }
 
-    var statistics: StoreStatistics.Batches { batcher.statistics(as: "look_ups") }
+    var statistics: StoreStatistics.Batches {
+        let all = batchers.map { $0.batcher.statistics(as: "look_ups") }
+        var sizes = Histogram.sizes
+        for each in all { sizes.add(each.sizes) }
+        return .init(
+            name: "look_ups", sizes: sizes, waiting: all.reduce(0) { $0 + $1.waiting })
+    }
 
     /// How many look-ups wait to be sent.
-    var waiting: Int { batcher.waiting }
+    var waiting: Int { batchers.reduce(0) { $0 + $1.batcher.waiting } }
 
     /// - Throws: as ``PostgresPool/run(_:_:)``, and ``Interrupted``.
     func run<T: Sendable>(
@@ -47,6 +59,7 @@ struct LookUps: Sendable {
         _ read: @escaping @Sendable (PostgresResult) throws -> T
     ) async throws -> T {
         let result = Published<T>()
+        let (_, batcher) = batchers.first { $0.loop.isCurrent } ?? batchers[0]
         try await batcher.output(
             of: Item(statement: statement) { rows in
                 result.publish(Result { try read(rows.get()) })

@@ -5,13 +5,27 @@ internal import Scheduling
 
 /// One connection to a PostgreSQL server, and its prepared statements.
 ///
-/// Not `Sendable`: it belongs to one ``PostgresConnection`` or to one function. Its functions wait
-/// for the server, with a time limit, so they are called on a queue that may wait.
+/// Not `Sendable`: it belongs to one ``PostgresConnection`` or to one function. ``send(_:)`` and
+/// ``receive()`` do not wait for the server. The others do, so they are called where that delays
+/// nobody else.
 final class PostgresHandle {
     private let pointer: OpaquePointer
     /// The names of statements that the server has prepared.
     private var prepared: Set<String> = []
-    private let timeout: Duration
+    private var trip = Trip(commands: [])
+    /// How long a server may take for its answers.
+    let timeout: Duration
+
+    /// What has been sent, and what came back so far.
+    private struct Trip {
+        let commands: [Command]
+        var isFlushed = false
+        var results: [PostgresResult] = []
+        var failure: SQLFailure?
+        /// The command whose results come next.
+        var index = 0
+        var wasEmpty = false
+    }
 
     /// Why libpq could not be loaded; loading is tried once.
     private static let loadFailure = postern_libpq_load().map { String(cString: $0) }
@@ -144,11 +158,22 @@ final class PostgresHandle {
         }
     }
 
-    /// Runs statements in one round trip and one transaction, unless one has been begun: all of
-    /// them take effect, or none (libpq, "Pipeline Mode"). Each sees what was committed before it
-    /// began.
-    /// - Returns: a result for each statement.
+    /// As ``send(_:)`` and ``receive()``, waiting for the server.
     func run(_ statements: [PostgresStatement]) throws(PostgresFailure) -> [PostgresResult] {
+        try send(statements)
+        let deadline = ContinuousClock.now + timeout
+        while wait(until: deadline) {
+            if let results = try receive() { return results }
+        }
+        throw .lost(wasSent: true, cause: isOpen ? Self.silence : message)
+    }
+
+    static let silence = "no answer in time"
+
+    /// Begins to run statements in one round trip and one transaction, unless one has been begun:
+    /// all of them take effect, or none (libpq, "Pipeline Mode"). Each sees what was committed
+    /// before it began. Nothing else may be sent before ``receive()`` has returned their results.
+    func send(_ statements: [PostgresStatement]) throws(PostgresFailure) {
         guard isAlive() else {
             throw .lost(wasSent: false, cause: isReadOnly ? Self.readOnly : message)
         }
@@ -170,18 +195,21 @@ final class PostgresHandle {
             guard send(statement) else { throw .lost(wasSent: true, cause: message) }
             commands.append(Command(name: name, isPreparation: false))
         }
-        let deadline = ContinuousClock.now + timeout
+        trip = Trip(commands: commands)
         guard postern_PQpipelineSync(pointer) == 1 else {
             throw .lost(wasSent: true, cause: message)
         }
-        while true {
-            let rest = postern_PQflush(pointer)
-            if rest == 0 { break }
-            guard rest == 1, wait(for: Int16(POLLOUT | POLLIN), until: deadline),
-                postern_PQconsumeInput(pointer) == 1
-            else { throw .lost(wasSent: true, cause: message) }
-        }
-        return try results(of: commands, until: deadline)
+        try flush()
+    }
+
+    /// Whether everything has been given to the kernel. Otherwise ``receive()`` is called when the
+    /// socket can be written, too.
+    var isFlushed: Bool { trip.isFlushed }
+
+    private func flush() throws(PostgresFailure) {
+        let rest = postern_PQflush(pointer)
+        guard rest >= 0 else { throw .lost(wasSent: true, cause: message) }
+        trip.isFlushed = rest == 0
     }
 
     private struct Command {
@@ -209,58 +237,62 @@ final class PostgresHandle {
         } == 1
     }
 
-    /// Reads the results of all commands, up to the synchronisation point after them.
-    private func results(
-        of commands: [Command], until deadline: ContinuousClock.Instant
-    ) throws(PostgresFailure) -> [PostgresResult] {
-        var results: [PostgresResult] = []
-        var failure: SQLFailure?
-        var index = 0
-        var wasEmpty = false
-        while true {
-            while postern_PQisBusy(pointer) == 1 {
-                guard wait(for: Int16(POLLIN), until: deadline),
-                    postern_PQconsumeInput(pointer) == 1
-                else {
-                    throw .lost(wasSent: true, cause: isOpen ? "no answer in time" : message)
-                }
-            }
+    /// Reads what has arrived. To be called when the socket is ready.
+    /// - Returns: a result for each statement, once all are there.
+    func receive() throws(PostgresFailure) -> [PostgresResult]? {
+        guard postern_PQconsumeInput(pointer) == 1 else {
+            throw .lost(wasSent: true, cause: message)
+        }
+        if !trip.isFlushed { try flush() }
+        while postern_PQisBusy(pointer) == 0 {
             guard let raw = postern_PQgetResult(pointer) else {
                 // One of these ends the results of each command.
-                guard !wasEmpty, isOpen else { throw .lost(wasSent: true, cause: message) }
-                wasEmpty = true
-                index += 1
+                guard !trip.wasEmpty, isOpen else { throw .lost(wasSent: true, cause: message) }
+                trip.wasEmpty = true
+                trip.index += 1
                 continue
             }
-            wasEmpty = false
-            let result = PostgresResult(raw)
-            let command = index < commands.count ? commands[index] : nil
-            switch postern_PQresultStatus(raw) {
-            case PGRES_PIPELINE_SYNC:
-                if let failure { throw .rejected(failure) }
-                // The rows may be older than changes that another server has acknowledged.
-                guard !isReadOnly else { throw .lost(wasSent: true, cause: Self.readOnly) }
-                return results
-            case PGRES_COMMAND_OK, PGRES_TUPLES_OK:
-                if let command, command.isPreparation {
-                    prepared.insert(command.name)
-                } else {
-                    results.append(result)
-                }
-            case PGRES_PIPELINE_ABORTED: break
-            default:
-                if failure == nil { failure = SQLFailure(raw, statement: command?.name ?? "") }
-                guard isOpen, failure?.endsConnection == false else {
-                    throw .lost(wasSent: true, cause: message)
-                }
+            trip.wasEmpty = false
+            if try take(PostgresResult(raw), postern_PQresultStatus(raw)) {
+                defer { trip.results = [] }
+                return trip.results
             }
         }
+        return nil
+    }
+
+    /// - Returns: whether this was the synchronisation point after all results.
+    private func take(
+        _ result: PostgresResult, _ status: ExecStatusType
+    ) throws(PostgresFailure) -> Bool {
+        let command = trip.index < trip.commands.count ? trip.commands[trip.index] : nil
+        switch status {
+        case PGRES_PIPELINE_SYNC:
+            if let failure = trip.failure { throw .rejected(failure) }
+            // The rows may be older than changes that another server has acknowledged.
+            guard !isReadOnly else { throw .lost(wasSent: true, cause: Self.readOnly) }
+            return true
+        case PGRES_COMMAND_OK, PGRES_TUPLES_OK:
+            if let command, command.isPreparation {
+                prepared.insert(command.name)
+            } else {
+                trip.results.append(result)
+            }
+        case PGRES_PIPELINE_ABORTED: break
+        default:
+            let failure = trip.failure ?? result.failure(of: command?.name ?? "")
+            trip.failure = failure
+            guard isOpen, !failure.endsConnection else {
+                throw .lost(wasSent: true, cause: message)
+            }
+        }
+        return false
     }
 
     /// Whether the connection still exists after it was idle, and the server accepts writes.
-    private func isAlive() -> Bool {
+    func isAlive() -> Bool {
         guard isOpen else { return false }
-        var descriptor = pollfd(fd: postern_PQsocket(pointer), events: Int16(POLLIN), revents: 0)
+        var descriptor = pollfd(fd: socket, events: Int16(POLLIN), revents: 0)
         // A server that shuts down sends a message before it closes the connection.
         while poll(&descriptor, 1, 0) > 0 {
             guard postern_PQconsumeInput(pointer) == 1, isOpen else { return false }
@@ -268,12 +300,15 @@ final class PostgresHandle {
         return !isReadOnly
     }
 
+    var socket: Int32 { postern_PQsocket(pointer) }
+
     /// - Returns: `false` when the socket was not ready in time.
-    private func wait(for events: Int16, until deadline: ContinuousClock.Instant) -> Bool {
+    private func wait(until deadline: ContinuousClock.Instant) -> Bool {
+        let events = Int16(trip.isFlushed ? POLLIN : POLLIN | POLLOUT)
         while true {
             let left = ContinuousClock.now.duration(to: deadline)
             guard left > .zero else { return false }
-            var descriptor = pollfd(fd: postern_PQsocket(pointer), events: events, revents: 0)
+            var descriptor = pollfd(fd: socket, events: events, revents: 0)
             let count = poll(&descriptor, 1, Int32(clamping: left.milliseconds + 1))
             if count > 0 { return true }
             guard count == 0 || errno == EINTR else { return false }

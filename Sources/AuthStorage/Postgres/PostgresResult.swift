@@ -20,6 +20,9 @@ final class PostgresResult {
 
     var isEmpty: Bool { postern_PQntuples(pointer) == 0 }
 
+    /// - Parameter statement: the one that has failed.
+    func failure(of statement: String) -> SQLFailure { SQLFailure(pointer, statement: statement) }
+
     func first<T>(_ read: (PostgresRow) throws -> T) throws -> T? {
         isEmpty ? nil : try read(PostgresRow(result: self, index: 0))
     }

@@ -23,22 +23,28 @@ final class PostgresStore: Sendable {
     private static let readLimit = 3
 
     /// Applies pending migrations and opens a first connection.
-    /// - Parameter now: recorded with each migration that is applied.
+    /// - Parameters:
+    ///   - loops: they have the connections; by default `EventLoop.shared()`.
+    ///   - now: recorded with each migration that is applied.
     /// - Throws: ``MigrationError`` when the database is not for this program, ``StorageError``
     ///   when no server can be reached.
     static func open(
-        _ url: PostgresURL, settings: PostgresSettings = PostgresSettings(),
+        _ url: PostgresURL, on loops: [EventLoop]? = nil, settings: PostgresSettings = PostgresSettings(),
         observers: StoreObservers = StoreObservers(), at now: Instant
     ) async throws -> PostgresStore {
         _ = try PostgresMigrator(url, settings: settings).migrate(at: now)
-        let store = PostgresStore(url, settings: settings, observers: observers)
+        let store = PostgresStore(
+            url, on: try loops ?? [EventLoop.shared()], settings: settings, observers: observers)
         try await store.pool.connect()
         return store
     }
 
-    private init(_ url: PostgresURL, settings: PostgresSettings, observers: StoreObservers) {
+    private init(
+        _ url: PostgresURL, on loops: [EventLoop], settings: PostgresSettings,
+        observers: StoreObservers
+    ) {
         let reachability = Reachability(observers.unreachable)
-        pool = PostgresPool(url, settings: settings, reachability)
+        pool = PostgresPool(url, on: loops, settings: settings, reachability)
         batches = AccountBatches(pool)
         lookUps = LookUps(pool)
         session = PostgresSession(url, settings: settings, reachability)

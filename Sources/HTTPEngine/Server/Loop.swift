@@ -3,10 +3,10 @@ internal import Glibc
 internal import Networking
 internal import Scheduling
 
-/// One serial queue with its connections. It waits for their events in epoll and serves all ready
-/// connections in one turn. The jobs of the queue run between turns.
+/// The connections of one event loop. It waits for their events, and serves all ready connections in
+/// one turn. The jobs of the event loop run between turns.
 actor Loop {
-    nonisolated let executor: LoopExecutor
+    nonisolated let executor: EventLoop
     nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
     nonisolated let requestsInFlight = LoopGauge()
 
@@ -21,7 +21,6 @@ actor Loop {
     /// Its connections count here the bytes that they read and send.
     var counts: RequestCounts
 
-    private var isRunning = false
     /// When deadlines are checked next; nil without a connection.
     private var nextTick: MonotonicTime?
     private var connections: [Int32: any LoopConnection] = [:]
@@ -38,22 +37,23 @@ actor Loop {
     /// - Parameters:
     ///   - index: which of `count` loops this is; it uses every `count`th request id.
     ///   - idPrefix: the process's part of request ids.
-    init(context: ServerContext, index: Int, of count: Int, idPrefix: UInt32) throws {
+    ///   - executor: takes turns already, and serves no other ``Loop``.
+    init(
+        context: ServerContext, index: Int, of count: Int, idPrefix: UInt32,
+        on executor: EventLoop
+    ) {
         self.context = context
         counts = RequestCounts(rows: context.routes.count)
         self.idPrefix = idPrefix
         idStride = UInt64(count)
         lastID = UInt64(index)
-        executor = try LoopExecutor(label: "http.loop.\(index)")
+        self.executor = executor
     }
 
-    /// Begins to serve. The loop runs until ``shutDown()``.
-    func run() {
-        isRunning = true
-        executor.enqueueTurn { self.assumeIsolated { $0.serve() } }
-    }
+    /// Begins to serve, until ``shutDown()``.
+    func run() { executor.takeTurns { self.assumeIsolated { $0.serve() } } }
 
-    func shutDown() { isRunning = false }
+    func shutDown() { executor.takeTurns(nil) }
 
     /// Runs something on the loop soon, in the order of calls.
     nonisolated func enter(_ body: @escaping @Sendable (isolated Loop) -> Void) {
@@ -193,14 +193,12 @@ actor Loop {
 
     // MARK: Events
 
-    /// Waits for events and serves them until there are jobs, and continues after those.
+    /// Waits for events and serves them until there are jobs.
     private func serve() {
-        while isRunning {
+        repeat {
             serveReady()
             if let nextTick, nextTick <= now { tick() }
-            guard executor.hasJobs else { continue }
-            return executor.enqueueTurn { self.assumeIsolated { $0.serve() } }
-        }
+        } while !executor.hasJobs
     }
 
     private func serveReady() {
@@ -227,7 +225,7 @@ actor Loop {
     private func serve(_ descriptor: Int32, _ events: UInt32) {
         if let connection = connections[descriptor] {
             connection.ready(events, on: self)
-        } else {
+        } else if !executor.serve(descriptor) {
             acceptor?.ready(descriptor, on: self)
         }
     }

@@ -1,4 +1,5 @@
 internal import Glibc
+public import Scheduling
 internal import Synchronization
 
 /// A system call that a server needs has failed.
@@ -18,9 +19,16 @@ public struct SocketError: Error, Hashable, Sendable, CustomStringConvertible {
 public final class Server: Sendable {
     private let context: ServerContext
     private let listeners: [Listener]
+    private let eventLoops: [EventLoop]?
     private let loops = Mutex<[Loop]>([])
 
-    public init(configuration: ServerConfiguration, listeners: [Listener], hooks: ServerHooks) {
+    /// - Parameter eventLoops: at least one, which the caller stops after the server; by default
+    ///   the server makes those of its configuration.
+    public init(
+        configuration: ServerConfiguration, listeners: [Listener], hooks: ServerHooks,
+        on eventLoops: [EventLoop]? = nil
+    ) {
+        self.eventLoops = eventLoops
         var routes = [ServerContext.noRoute]
         self.listeners = listeners.map { $0.counted(in: &routes) }
         context = ServerContext(configuration: configuration, hooks: hooks, routes: routes)
@@ -47,10 +55,9 @@ public final class Server: Sendable {
 
     /// Binds every listener that is not bound yet, and begins to accept.
     /// - Returns: the addresses in the order of the listeners, port 0 resolved.
-    /// - Throws: ``SocketError``.
+    /// - Throws: ``SocketError``, or `EventLoop.Failure`.
     public func start() throws -> [ListenAddress] {
         let configuration = context.configuration
-        let count = max(1, configuration.loops ?? Int(sysconf(Int32(_SC_NPROCESSORS_ONLN))))
         let prefix = UInt32.random(in: .min ... .max)
         var sockets: [ListeningSocket] = []
         let loops: [Loop]
@@ -58,8 +65,11 @@ public final class Server: Sendable {
             for listener in listeners {
                 sockets.append(try ListeningSocket(listener, backlog: configuration.backlog))
             }
-            loops = try (0..<count).map {
-                try Loop(context: context, index: $0, of: count, idPrefix: prefix)
+            let executors = try eventLoops ?? configuration.makeEventLoops()
+            loops = executors.enumerated().map { index, executor in
+                Loop(
+                    context: context, index: index, of: executors.count, idPrefix: prefix,
+                    on: executor)
             }
         } catch {
             for socket in sockets { socket.close() }
@@ -120,7 +130,10 @@ public final class Server: Sendable {
             for loop in loops { group.addTask { await loop.drain() } }
         }
         abort.cancel()
-        for loop in loops { await loop.shutDown() }
+        for loop in loops {
+            await loop.shutDown()
+            if eventLoops == nil { loop.executor.stop() }
+        }
     }
 
     private var running: [Loop] { loops.withLock { $0 } }

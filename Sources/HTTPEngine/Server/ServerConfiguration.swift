@@ -1,3 +1,6 @@
+internal import Glibc
+public import Scheduling
+
 /// Every limit and deadline of the server, each with its unit and default. They are the same for
 /// all listeners.
 public struct ServerConfiguration: Sendable {
@@ -65,4 +68,13 @@ public struct ServerConfiguration: Sendable {
     public var retryAfter = 1
 
     public init() {}
+
+    /// The event loops of one server, which take turns already.
+    /// - Throws: `EventLoop.Failure`.
+    public func makeEventLoops() throws -> [EventLoop] {
+        let count = max(1, loops ?? Int(sysconf(Int32(_SC_NPROCESSORS_ONLN))))
+        let eventLoops = try (0..<count).map { try EventLoop(label: "loop.\($0)") }
+        for loop in eventLoops { loop.run() }
+        return eventLoops
+    }
 }

@@ -11,11 +11,13 @@ internal import Synchronization
 /// Everything that answers requests, assembled from a configuration: stores, keys, use cases and
 /// routes.
 ///
-/// Owns the stores; the caller must call ``close()``.
+/// Owns the stores and the event loops, on which requests and statements run; the caller must call
+/// ``close()``.
 struct Application: Sendable {
     /// The parts that stay when settings change.
     private struct Base: Sendable {
         let publicURL: String
+        let eventLoops: [EventLoop]
         let stores: Stores
         let keys: KeyRing
         let tokens: TokenAuthority
@@ -62,10 +64,14 @@ struct Application: Sendable {
         let found = try secret ?? MasterSecret.find(for: config)
         try MasterSecret.checkDatabase(of: config)
         let localMail = LocalMailHost(config, clock: clock)
-        let stores = try await config.database.open(
-            connections: config.storage.connections, shares: config.limits.queueShares,
-            observers: localMail?.observing(observers) ?? observers, at: clock.now())
+        let eventLoops = try config.server.engine.makeEventLoops()
+        var opened: Stores?
         do {
+            let stores = try await config.database.open(
+                connections: config.storage.connections, on: eventLoops,
+                shares: config.limits.queueShares,
+                observers: localMail?.observing(observers) ?? observers, at: clock.now())
+            opened = stores
             try await checkSubjects(config.mail, stores)
             let pools = Pools(shares: config.limits.queueShares)
             var reread: (@Sendable () throws -> SecretBytes)?
@@ -91,11 +97,12 @@ struct Application: Sendable {
             return try Application(
                 config, servicesSettings,
                 Base(
-                    publicURL: publicURL, stores: stores, keys: keys, tokens: tokens,
+                    publicURL: publicURL, eventLoops: eventLoops, stores: stores, keys: keys, tokens: tokens,
                     pools: pools, metrics: metrics, clock: clock, events: events,
                     isDraining: isDraining, report: report), parts)
         } catch {
-            await stores.close()
+            await opened?.close()
+            for loop in eventLoops { loop.stop() }
             throw error
         }
     }
@@ -164,6 +171,7 @@ struct Application: Sendable {
         redirects = apis.redirects(to: BaseURL(publicURL)?.origin ?? publicURL)
     }
 
+    var eventLoops: [EventLoop] { base.eventLoops }
     var stores: Stores { base.stores }
     var keys: KeyRing { base.keys }
     var pools: Pools { base.pools }
@@ -177,6 +185,7 @@ struct Application: Sendable {
 
     func close() async {
         await stores.close()
+        for loop in eventLoops { loop.stop() }
     }
 
     /// If subjects are local parts, mailboxes of agents on an earlier and on the present first

@@ -113,7 +113,7 @@ struct Service: Sendable {
                     Listener(
                         socket: try places[index].bind(), service: initial[index],
                         tls: places[index].tls(of: certificates))
-                }, hooks: hooks(logger))
+                }, hooks: hooks(logger), on: application.eventLoops)
             addMetrics(of: current, server, certificates, counts, health)
             addresses = try server.start()
         } catch {

@@ -1,6 +1,7 @@
 import CSocket
 import Glibc
 import Networking
+import Scheduling
 import Testing
 
 @testable import HTTPEngine
@@ -86,7 +87,9 @@ extension Live {
             let context = ServerContext(
                 configuration: ServerConfiguration(), hooks: ServerHooks())
             _ = context.limiter.acquire(.loopback)
-            let loop = try Loop(context: context, index: 0, of: 1, idPrefix: 1)
+            let executor = try EventLoop(label: "test")
+            executor.run()
+            let loop = Loop(context: context, index: 0, of: 1, idPrefix: 1, on: executor)
             let router = Router(
                 groups: [
                     RouteGroup(
@@ -109,6 +112,7 @@ extension Live {
             #expect(text.hasPrefix("!HTTP/1.1 200 ") && text.hasSuffix("now\n"))
             #expect(limiter.total == 0)
             await loop.shutDown()
+            loop.executor.stop()
         }
 
         @Test func aHandshakeThatFailsClosesTheConnection() async throws {
@@ -118,6 +122,7 @@ extension Live {
             await loop.drain()
             #expect(limiter.total == 0)
             await loop.shutDown()
+            loop.executor.stop()
         }
     }
 }

@@ -1,0 +1,203 @@
+internal import AuthCore
+internal import Scheduling
+internal import Synchronization
+
+/// A connection that is opened when it is needed, and again after it was lost.
+///
+/// Confined to an event loop, which waits for the server's answers. Transactions of several callers
+/// are executed one after the other. Only connecting takes a thread of its own.
+actor PostgresConnection {
+    private let loop: EventLoop
+    private let opener = PostgresOpener()
+    private let url: PostgresURL
+    private let settings: PostgresSettings
+    private let reachability: Reachability
+    private let roundTrips: RoundTrips
+    private var handle: PostgresHandle? {
+        didSet { openness.store(handle != nil, ordering: .relaxed) }
+    }
+    private nonisolated let openness = Atomic<Bool>(false)
+    private var opening = ContinuousClock.now
+    /// The caller whose statements have been sent, and how long it waits for their results.
+    private var trip: (caller: CheckedContinuation<Void, any Error>, end: ContinuousClock.Instant)?
+    private var results: [PostgresResult] = []
+    /// Whether a task checks the time of trips.
+    private var isTimed = false
+    private var isTaken = false
+    private var nextCallers: [CheckedContinuation<Void, Never>] = []
+    private var isClosed = false
+
+    nonisolated var unownedExecutor: UnownedSerialExecutor {
+        loop.asUnownedSerialExecutor()
+    }
+
+    /// Whether there is a connection, which may have been lost without notice.
+    nonisolated var isOpen: Bool { openness.load(ordering: .relaxed) }
+
+    init(
+        _ url: PostgresURL, settings: PostgresSettings, on loop: EventLoop,
+        _ reachability: Reachability, roundTrips: RoundTrips
+    ) {
+        self.url = url
+        self.settings = settings
+        self.loop = loop
+        self.reachability = reachability
+        self.roundTrips = roundTrips
+    }
+
+    func open() async throws {
+        await take()
+        defer { giveBack() }
+        _ = try await opened()
+    }
+
+    func close() async {
+        await take()
+        defer { giveBack() }
+        drop()
+        isClosed = true
+    }
+
+    /// As ``PostgresPool/run(_:_:)``. Statements that a broken connection did not send are sent
+    /// again on a new one.
+    func run<T: Sendable>(
+        _ statements: [PostgresStatement], _ read: @Sendable ([PostgresResult]) throws -> T
+    ) async throws -> T {
+        await take()
+        defer { giveBack() }
+        do {
+            return try read(try await results(of: statements))
+        } catch PostgresFailure.lost(wasSent: false, _) {
+            return try read(try await results(of: statements))
+        }
+    }
+
+    /// Waits until no other caller uses the connection.
+    private func take() async {
+        guard isTaken else { return isTaken = true }
+        await withCheckedContinuation { nextCallers.append($0) }
+    }
+
+    private func giveBack() {
+        guard !nextCallers.isEmpty else { return isTaken = false }
+        nextCallers.removeFirst().resume()
+    }
+
+    private func results(of statements: [PostgresStatement]) async throws -> [PostgresResult] {
+        let handle = try await opened()
+        let begin = ContinuousClock.now
+        let elapsed = ElapsedTime()
+        defer { roundTrips.record(statements, nanoseconds: elapsed.nanoseconds) }
+        do {
+            try handle.send(statements)
+            if !handle.isFlushed { watch(handle) }
+            try await withCheckedThrowingContinuation { caller in
+                trip = (caller, begin + handle.timeout)
+                checkTime()
+            }
+            defer { results = [] }
+            return results
+        } catch PostgresFailure.lost(let wasSent, let cause) {
+            // The other connections are probably lost, too, and would notice it only one after
+            // another.
+            if wasSent { reachability.noteLoss(of: handle.host, since: begin) }
+            drop()
+            throw PostgresFailure.lost(wasSent: wasSent, cause: cause)
+        }
+    }
+
+    // MARK: Events
+
+    private func watch(_ handle: PostgresHandle) {
+        loop.watch(handle.socket, writes: !handle.isFlushed) { [weak self] in
+            self?.assumeIsolated { $0.ready() }
+        }
+    }
+
+    private func ready() {
+        guard let handle else { return }
+        guard trip != nil else {
+            if !handle.isAlive() { drop() }
+            return
+        }
+        do throws(PostgresFailure) {
+            let wasFlushed = handle.isFlushed
+            if let results = try handle.receive() {
+                self.results = results
+                end(.success(()))
+            }
+            if handle.isFlushed != wasFlushed { watch(handle) }
+        } catch {
+            end(.failure(error))
+        }
+    }
+
+    private func end(_ result: Result<Void, any Error>) {
+        trip?.caller.resume(with: result)
+        trip = nil
+    }
+
+    /// Ends a trip whose time is over. One task does this for many trips.
+    private func checkTime() {
+        guard !isTimed else { return }
+        isTimed = true
+        Task { [weak self] in
+            while let next = await self?.nextCheck() {
+                try? await Task.sleep(until: next, clock: .continuous)
+            }
+        }
+    }
+
+    private func nextCheck() -> ContinuousClock.Instant? {
+        if let trip, trip.end <= .now {
+            end(.failure(PostgresFailure.lost(wasSent: true, cause: PostgresHandle.silence)))
+        }
+        isTimed = trip != nil
+        return trip?.end
+    }
+
+    // MARK: Opening
+
+    private func opened() async throws -> PostgresHandle {
+        guard !isClosed else { throw StorageError.closed }
+        if let handle, !reachability.hasLoss(since: opening) { return handle }
+        drop()
+        try reachability.beginAttempt()
+        opening = .now
+        do {
+            let opened = try await opener.open(
+                url, settings: settings, order: reachability.order)
+            reachability.endAttempt(nil)
+            reachability.note(opened.host)
+            handle = opened
+            watch(opened)
+            return opened
+        } catch {
+            reachability.endAttempt("\(error)")
+            throw NoConnection(cause: "\(error)")
+        }
+    }
+
+    private func drop() {
+        if let handle { loop.unwatch(handle.socket) }
+        handle = nil
+    }
+}
+
+/// Connects, which blocks: libpq looks up names, and tries one host after the other.
+private actor PostgresOpener {
+    private let executor = QueueExecutor(label: "postgres.connect")
+
+    nonisolated var unownedExecutor: UnownedSerialExecutor {
+        executor.asUnownedSerialExecutor()
+    }
+
+    func open(
+        _ url: PostgresURL, settings: PostgresSettings, order: PostgresHostOrder
+    ) throws -> sending PostgresHandle {
+        // If nothing before the call needed the queue, the compiler would leave out the change to
+        // it.
+        executor.checkIsolated()
+        return try PostgresHandle(url, settings: settings, order: order)
+    }
+}
