@@ -89,11 +89,24 @@ public final class WorkerPool: Sendable {
             }
         }
 
-        /// Takes a lane for work that needs something that the lane owns, and waits for one if
-        /// necessary. The lane runs no job until the caller gives it back
-        /// (``WorkerPool/giveBack(lane:)``).
-        /// - Returns: the index in ``WorkerPool/lanes``.
-        public func takeLane() async throws -> Int {
+        /// As ``run(_:)``, for work that may wait in between, such as for the database. It runs on
+        /// its lane, which runs no other job until it has ended.
+        public func runKeepingLane<T: Sendable>(
+            _ work: @escaping @Sendable () async throws -> T
+        ) async throws -> T {
+            let lanes = pool.lanes
+            return try await withLane { try await LaneActor(lanes[$0]).run(work) }
+        }
+
+        /// As ``runKeepingLane(_:)``, for work that goes to its lane by itself.
+        /// - Parameter work: gets the index of its lane in ``WorkerPool/lanes``.
+        public func withLane<T>(_ work: (Int) async throws -> T) async throws -> T {
+            let lane = try await takeLane()
+            defer { pool.giveBack(lane: lane) }
+            return try await work(lane)
+        }
+
+        private func takeLane() async throws -> Int {
             try Task.checkCancellation()
             if let lane = pool.takeIdleLane() { return lane }
             return try await pool.enqueue(of: client) { continuation in
@@ -101,16 +114,6 @@ public final class WorkerPool: Sendable {
                     work: .keepingLane({ continuation.resume(returning: $0) }),
                     cancel: { continuation.resume(throwing: CancellationError()) })
             }
-        }
-
-        /// As ``run(_:)``, for work that may wait in between, such as for the database. It runs on
-        /// its lane, which runs no other job until it has ended.
-        public func runKeepingLane<T: Sendable>(
-            _ work: @escaping @Sendable () async throws -> T
-        ) async throws -> T {
-            let lane = try await takeLane()
-            defer { pool.giveBack(lane: lane) }
-            return try await LaneActor(pool.lanes[lane]).run(work)
         }
 
         /// As ``run(_:)``, for an input that may be computed together with those of other callers.

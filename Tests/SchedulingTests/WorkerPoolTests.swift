@@ -10,12 +10,12 @@ import Testing
         try await withThrowingTaskGroup(of: Void.self) { group in
             for _ in 0..<40 {
                 group.addTask {
-                    let place = try pool.reserve(for: nil)
-                    let lane = try await place.takeLane()
-                    #expect(pool.lanes.indices.contains(lane))
-                    tally.pass()
-                    pool.giveBack(lane: lane)
-                    _ = consume place
+                    try await pool.reserve(for: nil).withLane { lane in
+                        #expect(pool.lanes.indices.contains(lane))
+                        tally.enter()
+                        await Task.yield()
+                        tally.leave()
+                    }
                 }
             }
             try await group.waitForAll()

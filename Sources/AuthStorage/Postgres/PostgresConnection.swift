@@ -45,10 +45,10 @@ actor PostgresConnection {
         self.roundTrips = roundTrips
     }
 
-    func open() async throws {
-        await take()
-        defer { giveBack() }
-        _ = try await opened()
+    /// Uses a connection that was opened elsewhere. Called before the others.
+    func adopt(_ handle: sending PostgresHandle) {
+        opening = .now
+        use(handle)
     }
 
     func close() async {
@@ -168,14 +168,18 @@ actor PostgresConnection {
             let opened = try await opener.open(
                 url, settings: settings, order: reachability.order)
             reachability.endAttempt(nil)
-            reachability.note(opened.host)
-            handle = opened
-            watch(opened)
+            use(opened)
             return opened
         } catch {
             reachability.endAttempt("\(error)")
             throw NoConnection(cause: "\(error)")
         }
+    }
+
+    private func use(_ opened: PostgresHandle) {
+        reachability.note(opened.host)
+        handle = opened
+        watch(opened)
     }
 
     private func drop() {

@@ -95,8 +95,9 @@ final class PostgresHandle {
         return postern_PQconnectdbParams(keywords, values.map { UnsafePointer($0) } + [nil], 1)
     }
 
-    /// An acknowledged change must be on the server's disk, whatever its configuration says.
-    private func configure(_ settings: PostgresSettings) throws {
+    /// Sets what new connections have. An acknowledged change must be on the server's disk, whatever
+    /// its configuration says.
+    func configure(_ settings: PostgresSettings) throws {
         try execute(
             script: """
                 SET statement_timeout = \(settings.statementTimeout.milliseconds);

@@ -32,15 +32,29 @@ struct PostgresMigrator {
     /// - Parameter now: recorded with each migration.
     /// - Returns: what this call applied, in order.
     func migrate(at now: Instant) throws -> [Migration] {
+        try translated { try migrate(PostgresHandle(url, settings: settings), at: now) }
+    }
+
+    /// As ``migrate(at:)``.
+    /// - Returns: the connection, which a store can use.
+    func migratedConnection(at now: Instant) throws -> sending PostgresHandle {
         try translated {
             let handle = try PostgresHandle(url, settings: settings)
-            // Another program may take long to migrate, and a migration may wait for a large table.
-            try handle.execute(
-                script: "SET statement_timeout = 0; SET lock_timeout = 0", name: "waitLong")
-            var applied: [Migration] = []
-            while let step = try applyNext(handle, at: now) { applied.append(step) }
-            return applied
+            _ = try migrate(handle, at: now)
+            return handle
         }
+    }
+
+    private func migrate(_ handle: PostgresHandle, at now: Instant) throws -> [Migration] {
+        // Most servers find nothing to do, and need not wait for others to find that.
+        guard try !status(of: handle).pending.isEmpty else { return [] }
+        // Another program may take long to migrate, and a migration may wait for a large table.
+        try handle.execute(
+            script: "SET statement_timeout = 0; SET lock_timeout = 0", name: "waitLong")
+        var applied: [Migration] = []
+        while let step = try applyNext(handle, at: now) { applied.append(step) }
+        try handle.configure(settings)
+        return applied
     }
 
     private func applyNext(_ handle: PostgresHandle, at now: Instant) throws -> Migration? {

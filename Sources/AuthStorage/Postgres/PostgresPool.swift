@@ -41,19 +41,18 @@ final class PostgresPool: Sendable {
     ) async throws -> T {
         let deadline = ContinuousClock.now + settings.waitTimeout
         do {
-            let place = try reserve()
-            let lane = try await place.takeLane()
-            defer { workers.giveBack(lane: lane) }
-            guard ContinuousClock.now < deadline else { throw Self.waitedTooLong }
-            do {
-                return try await connections[lane].run(statements, read)
-            } catch let failure as NoConnection {
-                // The server may only lack a free connection for this lane. Statements of another
-                // lane then come first.
-                guard let other = connections.filter(\.isOpen).randomElement() else {
-                    throw StoreBusy(failure.cause)
+            return try await reserve().withLane { lane in
+                guard ContinuousClock.now < deadline else { throw Self.waitedTooLong }
+                do {
+                    return try await connections[lane].run(statements, read)
+                } catch let failure as NoConnection {
+                    // The server may only lack a free connection for this lane. Statements of
+                    // another lane then come first.
+                    guard let other = connections.filter(\.isOpen).randomElement() else {
+                        throw failure
+                    }
+                    return try await other.run(statements, read)
                 }
-                return try await other.run(statements, read)
             }
         } catch let failure as NoConnection {
             throw StoreBusy(failure.cause)
@@ -95,15 +94,10 @@ final class PostgresPool: Sendable {
         }
     }
 
-    /// Opens one connection, so that a wrong URL is found at the start.
-    /// - Throws: `StoreBusy`.
-    func connect() async throws {
-        do {
-            // The lane that is taken first.
-            try await connections[connections.count - 1].open()
-        } catch let failure as NoConnection {
-            throw StoreBusy(failure.cause)
-        }
+    /// Has a connection that was opened elsewhere as one of its own.
+    func adopt(_ handle: sending PostgresHandle) async {
+        // That of the lane that is taken first.
+        await connections[connections.count - 1].adopt(handle)
     }
 
     func close() async {

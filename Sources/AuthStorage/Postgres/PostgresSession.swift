@@ -32,6 +32,11 @@ actor PostgresSession {
         self.reachability = reachability
     }
 
+    /// Opens the connection if that is possible now.
+    func open() {
+        _ = try? opened()
+    }
+
     func close() {
         handle = nil
         isClosed = true

@@ -22,20 +22,23 @@ final class PostgresStore: Sendable {
     private static let conflictLimit = 8
     private static let readLimit = 3
 
-    /// Applies pending migrations and opens a first connection.
+    /// Applies pending migrations and opens the first connections.
     /// - Parameters:
     ///   - loops: they have the connections; by default `EventLoop.shared()`.
     ///   - now: recorded with each migration that is applied.
     /// - Throws: ``MigrationError`` when the database is not for this program, ``StorageError``
     ///   when no server can be reached.
     static func open(
-        _ url: PostgresURL, on loops: [EventLoop]? = nil, settings: PostgresSettings = PostgresSettings(),
+        _ url: PostgresURL, on loops: [EventLoop]? = nil,
+        settings: PostgresSettings = PostgresSettings(),
         observers: StoreObservers = StoreObservers(), at now: Instant
     ) async throws -> PostgresStore {
-        _ = try PostgresMigrator(url, settings: settings).migrate(at: now)
         let store = PostgresStore(
             url, on: try loops ?? [EventLoop.shared()], settings: settings, observers: observers)
-        try await store.pool.connect()
+        async let listening: Void = store.session.open()
+        let migrator = PostgresMigrator(url, settings: settings)
+        await store.pool.adopt(try migrator.migratedConnection(at: now))
+        await listening
         return store
     }
 

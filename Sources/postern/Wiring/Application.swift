@@ -97,8 +97,8 @@ struct Application: Sendable {
             return try Application(
                 config, servicesSettings,
                 Base(
-                    publicURL: publicURL, eventLoops: eventLoops, stores: stores, keys: keys, tokens: tokens,
-                    pools: pools, metrics: metrics, clock: clock, events: events,
+                    publicURL: publicURL, eventLoops: eventLoops, stores: stores, keys: keys,
+                    tokens: tokens, pools: pools, metrics: metrics, clock: clock, events: events,
                     isDraining: isDraining, report: report), parts)
         } catch {
             await opened?.close()
