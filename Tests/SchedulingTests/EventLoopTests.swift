@@ -30,7 +30,7 @@ import Testing
                 done.open()
             }
             await done.wait()
-            #expect(order.entries == ["turn", "job"])
+            #expect(Array(order.entries.prefix(2)) == ["turn", "job"])
             loop.stop()
         }
     }

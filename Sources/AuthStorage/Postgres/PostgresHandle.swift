@@ -95,8 +95,8 @@ final class PostgresHandle {
         return postern_PQconnectdbParams(keywords, values.map { UnsafePointer($0) } + [nil], 1)
     }
 
-    /// Sets what new connections have. An acknowledged change must be on the server's disk, whatever
-    /// its configuration says.
+    /// Sets what new connections have. An acknowledged change must be on the server's disk,
+    /// whatever its configuration says.
     func configure(_ settings: PostgresSettings) throws {
         try execute(
             script: """

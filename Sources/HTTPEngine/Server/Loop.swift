@@ -3,8 +3,8 @@ internal import Glibc
 internal import Networking
 internal import Scheduling
 
-/// The connections of one event loop. It waits for their events, and serves all ready connections in
-/// one turn. The jobs of the event loop run between turns.
+/// The connections of one event loop. It waits for their events, and serves all ready connections
+/// in one turn. The jobs of the event loop run between turns.
 actor Loop {
     nonisolated let executor: EventLoop
     nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
