@@ -51,16 +51,21 @@ struct PostgresMigrator {
         // Another program may take long to migrate, and a migration may wait for a large table.
         try handle.execute(
             script: "SET statement_timeout = 0; SET lock_timeout = 0", name: "waitLong")
+        // The lock prevents that two programs both find the table of migrations missing. It is
+        // taken before the transactions, because the server's process learns only at the beginning
+        // of one that others have made tables which it has looked for.
+        try handle.execute(
+            script: "SELECT pg_advisory_lock(\(PostgresLock.migration))", name: "lock")
         var applied: [Migration] = []
         while let step = try applyNext(handle, at: now) { applied.append(step) }
+        try handle.execute(
+            script: "SELECT pg_advisory_unlock(\(PostgresLock.migration))", name: "unlock")
         try handle.configure(settings)
         return applied
     }
 
     private func applyNext(_ handle: PostgresHandle, at now: Instant) throws -> Migration? {
-        // The lock prevents that two programs both find the table of migrations missing.
-        try handle.execute(
-            script: "BEGIN; SELECT pg_advisory_xact_lock(\(PostgresLock.migration))", name: "lock")
+        try handle.execute(script: "BEGIN", name: "begin")
         do {
             let status = try status(of: handle)
             let step = status.pending.first
