@@ -19,7 +19,7 @@ final class PostgresHandle {
     /// What has been sent, and what came back so far.
     private struct Trip {
         let commands: [Command]
-        var isFlushed = false
+        var isFlushed = true
         var results: [PostgresResult] = []
         var failure: SQLFailure?
         /// The command whose results come next.
@@ -203,7 +203,7 @@ final class PostgresHandle {
         try flush()
     }
 
-    /// Whether everything has been given to the kernel. Otherwise ``receive()`` is called when the
+    /// Whether everything that was sent has been given to the kernel. Otherwise ``receive()`` is called when the
     /// socket can be written, too.
     var isFlushed: Bool { trip.isFlushed }
 
