@@ -46,6 +46,14 @@ import Testing
         #expect(throws: PostgresFailure.self) { try handle.run([PostgresStatement(change)]) }
     }
 
+    /// Its loop would otherwise be told again and again that it can be written.
+    @Test func anIdleConnectionHasNothingToWrite() throws {
+        let handle = try TestServer.shared.connect(to: try TestServer.shared.makeDatabase())
+        #expect(handle.isFlushed)
+        _ = try handle.run([PostgresStatement(Query("one", "SELECT 1"))])
+        #expect(handle.isFlushed)
+    }
+
     @Test func aLockThatIsHeldTooLongIsBusy() async throws {
         let url = try TestServer.shared.makeDatabase()
         let store = try await open(url) { $0.lockTimeout = .milliseconds(20) }
