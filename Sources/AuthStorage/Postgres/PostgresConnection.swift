@@ -72,6 +72,13 @@ actor PostgresConnection {
         }
     }
 
+    /// Begins work at once.
+    func begin(_ work: @escaping @Sendable (isolated PostgresConnection) async -> Void) {
+        // In a method, because the task would otherwise not belong to the loop, and each of its
+        // waits would end on another thread.
+        _ = Task.immediate { await work(self) }
+    }
+
     /// Waits until no other caller uses the connection.
     private func take() async {
         guard isTaken else { return isTaken = true }

@@ -85,9 +85,9 @@ final class PostgresPool: Sendable {
     /// it.
     func begin(_ work: @escaping @Sendable (isolated PostgresConnection) async -> Void) {
         workers.begin { [connections, workers] lane in
-            connections[lane].assumeIsolated { connection in
-                _ = Task.immediate {
-                    await work(connection)
+            connections[lane].assumeIsolated {
+                $0.begin {
+                    await work($0)
                     workers.giveBack(lane: lane)
                 }
             }
