@@ -28,8 +28,13 @@ public final class EventLoop: SerialLane {
     private let jobs = Atomic<Int>(0)
     private let isWaiting = Atomic<Bool>(false)
     private let isStopped = AtomicFlag()
-    private let turn = Mutex<(@Sendable () -> Void)?>(nil)
-    private let watchers = Mutex<[Int32: @Sendable () -> Void]>([:])
+    private let turn = Mutex<Callback?>(nil)
+    private let watchers = Mutex<[Int32: Callback]>([:])
+
+    /// A function in a struct: Swift puts one in a generic type behind another one, at each change.
+    private struct Callback {
+        let call: @Sendable () -> Void
+    }
 
     /// - Throws: ``Failure``.
     public init(label: String) throws {
@@ -62,7 +67,7 @@ public final class EventLoop: SerialLane {
     public func run() {
         queue.perform {
             guard !self.isStopped.isSet else { return }
-            (self.turn.withLock { $0 } ?? self.takeTurn)()
+            if let turn = self.turn.withLock({ $0 }) { turn.call() } else { self.takeTurn() }
             self.run()
         }
     }
@@ -77,7 +82,7 @@ public final class EventLoop: SerialLane {
     /// - Parameter turn: waits once or several times, serves what is ready, and returns when
     ///   ``hasJobs``; `nil` for turns that serve what ``watch(_:writes:_:)`` was given.
     public func takeTurns(_ turn: (@Sendable () -> Void)?) {
-        self.turn.withLock { $0 = turn }
+        self.turn.withLock { $0 = turn.map(Callback.init) }
     }
 
     private func takeTurn() {
@@ -120,7 +125,7 @@ public final class EventLoop: SerialLane {
     public func watch(
         _ descriptor: Int32, writes: Bool = false, _ ready: @escaping @Sendable () -> Void
     ) {
-        watchers.withLock { $0[descriptor] = ready }
+        watchers.withLock { $0[descriptor] = Callback(call: ready) }
         let events = EPOLLIN.rawValue | (writes ? EPOLLOUT.rawValue : 0)
         if csocket_watch(epoll, EPOLL_CTL_MOD, descriptor, events) != 0 {
             _ = csocket_watch(epoll, EPOLL_CTL_ADD, descriptor, events)
@@ -139,7 +144,7 @@ public final class EventLoop: SerialLane {
     @discardableResult
     public func serve(_ descriptor: Int32) -> Bool {
         guard let ready = watchers.withLock({ $0[descriptor] }) else { return false }
-        ready()
+        ready.call()
         return true
     }
 
