@@ -14,10 +14,25 @@ final class Batcher<Item: Sendable, Output: Sendable>: Sendable {
     /// - Returns: as many outputs, in their order.
     typealias Send = @Sendable ([Item], isolated PostgresConnection) async -> [Output]
 
-    private struct Waiting: Sendable {
+    private final class Waiting: Sendable {
         let item: Item
         let deadline: ContinuousClock.Instant
-        let continuation: CheckedContinuation<Output, any Error>
+        let suspension = Suspension()
+        private let result = Mutex<Result<Output, any Error>?>(nil)
+
+        init(_ item: Item, until deadline: ContinuousClock.Instant) {
+            self.item = item
+            self.deadline = deadline
+        }
+
+        func set(_ new: Result<Output, any Error>) { result.withLock { $0 = new } }
+
+        /// Waits for the result.
+        func output() async throws -> Output {
+            await suspension.wait()
+            guard let result = result.withLock({ $0 }) else { preconditionFailure("no result") }
+            return try result.get()
+        }
     }
 
     private struct State {
@@ -52,22 +67,18 @@ final class Batcher<Item: Sendable, Output: Sendable>: Sendable {
 
     /// - Throws: `StoreBusy` when the queue is full or the item has waited too long; then it was
     ///   not sent.
-    func output(
-        of item: Item, from caller: isolated (any Actor)? = #isolation
-    ) async throws -> Output {
+    func output(of item: Item) async throws -> Output {
         try Task.checkCancellation()
         let place = try pool.reserve()
-        let deadline = ContinuousClock.now + pool.waitTimeout
-        let output = try await withCheckedThrowingContinuation(isolation: caller) { continuation in
-            let begins = state.withLock { state in
-                state.waiting.append(
-                    Waiting(item: item, deadline: deadline, continuation: continuation))
-                guard state.trips < trips else { return false }
-                state.trips += 1
-                return true
-            }
-            if begins { pool.begin { await self.sendWaiting($0) } }
+        let waiting = Waiting(item, until: .now + pool.waitTimeout)
+        let begins = state.withLock { state in
+            state.waiting.append(waiting)
+            guard state.trips < trips else { return false }
+            state.trips += 1
+            return true
         }
+        if begins { pool.begin { await self.sendWaiting($0) } }
+        let output = try await waiting.output()
         _ = consume place
         return output
     }
@@ -87,8 +98,9 @@ final class Batcher<Item: Sendable, Output: Sendable>: Sendable {
         }
         if isMore { pool.begin { await self.sendWaiting($0) } }
         for late in taken where now >= late.deadline {
-            late.continuation.resume(throwing: PostgresPool.waitedTooLong)
+            late.set(.failure(PostgresPool.waitedTooLong))
         }
-        for (one, output) in zip(batch, outputs) { one.continuation.resume(returning: output) }
+        for (one, output) in zip(batch, outputs) { one.set(.success(output)) }
+        connection.resume(taken.map(\.suspension))
     }
 }

@@ -18,9 +18,11 @@ actor PostgresConnection {
     }
     private nonisolated let openness = Atomic<Bool>(false)
     private var opening = ContinuousClock.now
-    /// The caller whose statements have been sent, and how long it waits for their results.
-    private var trip: (caller: CheckedContinuation<Void, any Error>, end: ContinuousClock.Instant)?
-    private var results: [PostgresResult] = []
+    /// How long the caller waits whose statements have been sent; `nil` when there is none.
+    private var tripEnd: ContinuousClock.Instant?
+    /// What became of the last statements.
+    private var outcome: Result<[PostgresResult], PostgresFailure> = .success([])
+    private let arrival = Suspension()
     /// Whether a task checks the time of trips.
     private var isTimed = false
     private var isTaken = false
@@ -74,9 +76,12 @@ actor PostgresConnection {
 
     /// Begins work at once.
     func begin(_ work: @escaping @Sendable (isolated PostgresConnection) async -> Void) {
-        // In a method, because the task would otherwise not belong to the loop, and each of its
-        // waits would end on another thread.
         _ = Task.immediate { await work(self) }
+    }
+
+    /// Resumes tasks from one that runs.
+    nonisolated func resume(_ waiting: [Suspension]) {
+        loop.perform { for suspension in waiting { suspension.resume() } }
     }
 
     /// Waits until no other caller uses the connection.
@@ -98,12 +103,11 @@ actor PostgresConnection {
         do {
             try handle.send(statements)
             if !handle.isFlushed { watch(handle) }
-            try await withCheckedThrowingContinuation { caller in
-                trip = (caller, begin + handle.timeout)
-                checkTime()
-            }
-            defer { results = [] }
-            return results
+            tripEnd = begin + handle.timeout
+            checkTime()
+            await arrival.wait()
+            defer { outcome = .success([]) }
+            return try outcome.get()
         } catch PostgresFailure.lost(let wasSent, let cause) {
             // The other connections are probably lost, too, and would notice it only one after
             // another.
@@ -123,25 +127,21 @@ actor PostgresConnection {
 
     private func ready() {
         guard let handle else { return }
-        guard trip != nil else {
+        guard tripEnd != nil else {
             if !handle.isAlive() { drop() }
             return
         }
         do throws(PostgresFailure) {
             let wasFlushed = handle.isFlushed
-            if let results = try handle.receive() {
-                self.results = results
-                end(.success(()))
-            }
+            let results = try handle.receive()
             if handle.isFlushed != wasFlushed { watch(handle) }
+            guard let results else { return }
+            outcome = .success(results)
         } catch {
-            end(.failure(error))
+            outcome = .failure(error)
         }
-    }
-
-    private func end(_ result: Result<Void, any Error>) {
-        trip?.caller.resume(with: result)
-        trip = nil
+        tripEnd = nil
+        arrival.resume()
     }
 
     /// Ends a trip whose time is over. One task does this for many trips.
@@ -156,11 +156,13 @@ actor PostgresConnection {
     }
 
     private func nextCheck() -> ContinuousClock.Instant? {
-        if let trip, trip.end <= .now {
-            end(.failure(PostgresFailure.lost(wasSent: true, cause: PostgresHandle.silence)))
+        if let end = tripEnd, end <= .now {
+            outcome = .failure(.lost(wasSent: true, cause: PostgresHandle.silence))
+            tripEnd = nil
+            resume([arrival])
         }
-        isTimed = trip != nil
-        return trip?.end
+        isTimed = tripEnd != nil
+        return tripEnd
     }
 
     // MARK: Opening
