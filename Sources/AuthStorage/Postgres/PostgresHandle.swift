@@ -203,8 +203,8 @@ final class PostgresHandle {
         try flush()
     }
 
-    /// Whether everything that was sent has been given to the kernel. Otherwise ``receive()`` is called when the
-    /// socket can be written, too.
+    /// Whether everything that was sent has been given to the kernel. Otherwise ``receive()`` is
+    /// called when the socket can be written, too.
     var isFlushed: Bool { trip.isFlushed }
 
     private func flush() throws(PostgresFailure) {
