@@ -45,13 +45,11 @@ final class WriteQueue: Sendable {
 
     /// - Parameter work: its changes are made together, or not at all if it throws.
     func write<T: Sendable>(
-        _ work: @escaping @Sendable (SQLiteConnection) throws -> T,
-        from caller: isolated (any Actor)? = #isolation
+        _ work: @escaping @Sendable (SQLiteConnection) throws -> T
     ) async throws -> T {
-        // Without `isolation` the caller would be resumed by way of the global executor.
-        try await withCheckedThrowingContinuation(isolation: caller) { continuation in
-            add(PendingWrite(work, for: continuation))
-        }
+        let result = AwaitedResult<T>()
+        add(PendingWrite(work, for: result))
+        return try await result.value()
     }
 
     private func add(_ write: PendingWrite) {
@@ -134,7 +132,7 @@ private struct PendingWrite: Sendable {
 
     init<T: Sendable>(
         _ work: @escaping @Sendable (SQLiteConnection) throws -> T,
-        for caller: CheckedContinuation<T, any Error>
+        for caller: AwaitedResult<T>
     ) {
         perform = { connection in
             let value = try work(connection)
