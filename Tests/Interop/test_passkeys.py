@@ -12,12 +12,14 @@ from fido2.webauthn import PublicKeyCredentialRpEntity
 import totp
 from mailboxes import Mailboxes
 from passkeys import Key, data, text
+from postgres import TestDatabase
 from program import run
 
 
-@pytest.fixture(scope="module")
-def server(serve):
-    return serve(POSTERN_USERS_REGISTRATION="open")
+@pytest.fixture(scope="module", params=["SQLite", "PostgreSQL"])
+def server(serve, request):
+    database = {"POSTERN_STORAGE_URL": TestDatabase().url} if request.param == "PostgreSQL" else {}
+    return serve(POSTERN_USERS_REGISTRATION="open", **database)
 
 
 @pytest.fixture
