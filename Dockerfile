@@ -18,7 +18,8 @@ RUN make install DESTDIR=/installed
 FROM debian:bookworm-slim
 RUN apt-get update --quiet=2 \
     && apt-get install --quiet=2 --yes --no-install-recommends \
-        ca-certificates libargon2-1 libcurl4 libgmime-3.0-0 libpq5 libscrypt0 libsqlite3-0 libssl3 libstdc++6 \
+        ca-certificates libargon2-1 libcurl4 libgmime-3.0-0 libpq5 libqrencode4 libscrypt0 libsqlite3-0 \
+        libssl3 libstdc++6 \
     && apt-get clean && rm -rf /var/lib/apt/lists/* \
     && useradd --system --uid 8080 --home-dir /var/lib/postern --create-home postern
 COPY --from=build /installed/usr/local /usr/local

@@ -3,7 +3,7 @@
 .DEFAULT_GOAL := help
 .PHONY: help run test fresh tsan asan coverage bench lint format build release fuzz soak clean
 .PHONY: install uninstall deb sbom image test-image test-package test-mail test-dependent reproducible
-.PHONY: swift packages gmime headers test-tools postgres browser proxies mailservers operations packaging
+.PHONY: swift packages libraries headers test-tools postgres browser proxies mailservers operations packaging
 
 # The same flags everywhere, because SwiftPM builds again when they change. SwiftPM needs the index to find tests; without
 # system modules in it a clean build takes a third less time. C is optimised in debug builds, too: the tests compute many
@@ -17,7 +17,7 @@ ARGS ?=
 help: ## List the commands
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 20
 
-run: build gmime ## Serve on http://127.0.0.1:8080, development profile, SQLite in ./data
+run: build libraries ## Serve on http://127.0.0.1:8080, development profile, SQLite in ./data
 	.build/debug/postern serve --profile development $(ARGS)
 
 test: swift packages postgres ## Unit and end-to-end tests, then clients from outside (Tests/Interop)
@@ -147,13 +147,14 @@ packaging:
 packages:
 	@.ci/install-packages libssl-dev libargon2-dev libscrypt-dev libsqlite3-dev libpq-dev libcurl4-openssl-dev
 
-# GMime, which reads the mail of the development and test profiles. It is loaded at its first use.
-gmime:
-	@.ci/install-packages libgmime-3.0-0
+# GMime, which reads the mail of the development and test profiles, and libqrencode. They are loaded at their first use.
+libraries:
+	@.ci/install-packages libgmime-3.0-0 libqrencode4
 
-# GMime, which the tests load, and its headers: the declarations of Sources/CGMime are compared with them.
+# GMime and libqrencode, which the tests load, and their headers: the declarations of Sources/CGMime and Sources/CQRCode
+# are compared with them.
 headers:
-	@.ci/install-packages libgmime-3.0-dev gcc pkg-config
+	@.ci/install-packages libgmime-3.0-dev libqrencode-dev gcc pkg-config
 
 # The server for tests and measurements of the PostgreSQL engine (.ci/with-postgres).
 postgres:
@@ -161,7 +162,7 @@ postgres:
 
 # The browser for the tests of the pages.
 browser:
-	@.ci/install-packages chromium chromium-driver
+	@.ci/install-packages chromium chromium-driver zbar-tools
 
 # The reverse proxies of the examples in deploy/.
 proxies:

@@ -44,8 +44,8 @@ let package = Package(
             dependencies: [
                 "AgentClient", "Configuration", "Provisioning", "AuthAPI", "AuthStorage",
                 "Fetching", "AuthCore", "HTTPEngine", "Platform", "JMAP", "RemoteMail",
-                "Cryptography", "LocalMail", "MIME", "Networking", "Scheduling", "StrictJSON",
-                "CProcess",
+                "Cryptography", "LocalMail", "MIME", "Networking", "QRCode", "Scheduling",
+                "StrictJSON", "WebAuthn", "CProcess",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
             ],
@@ -75,7 +75,7 @@ let package = Package(
             name: "AuthAPI",
             dependencies: [
                 "AuthCore", "Cryptography", "HTTPEngine", "JMAP", "RemoteMail", "LocalMail", "MIME",
-                "Networking", "Scheduling", "StrictJSON", "CEmbeddedFiles",
+                "Networking", "Scheduling", "StrictJSON", "WebAuthn", "CEmbeddedFiles",
             ],
             swiftSettings: settings),
         .target(
@@ -90,7 +90,8 @@ let package = Package(
         .target(
             name: "AuthCore",
             dependencies: [
-                "Cryptography", "Networking", "Scheduling", "StrictJSON", "CEmbeddedFiles",
+                "Cryptography", "Networking", "Scheduling", "StrictJSON", "WebAuthn",
+                "CEmbeddedFiles",
             ],
             swiftSettings: settings),
         .target(
@@ -116,7 +117,12 @@ let package = Package(
             swiftSettings: settings),
         // Folders, messages and threads in memory, delivery, the SMTP session.
         .target(name: "LocalMail", swiftSettings: settings),
+        // Passkeys: what authenticators and browsers send, verified.
+        .target(
+            name: "WebAuthn", dependencies: ["Cryptography", "StrictJSON"],
+            swiftSettings: settings),
         .target(name: "StrictJSON", swiftSettings: settings),
+        .target(name: "QRCode", dependencies: ["CQRCode"], swiftSettings: settings),
         .target(name: "MIME", dependencies: ["CGMime"], swiftSettings: settings),
         .target(
             name: "Scheduling", dependencies: ["Networking", "CSocket"], swiftSettings: settings),
@@ -129,7 +135,7 @@ let package = Package(
             name: "TestSupport",
             dependencies: [
                 "AuthCore", "AuthStorage", "Cryptography", "Networking", "Scheduling",
-                "TestPrimitives",
+                "TestPrimitives", "WebAuthn",
             ],
             path: "Tests/TestSupport", swiftSettings: settings),
         .testTarget(
@@ -158,9 +164,15 @@ let package = Package(
         .testTarget(
             name: "MIMETests", dependencies: ["MIME", "TestPrimitives"], exclude: ["Messages"],
             swiftSettings: settings),
+        .testTarget(name: "QRCodeTests", dependencies: ["QRCode"], swiftSettings: settings),
+        .testTarget(
+            name: "WebAuthnTests",
+            dependencies: ["WebAuthn", "Cryptography", "TestPrimitives", "TestSupport"],
+            exclude: ["Vectors"],
+            swiftSettings: settings),
         .testTarget(
             name: "CryptographyTests",
-            dependencies: ["Cryptography", "COpenSSL", "TestPrimitives"],
+            dependencies: ["Cryptography", "COpenSSL", "TestPrimitives", "TestSupport"],
             exclude: ["Vectors"],
             swiftSettings: settings),
         .testTarget(
@@ -250,6 +262,8 @@ let package = Package(
         .target(name: "CPostgres", publicHeadersPath: "include"),
         // Not linked with GMime: it loads it. Needs no headers of libgmime-3.0-dev.
         .target(name: "CGMime", publicHeadersPath: "include"),
+        // Not linked with libqrencode: it loads it. Needs no header of libqrencode-dev.
+        .target(name: "CQRCode", publicHeadersPath: "include"),
         .target(name: "CArgon2Kernels", publicHeadersPath: "include"),
         .target(name: "CScryptLanes", publicHeadersPath: "include"),
         .systemLibrary(name: "CSocket"),
@@ -273,7 +287,7 @@ if Context.environment["POSTERN_FUZZ"] != nil {
             dependencies: [
                 "Configuration", "AuthAPI", "Fetching", "AuthCore", "HTTPEngine", "Platform",
                 "Cryptography", "JMAP", "LocalMail", "MIME", "Networking", "StrictJSON",
-                "TestPrimitives",
+                "TestPrimitives", "WebAuthn",
             ],
             path: "Tests/Fuzz", exclude: ["run.sh", "http.dict", "seeds"],
             swiftSettings: settings))

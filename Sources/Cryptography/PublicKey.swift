@@ -42,17 +42,39 @@ public final class PublicKey: Sendable {
         try self.init(owning: key)
     }
 
+    /// Makes a key from the numbers that a JWK or a COSE key has. A point must be on its curve.
+    public convenience init(_ parameters: Parameters) throws(CryptographyError) {
+        switch parameters {
+        case .rsa(let modulus, let exponent):
+            try self.init(modulus: modulus, exponent: exponent)
+        case .p256(let x, let y):
+            guard x.count == P256.numberBytes, y.count == P256.numberBytes else {
+                throw .malformedKey
+            }
+            try self.init(der: P256.publicKeyPrefix + x + y)
+        case .ed25519(let x):
+            guard x.count == Parameters.ed25519Bytes else { throw .malformedKey }
+            try self.init(der: Parameters.ed25519Prefix + x)
+        }
+    }
+
+    /// Reads a SubjectPublicKeyInfo.
+    private convenience init(der: [UInt8]) throws(CryptographyError) {
+        let key = der.withUnsafeBufferPointer { bytes in
+            var cursor = bytes.baseAddress
+            return d2i_PUBKEY(nil, &cursor, bytes.count)
+        }
+        ErrorQueue.clear()
+        guard let key else { throw .malformedKey }
+        try self.init(owning: key)
+    }
+
     /// Copies the public half of a key pair. The caller still owns the pair.
     convenience init(publicPartOf pair: OpaquePointer) throws(CryptographyError) {
         guard let der = DER.bytes({ i2d_PUBKEY(pair, $0) }) else {
             throw ErrorQueue.drain(after: "public key export")
         }
-        let copy = der.withUnsafeBufferPointer { bytes in
-            var cursor = bytes.baseAddress
-            return d2i_PUBKEY(nil, &cursor, bytes.count)
-        }
-        guard let copy else { throw ErrorQueue.drain(after: "public key import") }
-        try self.init(owning: copy)
+        try self.init(der: der)
     }
 
     private init(owning made: OpaquePointer) throws(CryptographyError) {
@@ -81,6 +103,12 @@ public final class PublicKey: Sendable {
             ErrorQueue.clear()
             return false
         }
+        return isValid(x509: signature, for: message)
+    }
+
+    /// The same for a signature as X.509 and WebAuthn have it, which differs for ES256 only: an
+    /// ECDSA-Sig-Value in DER (RFC 3279 §2.2.3).
+    public func isValid(x509 signature: [UInt8], for message: [UInt8]) -> Bool {
         let context = EVP_MD_CTX_new()
         defer { EVP_MD_CTX_free(context) }
         let isValid = key.withPointer(keeping: self) { key in
@@ -147,7 +175,11 @@ extension PublicKey.Parameters {
         }
     }
 
-    private static let ed25519Bytes = 32
+    fileprivate static let ed25519Bytes = 32
+    /// The SubjectPublicKeyInfo before the key itself (RFC 8410 §4).
+    fileprivate static let ed25519Prefix: [UInt8] = [
+        0x30, 0x2A, 0x30, 0x05, 0x06, 0x03, 0x2B, 0x65, 0x70, 0x03, 0x21, 0x00,
+    ]
 }
 
 /// Which RSA keys are accepted.

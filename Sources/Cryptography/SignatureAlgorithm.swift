@@ -37,6 +37,11 @@ enum P256 {
     static let name = "prime256v1"
     /// A coordinate, and each of the two numbers of a signature.
     static let numberBytes = 32
+    /// The SubjectPublicKeyInfo before the two coordinates of an uncompressed point (RFC 5480 §2).
+    static let publicKeyPrefix: [UInt8] = [
+        0x30, 0x59, 0x30, 0x13, 0x06, 0x07, 0x2A, 0x86, 0x48, 0xCE, 0x3D, 0x02, 0x01, 0x06, 0x08,
+        0x2A, 0x86, 0x48, 0xCE, 0x3D, 0x03, 0x01, 0x07, 0x03, 0x42, 0x00, 0x04,
+    ]
 
     static func isCurve(of key: OpaquePointer) -> Bool {
         var found = [CChar](repeating: 0, count: 32)

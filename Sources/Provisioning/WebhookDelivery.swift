@@ -63,7 +63,7 @@ public final class WebhookDelivery: Sendable {
 
     private let queue: any WebhookQueue
     private let settings: Settings
-    private let open: @Sendable (_ sealedSecret: [UInt8], WebhookID) throws -> [UInt8]
+    private let open: @Sendable (_ sealedSecret: [UInt8], SealedSecret) throws -> [UInt8]
     private let send: @Sendable (Message) async -> Answer
     private let count: @Sendable (WebhookEventResult, Int) -> Void
     private let report: @Sendable (Report) -> Void
@@ -78,7 +78,7 @@ public final class WebhookDelivery: Sendable {
     ///     `report`.
     public init(
         _ queue: any WebhookQueue, settings: Settings = Settings(),
-        open: @escaping @Sendable (_ sealedSecret: [UInt8], WebhookID) throws -> [UInt8],
+        open: @escaping @Sendable (_ sealedSecret: [UInt8], SealedSecret) throws -> [UInt8],
         send: @escaping @Sendable (Message) async -> Answer,
         count: @escaping @Sendable (WebhookEventResult, Int) -> Void,
         report: @escaping @Sendable (Report) -> Void,
@@ -146,7 +146,7 @@ public final class WebhookDelivery: Sendable {
         let start = ContinuousClock.now
         let answer: Answer
         do {
-            var secret = try open(pending.sealedSecret, pending.webhook)
+            var secret = try open(pending.sealedSecret, .webhook(pending.webhook))
             defer { secret.wipe() }
             let message = Message(
                 url: pending.url, headers: Self.fields(of: pending.event, secret, at: clock()),

@@ -23,9 +23,8 @@ struct Module {
             [
                 "AgentClient", "Configuration", "Provisioning", "AuthAPI", "AuthStorage",
                 "AuthCore", "Cryptography", "Fetching", "HTTPEngine", "JMAP", "LocalMail", "MIME",
-                "Networking", "Platform", "RemoteMail", "Scheduling", "StrictJSON", "CProcess",
-                "ArgumentParser",
-                "Logging",
+                "Networking", "Platform", "QRCode", "RemoteMail", "Scheduling", "StrictJSON",
+                "WebAuthn", "CProcess", "ArgumentParser", "Logging",
             ],
             system: ["Dispatch", "Glibc", "Synchronization"]),
         Module(
@@ -50,7 +49,8 @@ struct Module {
             "AuthAPI",
             [
                 "AuthCore", "Cryptography", "HTTPEngine", "JMAP", "LocalMail", "MIME",
-                "Networking", "RemoteMail", "Scheduling", "StrictJSON", "CEmbeddedFiles",
+                "Networking", "RemoteMail", "Scheduling", "StrictJSON", "WebAuthn",
+                "CEmbeddedFiles",
             ],
             system: ["Synchronization"]),
         Module(
@@ -62,7 +62,10 @@ struct Module {
             system: ["Dispatch", "Glibc", "Synchronization"]),
         Module(
             "AuthCore",
-            ["Cryptography", "Networking", "Scheduling", "StrictJSON", "CEmbeddedFiles"],
+            [
+                "Cryptography", "Networking", "Scheduling", "StrictJSON", "WebAuthn",
+                "CEmbeddedFiles",
+            ],
             system: ["Synchronization"]),
         Module(
             "HTTPEngine", ["Cryptography", "Networking", "Scheduling", "COpenSSL", "CSocket"],
@@ -78,7 +81,9 @@ struct Module {
             "RemoteMail", ["Fetching", "LocalMail", "Networking", "Scheduling", "StrictJSON"],
             system: ["Synchronization"]),
         Module("LocalMail", [], system: ["Synchronization"]),
+        Module("WebAuthn", ["Cryptography", "StrictJSON"]),
         Module("StrictJSON", []),
+        Module("QRCode", ["CQRCode"]),
         Module("MIME", ["CGMime"]),
         Module(
             "Scheduling", ["Networking", "CSocket"],

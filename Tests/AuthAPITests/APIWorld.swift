@@ -42,6 +42,7 @@ struct APIWorld {
             clock: clock)
         let accounts = AccountsAPI(
             mailboxes: world.mailboxes, users: world.users, sessions: world.userSessions,
+            passkeys: world.passkeys, secondFactors: world.secondFactors,
             apiTokens: world.apiTokens, domains: world.domains, webhooks: world.webhooks,
             authenticator: world.authenticator,
             publicURL: AgentWorld.issuer, mail: mail, limiter: world.limiter, events: folder,

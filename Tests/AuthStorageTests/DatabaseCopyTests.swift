@@ -7,6 +7,9 @@ import Testing
 @Suite struct DatabaseCopyTests {
     private struct Stopped: Error {}
 
+    private let totp = StoredTOTP(
+        owner: userID(1), sealedSecret: [0, 1, 2], lastStep: 55, created: .epoch)
+
     private func source() async throws -> (directory: TemporaryDirectory, store: SQLiteStore) {
         let directory = try TemporaryDirectory()
         let store = try directory.open()
@@ -17,6 +20,17 @@ import Testing
             created: .epoch, emailVerified: Instant(milliseconds: 7))
         #expect(try await store.insert(verified))
         for number in 1...2 { #expect(try await store.insert(session(number))) }
+        let passkey = Passkey(
+            id: PasskeyID(random: [UInt8](repeating: 3, count: 16)), owner: userID(1),
+            name: "phone", credential: [0, 255], publicKey: "key", signatureCount: 4_294_967_295,
+            isSynced: true, created: .epoch, lastUsed: Instant(milliseconds: 7))
+        #expect(
+            try await store.insert(passkey, limit: 1, recording: event(.passkeyAdded))
+                == .inserted)
+        #expect(
+            try await store.insert(
+                totp, recoveryCodes: (0..<1203).map { digest($0) },
+                recording: event(.totpEnabled)))
         for number in 0..<1203 {
             #expect(
                 try await store.insert(account(number, owner: number % 2 == 0 ? userID(1) : nil)))
@@ -80,6 +94,11 @@ import Testing
         let sessions = try await new.sessions(of: userID(1), at: .epoch)
         #expect(try await sessions == old.sessions(of: userID(1), at: .epoch))
         #expect(sessions.count == 2)
+        let passkeys = try await new.passkeys(of: userID(1))
+        #expect(try await passkeys == old.passkeys(of: userID(1)))
+        let factors = try await new.factors(of: userID(1))
+        #expect(factors == Factors(totpCreated: .epoch, recoveryCodes: 1203, passkeys: 1))
+        #expect(try await new.beginGuess(of: userID(1), at: .epoch) == .allowed(totp))
         #expect(try await new.holdings(of: userID(1)) == old.holdings(of: userID(1)))
         #expect(try await new.holdings(of: userID(2)) == (0, 0))
         #expect(try await new.tokens(of: userID(1)) == old.tokens(of: userID(1)))

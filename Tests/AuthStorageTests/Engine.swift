@@ -7,8 +7,9 @@ import Testing
 
 /// What every engine implements.
 typealias EngineStore = AccountStore & AccountDirectory & AccountFeed & DeliveryQueue & UserStore
-    & UserDirectory & UserSessionStore & HoldingStore & APITokenStore & DomainStore
-    & DomainDirectory & HashLoginStore & HashLoginDirectory & AuditLog & WebhookStore & WebhookQueue
+    & UserDirectory & UserSessionStore & PasskeyStore & SecondFactorStore & HoldingStore
+    & APITokenStore & DomainStore & DomainDirectory & HashLoginStore & HashLoginDirectory & AuditLog
+    & WebhookStore & WebhookQueue
     & ChallengeLedger & SigningKeyStore & ResettableStore
 
 /// The engines that the conformance suite runs on. A new engine needs one case here.

@@ -93,6 +93,92 @@ import Testing
     }
 
     @Test(arguments: Engine.allCases)
+    func eventsOfPasskeys(engine: Engine) async throws {
+        let store = try await engine.open()
+        let id = userID(1)
+        #expect(try await store.insert(user(1)))
+        try await hold(
+            store,
+            to: [
+                Step("passkey", changes: true) {
+                    _ = try await store.insert(passkey(1), limit: 1, recording: $0)
+                },
+                Step("passkey beyond the limit", changes: false) {
+                    _ = try await store.insert(passkey(2), limit: 1, recording: $0)
+                },
+                Step("passkey again", changes: false) {
+                    _ = try await store.insert(passkey(1), limit: 9, recording: $0)
+                },
+                Step("rename another's passkey", changes: false) {
+                    _ = try await store.rename(
+                        passkey(1).id, of: userID(2), to: "x", recording: $0)
+                },
+                Step("rename passkey", changes: true) {
+                    _ = try await store.rename(passkey(1).id, of: id, to: "x", recording: $0)
+                },
+                Step("remove another's passkey", changes: false) {
+                    _ = try await store.removePasskey(
+                        passkey(1).id, of: userID(2), keepingAccess: true, recording: $0)
+                },
+                Step("remove passkey", changes: true) {
+                    _ = try await store.removePasskey(
+                        passkey(1).id, of: id, keepingAccess: true, recording: $0)
+                },
+            ])
+    }
+
+    @Test(arguments: Engine.allCases)
+    func eventsOfSecondFactors(engine: Engine) async throws {
+        let store = try await engine.open()
+        let id = userID(1)
+        #expect(try await store.insert(user(1)))
+        try await hold(
+            store,
+            to: [
+                Step("one-time codes", changes: true) {
+                    _ = try await store.insert(totp, recoveryCodes: [digest(1)], recording: $0)
+                },
+                Step("one-time codes again", changes: false) {
+                    _ = try await store.insert(totp, recoveryCodes: [digest(2)], recording: $0)
+                },
+                Step("session without the second factor", changes: false) {
+                    _ = try await store.insert(session(3), at: 1, limit: 9, recording: $0)
+                },
+                Step("another's recovery code", changes: false) {
+                    _ = try await store.spendRecoveryCode(
+                        digest(1), of: userID(2), recording: $0)
+                },
+                Step("recovery code", changes: true) {
+                    _ = try await store.spendRecoveryCode(digest(1), of: id, recording: $0)
+                },
+                Step("recovery codes", changes: true) {
+                    _ = try await store.replaceRecoveryCodes(
+                        of: id, by: [digest(3)], recording: $0)
+                },
+                Step("one-time codes off", changes: true) {
+                    _ = try await store.removeTOTP(of: id, recording: $0)
+                },
+                Step("one-time codes off again", changes: false) {
+                    _ = try await store.removeTOTP(of: id, recording: $0)
+                },
+                Step("recovery codes without one-time codes", changes: false) {
+                    _ = try await store.replaceRecoveryCodes(
+                        of: id, by: [digest(4)], recording: $0)
+                },
+            ])
+    }
+
+    private func passkey(_ number: Int) -> Passkey {
+        Passkey(
+            id: PasskeyID(random: [UInt8](repeating: UInt8(number), count: 16)),
+            owner: userID(1), name: "key", credential: [UInt8(number)], publicKey: "key",
+            signatureCount: 0, isSynced: false, created: .epoch)
+    }
+
+    private let totp = StoredTOTP(
+        owner: userID(1), sealedSecret: [1], lastStep: 1, created: .epoch)
+
+    @Test(arguments: Engine.allCases)
     func eventsOfUsersAndTokens(engine: Engine) async throws {
         let store = try await engine.open()
         let id = userID(1)

@@ -40,7 +40,7 @@ struct IndexesAreUsed: SuiteTrait, TestTrait, TestScoping {
     private static let small = ["signing_key", "postern_migration", "account_feed"]
 
     /// Statements of an operator's command that must read a whole table.
-    private static let allowed = ["reseal", "webhookSecrets"]
+    private static let allowed = ["reseal", "secrets"]
 
     let isRecursive = true
 
@@ -155,6 +155,15 @@ private enum SQL {
         INSERT INTO user_session
         SELECT md5('s' || n)::uuid, md5('u' || n % 2000 + 1)::uuid, now(), now(),
                now() + n * interval '1 ms', now(), 'password', 'client', 'agent'
+        FROM generate_series(1, 10000) AS n;
+        INSERT INTO passkey
+        SELECT md5('p' || n)::uuid, md5('u' || n % 2000 + 1)::uuid, 'name',
+               sha256(n::text::bytea), 'key', 0, false, now(), NULL
+        FROM generate_series(1, 10000) AS n;
+        INSERT INTO totp
+        SELECT md5('u' || n)::uuid, '', 1, now(), now() FROM generate_series(1, 2000) AS n;
+        INSERT INTO recovery_code
+        SELECT sha256(n::text::bytea), md5('u' || n % 2000 + 1)::uuid
         FROM generate_series(1, 10000) AS n;
         INSERT INTO domain (id, name, owner, pro_only, verification, verify_token, has_mx, created,
                             next_check)

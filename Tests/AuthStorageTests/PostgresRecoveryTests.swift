@@ -110,7 +110,7 @@ import Testing
                 (
                     "reseal",
                     {
-                        try await $0.reseal(recording: event(.keysResealed), webhooks: { $1 }) {
+                        try await $0.reseal(recording: event(.keysResealed), secrets: { $1 }) {
                             $0.sealed + [1]
                         }
                             == 2

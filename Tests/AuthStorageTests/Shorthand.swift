@@ -54,6 +54,15 @@ extension UserDirectory {
 }
 
 extension UserSessionStore {
+    /// Of a login without a second factor.
+    func insert(
+        _ session: UserSession, at version: Int64, limit: Int, recording event: AuditEvent?
+    ) async throws -> Bool {
+        try await insert(
+            session, at: version, hasSecondFactor: false, limit: limit, recording: event)
+            == .inserted
+    }
+
     func insert(
         _ session: UserSession, at version: Int64 = 1, recording event: AuditEvent? = nil
     ) async throws -> Bool {

@@ -39,7 +39,7 @@ import Testing
         try await store.rotate(to: key("b", .agent, created: 2), retiring: .epoch)
         let before = try await store.keys()
         await #expect(throws: Unreadable.self) {
-            try await store.reseal(recording: event(.keysResealed, "failed"), webhooks: { $1 }) {
+            try await store.reseal(recording: event(.keysResealed, "failed"), secrets: { $1 }) {
                 key in
                 if key.id == "c" { throw Unreadable() }
                 return [1]
@@ -47,7 +47,7 @@ import Testing
         }
         #expect(try await store.keys() == before)
         let count = try await store.reseal(
-            recording: event(.keysResealed, "done"), webhooks: { $1 }
+            recording: event(.keysResealed, "done"), secrets: { $1 }
         ) {
             [0xff] + $0.sealed
         }

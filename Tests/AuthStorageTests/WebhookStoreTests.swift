@@ -255,7 +255,8 @@ import Testing
         let store = try await filled(engine, webhooks: 2)
         _ = try await store.reseal(
             recording: event(.keysResealed),
-            webhooks: { id, secret in secret + [id == webhook(1).id ? 8 : 9] }, { $0.sealed })
+            secrets: { secret, sealed in sealed + [secret == .webhook(webhook(1).id) ? 8 : 9] },
+            { $0.sealed })
         #expect(try await store.webhook(of: userID(1))?.sealedSecret == [0, 1, 1, 8])
         #expect(try await store.webhook(of: userID(2))?.sealedSecret == [0, 1, 2, 9])
     }

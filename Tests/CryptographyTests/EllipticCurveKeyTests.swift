@@ -1,5 +1,6 @@
 import Cryptography
 import TestPrimitives
+import TestSupport
 import Testing
 
 /// ES256 and EdDSA keys, private and public.

@@ -1,4 +1,5 @@
 import TestPrimitives
+import TestSupport
 import Testing
 
 @testable import Cryptography

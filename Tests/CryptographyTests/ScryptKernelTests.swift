@@ -1,5 +1,6 @@
 import Glibc
 import TestPrimitives
+import TestSupport
 import Testing
 
 @testable import Cryptography

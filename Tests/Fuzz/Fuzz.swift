@@ -21,6 +21,7 @@ private let targets: [(name: String, check: @Sendable ([UInt8]) -> Void)] = [
     ("draft", checkDraft),
     ("smtp", checkSMTP),
     ("jmap", checkJMAP),
+    ("passkey", checkPasskey),
     ("configuration", checkConfiguration),
 ]
 

@@ -4,29 +4,36 @@ import subprocess
 from pathlib import Path
 
 import pytest
+import requests
 
+from mailboxes import Mailboxes
 from program import await_true
 from test_smtp import Session
 
 SOURCES = Path(__file__).resolve().parents[2] / "Sources"
 
 
-@pytest.mark.parametrize("change", [None, ("int g_mime_references_length(", "long g_mime_references_length(")])
-def test_gmimes_functions_are_declared_as_in_its_headers(tmp_path, change):
-    source = (SOURCES / "CGMime/gmime.c").read_text()
-    if change:
+@pytest.mark.parametrize("name, header, change", [
+    ("gmime", "gmime/gmime.h", ("int g_mime_references_length(", "long g_mime_references_length(")),
+    ("qrcode", "qrencode.h", ("QRcode *QRcode_encodeData(int", "QRcode *QRcode_encodeData(long")),
+])
+@pytest.mark.parametrize("is_changed", [False, True])
+def test_functions_are_declared_as_in_the_headers(tmp_path, name, header, change, is_changed):
+    folder, package = {"gmime": ("CGMime", "gmime-3.0"), "qrcode": ("CQRCode", "libqrencode")}[name]
+    source = (SOURCES / folder / f"{name}.c").read_text()
+    if is_changed:
         assert change[0] in source
         source = source.replace(*change)
-    file = tmp_path / "gmime.c"
+    file = tmp_path / f"{name}.c"
     file.write_text(source)
     flags = subprocess.run(
-        ["pkg-config", "--cflags", "gmime-3.0"], check=True, capture_output=True, text=True, timeout=60
+        ["pkg-config", "--cflags", package], check=True, capture_output=True, text=True, timeout=60
     ).stdout.split()
     result = subprocess.run(
-        ["gcc", "-fsyntax-only", "-include", "gmime/gmime.h", *flags, f"-I{SOURCES / 'CGMime/include'}", str(file)],
+        ["gcc", "-fsyntax-only", "-include", header, *flags, f"-I{SOURCES / folder / 'include'}", str(file)],
         capture_output=True, text=True, timeout=60,
     )
-    if change:
+    if is_changed:
         assert "conflicting types" in result.stderr
     else:
         assert result.returncode == 0, result.stderr
@@ -55,3 +62,28 @@ def test_a_server_without_gmime_names_its_package_once(start, tmp_path):
         receive(server, subject)
     await_true(lambda: "Debian: libgmime-3.0-0" in server.read_log(), server.read_log)
     assert server.read_log().count("local mail cannot be read") == 1
+
+
+def begin_totp(server):
+    token = Mailboxes(server.url).user().token
+    answer = requests.post(
+        server.url + "/api/user/totp", headers={"Authorization": f"Bearer {token}"}, timeout=20)
+    assert answer.status_code == 200, answer.text
+    return answer.json()
+
+
+def test_libqrencode_is_loaded_with_the_first_code(start):
+    server = start(POSTERN_USERS_REGISTRATION="open")
+    maps = Path(f"/proc/{server.process.pid}/maps")
+    assert "libqrencode" not in maps.read_text()
+    assert begin_totp(server)["svg"].startswith("<svg ")
+    assert "libqrencode" in maps.read_text()
+
+
+def test_a_server_without_libqrencode_names_its_package(start, tmp_path):
+    (tmp_path / "libqrencode.so.4").write_text("not a library\n" * 100)
+    server = start(LD_LIBRARY_PATH=str(tmp_path), POSTERN_USERS_REGISTRATION="open")
+    begun = begin_totp(server)
+    assert begun["svg"] is None
+    assert begun["uri"].endswith("&algorithm=SHA1&digits=6&period=30")
+    await_true(lambda: "Debian: libqrencode4" in server.read_log(), server.read_log)

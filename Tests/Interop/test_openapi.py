@@ -2,6 +2,7 @@
 
 import json
 import re
+import time
 import uuid
 from urllib.parse import urlsplit
 
@@ -10,10 +11,12 @@ import pytest
 import requests
 from openapi_schema_validator import OAS31Validator, oas31_format_checker
 
+import totp
 from agent import Agent, bearer
 from hashhost import argon2
 from hashlogin import HashLogin
 from mailboxes import Mailboxes, fresh
+from passkeys import Key
 from program import await_true
 from test_agent_flow import REJECTED, refuse
 
@@ -168,6 +171,7 @@ def test_each_operation_of_the_accounts_api_is_documented(watched_boxes, documen
     boxes.call("DELETE", f"/api/user/sessions/{other['id']}", user.token)
     boxes.call("DELETE", "/api/user/sessions", user.token)
 
+    call_factors(boxes, user)
     free = boxes.mailbox()
     ended = boxes.call("DELETE", "/api/token", boxes.login(free.address).json()["token"])
     assert ended.status_code == 204
@@ -210,6 +214,34 @@ def test_each_operation_of_the_accounts_api_is_documented(watched_boxes, documen
     token = boxes.call("POST", "/api/user/login", None, again).json()["token"]
     boxes.call("POST", "/api/user/logout", token)
     assert boxes.met == documented(document, "accounts")
+
+
+def call_factors(boxes, user):
+    """Each operation of passkeys and of the second factor, which is off afterwards."""
+    key = Key(boxes, user)
+    path = f"/api/user/passkeys/{key.register().json()['id']}"
+    assert key.register().status_code == 401
+    boxes.call("GET", "/api/user/passkeys", user.token)
+    boxes.call("PUT", path, user.token, {"name": "other"})
+    assert key.log_in(key.use()[0]).status_code == 200
+    begun = boxes.call("POST", "/api/user/totp", user.token).json()
+    confirmation = {"enrolment": begun["enrolment"], "code": totp.code(begun["uri"], time.time())}
+    wrong = {**confirmation, "code": "x"}
+    assert boxes.call("POST", "/api/user/totp/confirm", user.token, wrong).status_code == 400
+    assert boxes.call("POST", "/api/user/totp/confirm", user.token, confirmation).status_code == 201
+    assert boxes.call("POST", "/api/user/totp", user.token).status_code == 409
+    boxes.call("GET", "/api/user/totp", user.token)
+    login = {"email": user.email, "password": user.password}
+    required = boxes.call("POST", "/api/user/login", None, login).json()
+    assert required["factors"] == ["totp", "recovery_code", "passkey"]
+    # The device does not verify its user.
+    assert key.log_in(key.use()[0]).json()["error"] == "second_factor_required"
+    body, _ = key.use(required["challenge"])
+    assert boxes.call("POST", "/api/user/login/second", None, body).status_code == 200
+    assert boxes.call("POST", "/api/user/login/second", None, {**body, "challenge": "x"}).status_code == 401
+    boxes.call("POST", "/api/user/recovery-codes", user.token)
+    boxes.call("DELETE", "/api/user/totp", user.token)
+    boxes.call("DELETE", path, user.token)
 
 
 @pytest.mark.parametrize("accept", ["application/json", "text/html"])
@@ -396,6 +428,11 @@ REFUSED = {
     "POST /api/user/login": [
         [], without(USER, "email"), without(USER, "password"),
         *variants(USER, email=[None, 1], password=["x" * 1025, None, 1])],
+    "POST /api/user/login/second": [[], {}, {"challenge": None, "code": "123456"}, {"challenge": 1}],
+    "POST /api/user/login/passkey": [[], {}, {"challenge": "x"}, {"challenge": "x", "credential": 1}],
+    "POST /api/user/login/passkey/options": [[], {"challenge": 1}],
+    "POST /api/user/passkeys": [[], {}, {"challenge": "x", "credential": "x"}],
+    "POST /api/user/totp/confirm": [[], {}, {"enrolment": "x"}, {"enrolment": "x", "code": 123456}],
     "PUT /api/user/password": [
         # A user without a password sends none in `current_password`.
         [], {"current_password": "supersecret"},

@@ -176,6 +176,21 @@ class Browser:
         self._send("POST", "/actions", actions=[
             {"type": "key", "id": "keyboard", "actions": actions}])
 
+    def add_authenticator(self, **options):
+        """A virtual one, in the device (Web Authentication §11.3). Returns its id."""
+        options = {"protocol": "ctap2", "transport": "internal", "hasResidentKey": True,
+                   "hasUserVerification": True, "isUserVerified": True, **options}
+        return self._send("POST", "/webauthn/authenticator", **options)
+
+    def remove_authenticator(self, authenticator):
+        self._send("DELETE", f"/webauthn/authenticator/{authenticator}")
+
+    def credentials(self, authenticator):
+        return self._send("GET", f"/webauthn/authenticator/{authenticator}/credentials")
+
+    def add_credential(self, authenticator, credential):
+        self._send("POST", f"/webauthn/authenticator/{authenticator}/credential", **credential)
+
     def picture(self, file):
         """The whole page, as a PNG."""
         taken = self.command(

@@ -59,7 +59,8 @@ import Testing
     private func delivery(
         inFlight: Int = 8,
         send: (@Sendable (WebhookDelivery.Message) async -> WebhookDelivery.Answer)? = nil,
-        open: @escaping @Sendable ([UInt8], WebhookID) throws -> [UInt8] = { secret, _ in secret }
+        open: @escaping @Sendable ([UInt8], SealedSecret) throws -> [UInt8] = { secret, _ in secret
+        }
     ) -> WebhookDelivery {
         let receiver = receiver
         return WebhookDelivery(

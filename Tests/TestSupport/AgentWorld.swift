@@ -5,6 +5,7 @@ public import Networking
 public import Scheduling
 internal import Synchronization
 public import TestPrimitives
+public import WebAuthn
 
 /// Everything that a test of the use cases needs, of its own for each test: a database in memory, a
 /// clock that moves when told, random bytes from a seed, and a proof of work that takes
@@ -13,6 +14,7 @@ public final class AgentWorld: Sendable {
     public static let scrypt = testScrypt
     public static let salt = "0b980734412c292d6549110276b604ab1dea4883bd460d77d1b984adf8bca083"
     public static let issuer = "https://auth.mail.test"
+    public static let site = RelyingParty(id: "auth.mail.test", origin: issuer)
     public static let loginIssuer = "https://login.mail.test"
     public static let client = IPAddress(v4: 0xc000_0207)
 
@@ -31,6 +33,8 @@ public final class AgentWorld: Sendable {
     public let mailboxes: Mailboxes
     public let users: Users
     public let userSessions: UserSessions
+    public let passkeys: Passkeys
+    public let secondFactors: SecondFactors
     public let apiTokens: APITokens
     public let domains: Domains
     public let webhookResults = Counters<WebhookEventResult>()
@@ -116,8 +120,13 @@ public final class AgentWorld: Sendable {
             settings: settings, policy: Self.policy, tokens: tokens, stores: stores,
             hasher: hasher, limiter: limiter, throttle: throttle, random: random.make)
         userSessions = UserSessions(
-            tokens: tokens, sessions: stores.userSessions, lifetime: settings.tokenLifetime,
-            random: random.make)
+            tokens: tokens, stores: stores, lifetime: settings.tokenLifetime, random: random.make)
+        passkeys = Passkeys(
+            site: Self.site, tokens: tokens, stores: stores, sessions: userSessions,
+            throttle: throttle, random: random.make)
+        secondFactors = SecondFactors(
+            tokens: tokens, stores: stores, sessions: userSessions, passkeys: passkeys,
+            throttle: throttle, keys: keys, random: random.make)
         users = Users(
             settings: settings, policy: Self.policy, sessions: userSessions, stores: stores,
             hasher: hasher, limiter: limiter, throttle: throttle, random: random.make)

@@ -152,10 +152,10 @@ public final class FailingKeys: SigningKeyStore {
 
     public func reseal(
         recording event: AuditEvent,
-        webhooks: @escaping @Sendable (WebhookID, _ secret: [UInt8]) throws -> [UInt8],
+        secrets: @escaping @Sendable (SealedSecret, _ sealed: [UInt8]) throws -> [UInt8],
         _ seal: @escaping @Sendable (SealedKey) throws -> [UInt8]
     ) async throws -> Int {
-        try await inner.reseal(recording: event, webhooks: webhooks, seal)
+        try await inner.reseal(recording: event, secrets: secrets, seal)
     }
 
     public func removeRetired(before instant: Instant) async throws -> Int {

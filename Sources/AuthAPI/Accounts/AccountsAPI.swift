@@ -3,7 +3,7 @@ public import HTTPEngine
 
 /// The accounts API: `/api/…` (docs/api.md, "Accounts API").
 ///
-/// The endpoints are grouped by subject: mailboxes, users, sessions, API
+/// The endpoints are grouped by subject: mailboxes, users, sessions, passkeys, second factors, API
 /// tokens, domains, webhooks.
 public struct AccountsAPI: Sendable {
     let errors = AccountsErrors()
@@ -13,18 +13,24 @@ public struct AccountsAPI: Sendable {
     private let mailboxes: MailboxEndpoints
     private let users: UserEndpoints
     private let sessions: SessionEndpoints
+    private let passkeys: PasskeyEndpoints
+    private let secondFactors: SecondFactorEndpoints
     private let apiTokens: APITokenEndpoints
     private let domains: DomainEndpoints
     private let webhooks: WebhookEndpoints
 
     /// - Parameters:
     ///   - publicURL: the URL that clients use for this server.
+    ///   - qrCode: a text as a QR code in SVG; `nil` where that cannot be made.
     ///   - mail: where the mail of accounts is.
     ///   - limiter: shared by all APIs, as `events`.
     public init(
-        mailboxes: Mailboxes, users: Users, sessions: UserSessions, apiTokens: APITokens,
-        domains: Domains, webhooks: Webhooks, authenticator: Authenticator, publicURL: String,
-        mail: AccountsMail = .none, limiter: RateLimiter, events: SecurityEvents, clock: ServerClock
+        mailboxes: Mailboxes, users: Users, sessions: UserSessions, passkeys: Passkeys,
+        secondFactors: SecondFactors,
+        qrCode: @escaping @Sendable (String) -> String? = { _ in nil }, apiTokens: APITokens,
+        domains: Domains, webhooks: Webhooks, authenticator: Authenticator,
+        publicURL: String, mail: AccountsMail = .none, limiter: RateLimiter,
+        events: SecurityEvents, clock: ServerClock
     ) {
         let errors = errors
         let pipeline = Pipeline<AccountsError>(limiter: limiter, clock: clock, events: events) {
@@ -41,6 +47,10 @@ public struct AccountsAPI: Sendable {
             mailboxes: mailboxes, mail: mail, pipeline: pipeline, access: access)
         self.users = UserEndpoints(users: users, pipeline: pipeline, access: access)
         self.sessions = SessionEndpoints(sessions: sessions, pipeline: pipeline, access: access)
+        self.passkeys = PasskeyEndpoints(
+            passkeys: passkeys, factors: secondFactors, pipeline: pipeline, access: access)
+        self.secondFactors = SecondFactorEndpoints(
+            factors: secondFactors, qrCode: qrCode, pipeline: pipeline, access: access)
         self.apiTokens = APITokenEndpoints(tokens: apiTokens, pipeline: pipeline, access: access)
         self.domains = DomainEndpoints(domains: domains, pipeline: pipeline, access: access)
         self.webhooks = WebhookEndpoints(webhooks: webhooks, pipeline: pipeline, access: access)
@@ -49,7 +59,7 @@ public struct AccountsAPI: Sendable {
     public var routes: RouteGroup {
         RouteGroup(
             prefixes: ["/api"], errors: errors.renderer,
-            routes: mailboxes.routes + users.routes + sessions.routes + apiTokens.routes
-                + domains.routes + webhooks.routes)
+            routes: mailboxes.routes + users.routes + sessions.routes + passkeys.routes
+                + secondFactors.routes + apiTokens.routes + domains.routes + webhooks.routes)
     }
 }

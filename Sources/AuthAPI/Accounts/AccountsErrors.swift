@@ -8,7 +8,10 @@ struct AccountsErrors: Sendable {
         { error, _ in CodedError(error).response() }
     }
 
-    func response(_ error: AccountsError) -> Response { CodedError(error).response() }
+    func response(_ error: AccountsError) -> Response {
+        if case .secondFactorRequired(let challenge) = error { return challenge.response }
+        return CodedError(error).response()
+    }
 }
 
 extension CodedError {
@@ -27,16 +30,15 @@ extension CodedError {
         case .invalidCredentials:
             self.init(
                 .unauthorized, "invalid_credentials", "The address or the password is wrong.")
+        case .secondFactorRequired, .expiredChallenge, .invalidPasskey, .passkeyExists,
+            .passkeyLimitReached, .lastCredential, .totpExists, .wrongCode:
+            self = Self.ofFactor(error)
         case .invalidAddress:
             self.init(.badRequest, "invalid_address", "No mailbox can have this address.")
         case .invalidDomain:
             self.init(
                 .badRequest, "invalid_domain", "This is not a domain, or not one that you can use.")
-        case .passwordTooShort:
-            self.init(
-                .badRequest, "password_too_short",
-                "The password must have at least \(MailboxSecret.passwordBytes.lowerBound) bytes, "
-                    + "a user's at least 8 characters.")
+        case .passwordTooShort: self = .passwordTooShort
         case .passwordTooCommon:
             self.init(
                 .badRequest, "password_too_common",
@@ -82,6 +84,39 @@ extension CodedError {
         case .common(let error): self.init(error)
         }
     }
+
+    /// Those of passkeys and second factors.
+    private static func ofFactor(_ error: AccountsError) -> CodedError {
+        switch error {
+        case .invalidPasskey:
+            CodedError(
+                .badRequest, "invalid_passkey",
+                "This is not a new passkey that a browser has made for this server.")
+        case .passkeyExists:
+            CodedError(.conflict, "passkey_exists", "This passkey is registered already.")
+        case .passkeyLimitReached:
+            CodedError(
+                .forbidden, "passkey_limit_reached", "There can be \(Passkey.limit) passkeys.")
+        case .lastCredential:
+            CodedError(
+                .conflict, "last_credential", "Without it you could not log in; set a password.")
+        case .totpExists:
+            CodedError(.conflict, "totp_exists", "One-time codes are on; turn them off first.")
+        case .wrongCode:
+            CodedError(
+                .badRequest, "invalid_code",
+                "This is not the present code; check the time of your device.")
+        default:
+            CodedError(
+                .unauthorized, "invalid_challenge",
+                "The challenge has expired or was used; begin again.")
+        }
+    }
+
+    private static let passwordTooShort = CodedError(
+        .badRequest, "password_too_short",
+        "The password must have at least \(MailboxSecret.passwordBytes.lowerBound) bytes, "
+            + "a user's at least 8 characters.")
 
     private static let recentLoginRequired = CodedError(
         .forbidden, "recent_login_required",

@@ -1,5 +1,6 @@
 internal import AuthCore
 internal import HTTPEngine
+internal import StrictJSON
 
 /// The cookie in which a browser stores a Pro JWT. It is read only under `/api/user`, only when the
 /// request has no `Authorization`, and only at the host of the public URL.
@@ -24,6 +25,20 @@ struct SessionCookie: Sendable {
     func storing(_ token: String, for request: Request) -> [(String, String)] {
         guard !request.isCrossOrigin, host.isNamed(by: request) else { return [] }
         return [("Set-Cookie", "\(name)=\(token); \(Self.attributes)")]
+    }
+
+    /// The answer to a login or a registration: the user and the token, which is stored, too.
+    func response(
+        _ status: Status, _ opened: UserSessions.Opened, to request: Request
+    ) -> Response {
+        .json(status, headers: storing(opened.token, for: request)) { body in
+            body.member("user_id", opened.user.id.text)
+            body.member("email", opened.user.email.text)
+            body.member("plan", "pro")
+            body.member("status", opened.user.state.rawValue)
+            if status == .ok { body.member("downgraded", false) }
+            body.member("token", opened.token)
+        }
     }
 
     /// The field that removes it.

@@ -26,7 +26,7 @@ struct UserEndpoints: Sendable {
             email: try body.requiredString("email"),
             password: try body.requiredPassword("password"), agent: request.http.userAgent,
             by: request.caller)
-        return response(.created, opened, to: request.http) { _ in }
+        return access.cookie.response(.created, opened, to: request.http)
     }
 
     /// POST /api/user/login
@@ -36,7 +36,7 @@ struct UserEndpoints: Sendable {
             email: try body.requiredString("email"),
             password: try body.requiredPassword("password"), agent: request.http.userAgent,
             by: request.caller)
-        return response(.ok, opened, to: request.http) { $0.member("downgraded", false) }
+        return access.cookie.response(.ok, opened, to: request.http)
     }
 
     /// POST /api/user/logout
@@ -85,20 +85,6 @@ struct UserEndpoints: Sendable {
             body.member("downgraded", false)
             body.member("has_password", user.password != nil)
             body.member("email_verified", user.emailVerified != nil)
-        }
-    }
-
-    private func response(
-        _ status: Status, _ opened: UserSessions.Opened, to request: Request,
-        _ more: (inout JSONWriter) -> Void
-    ) -> Response {
-        .json(status, headers: access.cookie.storing(opened.token, for: request)) { body in
-            body.member("user_id", opened.user.id.text)
-            body.member("email", opened.user.email.text)
-            body.member("plan", "pro")
-            body.member("status", opened.user.state.rawValue)
-            more(&body)
-            body.member("token", opened.token)
         }
     }
 }

@@ -19,7 +19,8 @@ public struct Instant: Hashable, Comparable, Sendable {
 
     /// Whole seconds since 1970, rounded down.
     public var seconds: Int64 {
-        milliseconds >= 0 ? milliseconds / 1000 : (milliseconds - 999) / 1000
+        let (seconds, rest) = milliseconds.quotientAndRemainder(dividingBy: 1000)
+        return rest < 0 ? seconds - 1 : seconds
     }
 
     public static func < (left: Instant, right: Instant) -> Bool {

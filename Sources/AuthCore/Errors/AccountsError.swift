@@ -12,6 +12,22 @@ public enum AccountsError: FlowError {
     case notFound
     /// There is no account with this address or email, or the password is wrong.
     case invalidCredentials
+    /// The first factor is right, and the user has a second one.
+    case secondFactorRequired(SecondFactorChallenge)
+    /// The challenge of a passkey, a second factor or an enrolment is forged, expired or was
+    /// answered, or the user's credentials have changed since.
+    case expiredChallenge
+    /// What the browser sent is not a new passkey for this server.
+    case invalidPasskey
+    /// The authenticator's credential is registered already.
+    case passkeyExists
+    case passkeyLimitReached
+    /// The user could not log in without it.
+    case lastCredential
+    /// The user has one-time codes.
+    case totpExists
+    /// Not the present code of the secret.
+    case wrongCode
     /// Not an address that a mailbox can have.
     case invalidAddress
     /// Not a domain, or not one that this caller may use.
@@ -57,4 +73,14 @@ public enum AccountsError: FlowError {
     public var common: CommonError? {
         if case .common(let error) = self { error } else { nil }
     }
+}
+
+/// What a client needs to present a second factor.
+public struct SecondFactorChallenge: Sendable {
+    /// The client sends it back with the factor.
+    public let token: String
+    /// Which factors the user has beside the one-time codes.
+    public let hasRecoveryCodes: Bool
+    public let hasPasskeys: Bool
+    public let lifetime: Duration
 }

@@ -6,12 +6,16 @@ public struct LoginResult: CaseIterable, Hashable, Sendable {
         /// Of a mailbox with a password; also an agent's mailbox at a mail store.
         case mailbox
         case user
+        case secondFactor = "second_factor"
+        case passkey
         case hashLogin = "hash_login"
 
         init(_ name: LoginName) {
             switch name {
             case .mailbox: self = .mailbox
             case .user: self = .user
+            case .secondFactor: self = .secondFactor
+            case .passkey: self = .passkey
             case .hashLogin: self = .hashLogin
             }
         }

@@ -28,6 +28,13 @@ public struct BaseURL: Equatable, Sendable {
         return String(scheme + text.dropFirst(scheme.count).prefix { $0 != "/" })
     }
 
+    /// The origin as browsers write it: without the default port of the scheme (RFC 6454 §6.2).
+    public var browserOrigin: String {
+        let defaultPort = isHTTPS ? ":443" : ":80"
+        return origin.hasSuffix(defaultPort)
+            ? String(origin.dropLast(defaultPort.count)) : origin
+    }
+
     /// A name, or an address without brackets.
     public var host: String {
         let authority = text.dropFirst(isHTTPS ? 8 : 7).prefix { $0 != "/" }

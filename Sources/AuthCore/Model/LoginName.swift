@@ -5,6 +5,11 @@
 public enum LoginName: Hashable, Sendable {
     case mailbox(Address)
     case user(Email)
+    /// A user who shows a second factor. Counted apart from the password, so that the right
+    /// password does not clear the failures of the second factor.
+    case secondFactor(Email)
+    /// The owner of a passkey; `nil` for one that is not known.
+    case passkey(Email?)
     /// `nil` where the client sent no valid email.
     case hashLogin(Email?)
 
@@ -12,8 +17,8 @@ public enum LoginName: Hashable, Sendable {
     public var subject: String {
         switch self {
         case .mailbox(let address): address.description
-        case .user(let email): email.text
-        case .hashLogin(let email): email?.text ?? "no email"
+        case .user(let email), .secondFactor(let email): email.text
+        case .hashLogin(let email), .passkey(let email): email?.text ?? "no email"
         }
     }
 
@@ -21,7 +26,7 @@ public enum LoginName: Hashable, Sendable {
     public var actorPrefix: String {
         switch self {
         case .mailbox: "account:"
-        case .user: "user:"
+        case .user, .secondFactor, .passkey: "user:"
         case .hashLogin: subject
         }
     }
@@ -31,6 +36,8 @@ public enum LoginName: Hashable, Sendable {
         switch self {
         case .mailbox: subject
         case .user: "user:\(subject)"
+        case .secondFactor: "second-factor:\(subject)"
+        case .passkey(let email): "passkey:\(email?.text ?? "")"
         case .hashLogin(let email): "hash-login:\(email?.text ?? "")"
         }
     }

@@ -59,14 +59,14 @@ public protocol SigningKeyStore: Sendable {
         recording event: AuditEvent
     ) async throws -> Bool
 
-    /// Replaces the encrypted form of every key by the result of `seal`, and that of the secret of
-    /// every webhook by the result of `webhooks`: all or none. What other servers store meanwhile
+    /// Replaces the encrypted form of every key by the result of `seal`, and that of every
+    /// ``SealedSecret`` by the result of `secrets`: all or none. What other servers store meanwhile
     /// comes before or after it.
     /// - Returns: how many keys there are.
     /// - Throws: the errors of `seal`, and an error if there is a key of an unknown use.
     func reseal(
         recording event: AuditEvent,
-        webhooks: @escaping @Sendable (WebhookID, _ secret: [UInt8]) throws -> [UInt8],
+        secrets: @escaping @Sendable (SealedSecret, _ sealed: [UInt8]) throws -> [UInt8],
         _ seal: @escaping @Sendable (SealedKey) throws -> [UInt8]
     ) async throws -> Int
 

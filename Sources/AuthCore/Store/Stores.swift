@@ -10,6 +10,8 @@ public struct Stores: Sendable {
     public var users: any UserStore
     public var userDirectory: any UserDirectory
     public var userSessions: any UserSessionStore
+    public var passkeys: any PasskeyStore
+    public var secondFactors: any SecondFactorStore
     public var holdings: any HoldingStore
     public var apiTokens: any APITokenStore
     public var domains: any DomainStore
@@ -55,9 +57,10 @@ public struct Stores: Sendable {
     )
     where
         Engine: AccountStore & AccountDirectory & AccountFeed & DeliveryQueue & UserStore
-            & UserDirectory & UserSessionStore & HoldingStore & APITokenStore & DomainStore
-            & DomainDirectory & HashLoginStore & HashLoginDirectory & ChallengeLedger & AuditLog
-            & WebhookStore & WebhookQueue & SigningKeyStore & ResettableStore
+            & UserDirectory & UserSessionStore & PasskeyStore & SecondFactorStore & HoldingStore
+            & APITokenStore & DomainStore & DomainDirectory & HashLoginStore
+            & HashLoginDirectory & ChallengeLedger & AuditLog & WebhookStore & WebhookQueue
+            & SigningKeyStore & ResettableStore
     {
         accounts = engine
         accountDirectory = engine
@@ -66,6 +69,8 @@ public struct Stores: Sendable {
         users = engine
         userDirectory = engine
         userSessions = engine
+        passkeys = engine
+        secondFactors = engine
         holdings = engine
         apiTokens = engine
         domains = engine

@@ -6,11 +6,15 @@ public protocol UserSessionStore: Sendable {
     /// Adds the session if the owner is active and has the credential version `version`, so that no
     /// login outlives a change of the credentials that it was checked against. Of the owner's other
     /// sessions at most `limit - 1` are kept: those that were used last.
-    /// - Parameter event: recorded with the session, if there is one.
-    /// - Returns: `false` when nothing was added.
+    /// - Parameters:
+    ///   - hasSecondFactor: whether the login needs no second factor, or had it. Otherwise nothing
+    ///     is added for an owner with one-time codes (``SecondFactorStore``), also if they are
+    ///     turned on at the same time.
+    ///   - event: recorded with the session, if there is one.
     func insert(
-        _ session: UserSession, at version: Int64, limit: Int, recording event: AuditEvent?
-    ) async throws -> Bool
+        _ session: UserSession, at version: Int64, hasSecondFactor: Bool, limit: Int,
+        recording event: AuditEvent?
+    ) async throws -> UserSessionInsertion
 
     /// The session and its owner; `nil` when it has ended. One query, because every request with a
     /// Pro JWT needs it.
@@ -38,4 +42,11 @@ public protocol UserSessionStore: Sendable {
     /// Removes at most `limit` sessions that expired before `instant`.
     /// - Returns: how many were removed.
     func sweepSessions(before instant: Instant, limit: Int) async throws -> Int
+}
+
+public enum UserSessionInsertion: Equatable, Sendable {
+    case inserted
+    /// The owner is disabled or has another credential version.
+    case rejected
+    case secondFactorRequired
 }

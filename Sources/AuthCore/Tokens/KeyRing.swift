@@ -312,19 +312,19 @@ public final class KeyRing: Sendable {
             created: clock())
     }
 
-    /// Encrypts the secret of a webhook for the database.
-    public func seal(_ secret: [UInt8], of webhook: WebhookID) throws -> [UInt8] {
-        try state.withLock { $0.sealer }.seal(secret, of: webhook)
+    /// Encrypts a secret for the database.
+    public func seal(_ bytes: [UInt8], as secret: SealedSecret) throws -> [UInt8] {
+        try state.withLock { $0.sealer }.seal(bytes, as: secret)
     }
 
     /// - Throws: ``UnreadableKey`` when it was encrypted under another master secret.
-    public func open(_ secret: [UInt8], of webhook: WebhookID) throws -> [UInt8] {
+    public func open(_ sealed: [UInt8], as secret: SealedSecret) throws -> [UInt8] {
         do {
-            return try state.withLock { $0.sealer }.open(secret, of: webhook)
+            return try state.withLock { $0.sealer }.open(sealed, as: secret)
         } catch let error as UnreadableKey {
             // The operator has replaced the master secret, and the keys were not read again yet.
             guard let sealer = try? rereadSealer?() else { throw error }
-            return try sealer.open(secret, of: webhook)
+            return try sealer.open(sealed, as: secret)
         }
     }
 

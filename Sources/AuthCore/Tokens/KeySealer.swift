@@ -33,16 +33,16 @@ public struct KeySealer: Sendable {
         }
     }
 
-    func seal(_ secret: [UInt8], of webhook: WebhookID) throws -> [UInt8] {
+    func seal(_ bytes: [UInt8], as secret: SealedSecret) throws -> [UInt8] {
         try cipher.seal(
-            secret, binding: Self.binding(webhook), nonce: random(AES256GCM.nonceBytes))
+            bytes, binding: Array(secret.name.utf8), nonce: random(AES256GCM.nonceBytes))
     }
 
-    func open(_ secret: [UInt8], of webhook: WebhookID) throws -> [UInt8] {
+    func open(_ sealed: [UInt8], as secret: SealedSecret) throws -> [UInt8] {
         do {
-            return try cipher.open(secret, binding: Self.binding(webhook))
+            return try cipher.open(sealed, binding: Array(secret.name.utf8))
         } catch {
-            throw UnreadableKey(id: "webhook \(webhook)")
+            throw UnreadableKey(id: secret.name)
         }
     }
 
@@ -66,7 +66,7 @@ public struct KeySealer: Sendable {
         return try SigningKey(id: key.id, use: key.use, bytes: bytes).algorithm
     }
 
-    /// Encrypts every stored key, and the secrets of webhooks, under another master secret: all or
+    /// Encrypts every stored key, and every ``SealedSecret``, under another master secret: all or
     /// none.
     /// - Parameter old: the sealer of the present secret.
     /// - Returns: how many keys there are.
@@ -78,21 +78,16 @@ public struct KeySealer: Sendable {
             .keysResealed, time: now, actor: .operator, subject: "signing keys")
         return try await store.reseal(
             recording: event,
-            webhooks: { id, secret in
-                var bytes = try old.open(secret, of: id)
+            secrets: { secret, sealed in
+                var bytes = try old.open(sealed, as: secret)
                 defer { bytes.wipe() }
-                return try seal(bytes, of: id)
+                return try seal(bytes, as: secret)
             },
             { key in
                 var bytes = try old.open(key)
                 defer { bytes.wipe() }
                 return try seal(bytes, id: key.id, use: key.use)
             })
-    }
-
-    /// No use of a key has this name.
-    private static func binding(_ webhook: WebhookID) -> [UInt8] {
-        Array("webhook/\(webhook)".utf8)
     }
 
     private static func binding(id: String, use: KeyUse) -> [UInt8] {

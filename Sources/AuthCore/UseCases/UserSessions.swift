@@ -1,3 +1,5 @@
+internal import Cryptography
+
 internal import Networking
 
 /// The sessions of Pro users: open, list, end.
@@ -11,6 +13,7 @@ public struct UserSessions: UseCases {
 
     private let tokens: TokenAuthority
     private let sessions: any UserSessionStore
+    private let factors: any SecondFactorStore
     let lifetime: Duration
     private let random: @Sendable (Int) -> [UInt8]
 
@@ -18,11 +21,12 @@ public struct UserSessions: UseCases {
     ///   - lifetime: of a session and its Pro JWT.
     ///   - random: returns that many random bytes, fit for keys.
     public init(
-        tokens: TokenAuthority, sessions: any UserSessionStore, lifetime: Duration,
+        tokens: TokenAuthority, stores: Stores, lifetime: Duration,
         random: @escaping @Sendable (Int) -> [UInt8]
     ) {
         self.tokens = tokens
-        self.sessions = sessions
+        sessions = stores.userSessions
+        factors = stores.secondFactors
         self.lifetime = lifetime
         self.random = random
     }
@@ -38,11 +42,14 @@ public struct UserSessions: UseCases {
     /// registration is recorded as such only.
     /// - Parameters:
     ///   - user: as it was read before the credential was checked.
+    ///   - hasSecondFactor: whether the user has shown two factors. Otherwise no session opens for
+    ///     a user with one-time codes.
     ///   - agent: the request's `User-Agent` field, if it has one.
     /// - Throws: ``AccountsError/invalidCredentials`` when the user was disabled or the user's
-    ///   credentials were changed meanwhile.
+    ///   credentials were changed meanwhile, ``AccountsError/secondFactorRequired(_:)``.
     public func open(
-        _ user: User, by method: UserSession.Method, agent: String?, for caller: Caller
+        _ user: User, by method: UserSession.Method, hasSecondFactor: Bool = false,
+        agent: String?, for caller: Caller
     ) async throws(AccountsError) -> Opened {
         let session = UserSession(
             id: UserSessionID(random: random(16)), owner: user.id, method: method,
@@ -58,11 +65,30 @@ public struct UserSessions: UseCases {
             ? nil
             : AuditEvent(
                 .loginSucceeded, by: caller, actor: .user(user.id), subject: user.email.text)
-        let isOpen = try await attempt(
+        let result = try await attempt(
             await sessions.insert(
-                session, at: user.credentialVersion, limit: Self.maximumCount, recording: event))
-        guard isOpen else { throw .invalidCredentials }
-        return Opened(user: user, token: token)
+                session, at: user.credentialVersion, hasSecondFactor: hasSecondFactor,
+                limit: Self.maximumCount, recording: event))
+        switch result {
+        case .inserted: return Opened(user: user, token: token)
+        case .rejected: throw .invalidCredentials
+        case .secondFactorRequired:
+            throw .secondFactorRequired(try await challenge(user, after: method, for: caller))
+        }
+    }
+
+    private func challenge(
+        _ user: User, after method: UserSession.Method, for caller: Caller
+    ) async throws(AccountsError) -> SecondFactorChallenge {
+        let token = SecondFactorToken(
+            id: Base64URL.encode(random(AnsweredChallenge.randomBytes)), user: user,
+            method: method)
+        let lifetime = AnsweredChallenge.lifetime
+        let held = try await attempt(await factors.factors(of: user.id))
+        return SecondFactorChallenge(
+            token: try await attempt(await tokens.sign(token, lifetime: lifetime, for: caller)),
+            hasRecoveryCodes: held.recoveryCodes > 0, hasPasskeys: held.passkeys > 0,
+            lifetime: lifetime)
     }
 
     /// The user's sessions, those that were used last first.

@@ -117,7 +117,8 @@ public struct Webhooks: UseCases {
         try await attempt(await keys.refresh())
         var bytes = random(32)
         defer { bytes.wipe() }
-        return (WebhookSecret.text(of: bytes), try attemptNow(try keys.seal(bytes, of: id)))
+        let sealed = try attemptNow(try keys.seal(bytes, as: .webhook(id)))
+        return (WebhookSecret.text(of: bytes), sealed)
     }
 
     private func event(

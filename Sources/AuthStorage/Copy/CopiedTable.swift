@@ -130,6 +130,22 @@ struct CopiedTable {
                 ("delivered", .instant), ("attempts", .integer), ("due", .instant),
             ]),
         CopiedTable(
+            "passkeys", from: "passkey", to: "passkey",
+            [
+                ("id", .uuid), ("owner", .uuid), ("name", .text), ("credential", .bytes),
+                ("public_key", .text), ("signature_count", .integer), ("is_synced", .bool),
+                ("created", .instant), ("last_used", .instant),
+            ]),
+        CopiedTable(
+            "one-time codes", from: "totp", to: "totp",
+            [
+                ("owner", .uuid), ("secret", .bytes), ("last_step", .integer),
+                ("guesses_until", .instant), ("created", .instant),
+            ]),
+        CopiedTable(
+            "recovery codes", from: "recovery_code", to: "recovery_code",
+            [("digest", .bytes), ("owner", .uuid)]),
+        CopiedTable(
             "webhooks", from: "webhook", to: "webhook",
             [
                 ("id", .uuid), ("owner", .uuid), ("url", .text), ("events", .text),
@@ -158,6 +174,7 @@ struct CopiedTable {
         switch columns[0].kind {
         case .integer: .integer(.min)
         case .uuid: .uuid([UInt8](repeating: 0, count: 16))
+        case .bytes: .bytes([])
         default: .text("")
         }
     }

@@ -87,13 +87,17 @@ struct DatabaseCopy {
         of table: CopiedTable, in reader: SQLiteConnection,
         _ body: ([[PostgresValue]]) throws -> Void
     ) throws {
-        var last: SQLValue = table.columns[0].kind == .integer ? .integer(.min) : .text("")
+        // Before all texts and bytes.
+        var last: SQLValue = .integer(.min)
         while true {
             var end: SQLValue?
             let rows = try reader.all(table.sourcePage, last, .limit(Self.page)) { row in
                 end =
-                    table.columns[0].kind == .integer
-                    ? .integer(try row.integer(0)) : .text(try row.text(0))
+                    switch table.columns[0].kind {
+                    case .integer: .integer(try row.integer(0))
+                    case .bytes: .blob(try row.blob(0))
+                    default: .text(try row.text(0))
+                    }
                 return try table.columns.indices.map {
                     try row.value(Int32($0), table.columns[$0].kind)
                 }

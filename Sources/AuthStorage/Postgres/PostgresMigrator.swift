@@ -150,6 +150,7 @@ extension Migration {
         Migration(3, "account_count", EmbeddedFile.postgres_0003_sql.bytes),
         Migration(4, "webhooks", EmbeddedFile.postgres_0004_sql.bytes),
         Migration(5, "sessions", EmbeddedFile.postgres_0005_sql.bytes),
+        Migration(6, "factors", EmbeddedFile.postgres_0006_sql.bytes),
     ]
 }
 

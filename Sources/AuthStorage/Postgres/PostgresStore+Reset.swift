@@ -13,7 +13,8 @@ private enum SQL {
     static let removeEverything = Query(
         "removeEverything",
         """
-        TRUNCATE webhook, webhook_event, webhook_attempt, api_token, user_session, account, domain,
-            pro_user, hash_login, spent_challenge, account_event, audit
+        TRUNCATE webhook, webhook_event, webhook_attempt, api_token, user_session, passkey, totp,
+            recovery_code, account, domain, pro_user, hash_login, spent_challenge, account_event,
+            audit
         """)
 }

@@ -43,7 +43,7 @@ extension PostgresStore: SigningKeyStore {
     /// not hold a connection.
     func reseal(
         recording event: AuditEvent,
-        webhooks: @escaping @Sendable (WebhookID, _ secret: [UInt8]) throws -> [UInt8],
+        secrets: @escaping @Sendable (SealedSecret, _ sealed: [UInt8]) throws -> [UInt8],
         _ seal: @escaping @Sendable (SealedKey) throws -> [UInt8]
     ) async throws -> Int {
         for _ in 0..<Self.resealLimit {
@@ -51,16 +51,16 @@ extension PostgresStore: SigningKeyStore {
                 guard let key = try SealedKey.read(row) else { throw row.unreadable(1) }
                 return key
             }
-            let secrets = try await all(SQL.webhookSecrets) { row in
-                (id: try row.id(0) as WebhookID, secret: try row.blob(1))
+            let stored = try await all(SQL.secrets) { row in
+                (secret: try row.parsed(0, SealedSecret.init), sealed: try row.blob(1))
             }
             let sealed = try keys.map(seal)
-            let sealedSecrets = try secrets.map { try webhooks($0.id, $0.secret) }
+            let sealedSecrets = try stored.map { try secrets($0.secret, $0.sealed) }
             let isMade = try await record(
                 event, SQL.reseal,
                 [
                     .texts(keys.map(\.id)), .byteArrays(keys.map(\.sealed)), .byteArrays(sealed),
-                    .texts(secrets.map(\.id.text)), .byteArrays(secrets.map(\.secret)),
+                    .texts(stored.map(\.secret.name)), .byteArrays(stored.map(\.sealed)),
                     .byteArrays(sealedSecrets),
                 ],
                 after: [.lockingSigningKeys], ifMade: true,
@@ -133,30 +133,34 @@ private enum SQL {
             SELECT * FROM unnest($1::text[], $2::bytea[], $3::bytea[]) AS g (id, old, new)
         ),
         given_secret AS (
-            SELECT id::uuid, old, new
-            FROM unnest($4::text[], $5::bytea[], $6::bytea[]) AS g (id, old, new)
+            SELECT * FROM unnest($4::text[], $5::bytea[], $6::bytea[]) AS g (name, old, new)
         ),
+        stored_secret (name, secret) AS (\(SealedSecret.selection)),
         checked AS (
             SELECT NOT EXISTS (
                 SELECT 1 FROM given FULL JOIN signing_key USING (id)
                 WHERE given.old IS DISTINCT FROM signing_key.sealed
             ) AND NOT EXISTS (
-                SELECT 1 FROM given_secret FULL JOIN webhook ON webhook.id = given_secret.id
-                WHERE given_secret.old IS DISTINCT FROM webhook.secret
+                SELECT 1 FROM given_secret FULL JOIN stored_secret USING (name)
+                WHERE given_secret.old IS DISTINCT FROM stored_secret.secret
             ) AS is_same
         ),
         resealed AS (
             UPDATE signing_key SET sealed = given.new FROM given, checked
             WHERE signing_key.id = given.id AND is_same
         ),
-        resealed_secrets AS (
+        resealed_webhooks AS (
             UPDATE webhook SET secret = given_secret.new FROM given_secret, checked
-            WHERE webhook.id = given_secret.id AND webhook.secret = given_secret.old AND is_same
+            WHERE 'webhook/' || webhook.id = name AND webhook.secret = old AND is_same
+        ),
+        resealed_totp AS (
+            UPDATE totp SET secret = given_secret.new FROM given_secret, checked
+            WHERE 'totp/' || totp.owner = name AND totp.secret = old AND is_same
         ),
         changed AS (SELECT 1 FROM checked WHERE is_same)
         """, result: "SELECT (SELECT count(*) FROM changed), is_same FROM checked")
 
-    static let webhookSecrets = Query("webhookSecrets", "SELECT id, secret FROM webhook")
+    static let secrets = Query("secrets", SealedSecret.selection)
 
     static let removeRetired = Query("removeRetired", "DELETE FROM signing_key WHERE retired < $1")
 }

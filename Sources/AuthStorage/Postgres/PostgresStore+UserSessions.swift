@@ -2,10 +2,12 @@ internal import AuthCore
 
 extension PostgresStore: UserSessionStore {
     func insert(
-        _ session: UserSession, at version: Int64, limit: Int, recording event: AuditEvent?
-    ) async throws -> Bool {
-        let values = session.values + [.integer(version)]
-        // Logins of one user wait for each other, and for what ends all sessions of the user.
+        _ session: UserSession, at version: Int64, hasSecondFactor: Bool, limit: Int,
+        recording event: AuditEvent?
+    ) async throws -> UserSessionInsertion {
+        let values = session.values + [.integer(version), .bool(hasSecondFactor)]
+        // Logins of one user wait for each other, for what ends all sessions of the user, and for
+        // what turns one-time codes on.
         let locks = [PostgresStatement.lockingOwner(session.owner)]
         let later = [
             PostgresStatement(
@@ -16,12 +18,14 @@ extension PostgresStore: UserSessionStore {
                 PostgresWrite(
                     locks + [PostgresStatement(SQL.insertSession, values)] + later,
                     repetition: .provable(
-                        PostgresStatement(SQL.sessionExists, .id(session.id)), done: true),
-                    read: { $0[locks.count].changes == 1 }))
+                        PostgresStatement(SQL.sessionExists, .id(session.id)), done: .inserted),
+                    read: {
+                        try $0[locks.count].first(UserSessionInsertion.init(row:)) ?? .rejected
+                    }))
         }
         return try await record(
-            event, SQL.insertRecordedSession, values, after: locks, before: later, ifMade: true,
-            read: { try $0.integer(0) > 0 }, isMade: { $0 })
+            event, SQL.insertRecordedSession, values, after: locks, before: later,
+            ifMade: .inserted, read: UserSessionInsertion.init(row:), isMade: { $0 == .inserted })
     }
 
     func holder(of id: UserSessionID) async throws -> (session: UserSession, owner: User)? {
@@ -69,6 +73,14 @@ extension PostgresStore: UserSessionStore {
     }
 }
 
+extension UserSessionInsertion {
+    /// - Parameter row: of `SQL.insertion`.
+    fileprivate init(row: PostgresRow) throws {
+        let isInserted = try row.integer(0) > 0
+        self = isInserted ? .inserted : try row.bool(1) ? .secondFactorRequired : .rejected
+    }
+}
+
 extension UserSession {
     fileprivate var values: [PostgresValue] {
         [
@@ -80,20 +92,28 @@ extension UserSession {
 
 private enum SQL {
     private static let insert = """
+        changed AS (
         INSERT INTO user_session (\(UserSession.columns))
         SELECT $1::uuid, $2::uuid, $3::timestamptz, $4::timestamptz, $5::timestamptz,
                $6::timestamptz, $7::text, $8::text, $9::text
         WHERE EXISTS (
             SELECT 1 FROM pro_user
             WHERE id = $2 AND credential_version = $10::bigint AND state = 'active'
+        ) AND ($11::boolean OR NOT EXISTS (SELECT 1 FROM totp WHERE owner = $2))
+        ON CONFLICT DO NOTHING RETURNING 1
         )
-        ON CONFLICT DO NOTHING
         """
 
-    static let insertSession = Query("insertSession", insert)
+    /// Whether the session was added, and whether it needs a second factor.
+    private static let insertion = """
+        SELECT (SELECT count(*) FROM changed),
+               NOT $11 AND EXISTS (SELECT 1 FROM totp WHERE owner = $2)
+        """
+
+    static let insertSession = Query("insertSession", "WITH \(insert) \(insertion)")
 
     static let insertRecordedSession = Query.recording(
-        "insertRecordedSession", 10, "changed AS (\(insert) RETURNING 1)")
+        "insertRecordedSession", 11, insert, result: insertion)
 
     static let sessionExists = Query(
         "sessionExists", "SELECT 1 FROM user_session WHERE id = $1")

@@ -123,6 +123,7 @@ extension Migration {
         Migration(6, "account_events", EmbeddedFile.sqlite_0006_sql.bytes),
         Migration(7, "webhooks", EmbeddedFile.sqlite_0007_sql.bytes),
         Migration(8, "sessions", EmbeddedFile.sqlite_0008_sql.bytes),
+        Migration(9, "factors", EmbeddedFile.sqlite_0009_sql.bytes),
     ]
 }
 

@@ -11,7 +11,8 @@ extension SQLiteStore: ResettableStore {
 private enum SQL {
     /// Rows that refer to a user are removed before the user.
     static let removals = [
-        "webhook", "api_token", "user_session", "account", "retired_address", "domain", "user",
-        "hash_login", "spent_challenge", "account_event", "audit",
+        "webhook", "api_token", "user_session", "passkey", "totp", "recovery_code", "account",
+        "retired_address", "domain", "user", "hash_login", "spent_challenge", "account_event",
+        "audit",
     ].map { Query("remove \($0)", "DELETE FROM \($0)") }
 }

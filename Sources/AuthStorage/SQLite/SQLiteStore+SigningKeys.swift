@@ -40,7 +40,7 @@ extension SQLiteStore: SigningKeyStore {
 
     func reseal(
         recording event: AuditEvent,
-        webhooks: @escaping @Sendable (WebhookID, _ secret: [UInt8]) throws -> [UInt8],
+        secrets: @escaping @Sendable (SealedSecret, _ sealed: [UInt8]) throws -> [UInt8],
         _ seal: @escaping @Sendable (SealedKey) throws -> [UInt8]
     ) async throws -> Int {
         try await write { connection in
@@ -51,12 +51,15 @@ extension SQLiteStore: SigningKeyStore {
             for key in keys {
                 try connection.run(SQL.resealKey, .blob(try seal(key)), .text(key.id))
             }
-            let secrets = try connection.all(SQL.webhookSecrets) { row in
-                (id: try row.id(0) as WebhookID, secret: try row.blob(1))
+            let stored = try connection.all(SQL.secrets) { row in
+                (secret: try row.parsed(0, SealedSecret.init), sealed: try row.blob(1))
             }
-            for (id, secret) in secrets {
-                try connection.run(
-                    SQL.resealWebhook, .blob(try webhooks(id, secret)), .id(id))
+            for (secret, sealed) in stored {
+                let new = SQLValue.blob(try secrets(secret, sealed))
+                switch secret {
+                case .webhook(let id): try connection.run(SQL.resealWebhook, new, .id(id))
+                case .totp(let owner): try connection.run(SQL.resealTOTP, new, .id(owner))
+                }
             }
             try connection.record(event)
             return keys.count
@@ -105,10 +108,13 @@ private enum SQL {
     static let resealKey = Query(
         "resealKey", "UPDATE signing_key SET sealed = ?1 WHERE id = ?2")
 
-    static let webhookSecrets = Query("webhookSecrets", "SELECT id, secret FROM webhook")
+    static let secrets = Query("secrets", SealedSecret.selection)
 
     static let resealWebhook = Query(
         "resealWebhook", "UPDATE webhook SET secret = ?1 WHERE id = ?2")
+
+    static let resealTOTP = Query(
+        "resealTOTP", "UPDATE totp SET secret = ?1 WHERE owner = ?2")
 
     static let removeRetired = Query(
         "removeRetired", "DELETE FROM signing_key WHERE retired < ?1")

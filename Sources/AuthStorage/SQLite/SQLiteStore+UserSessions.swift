@@ -2,9 +2,13 @@ internal import AuthCore
 
 extension SQLiteStore: UserSessionStore {
     func insert(
-        _ session: UserSession, at version: Int64, limit: Int, recording event: AuditEvent?
-    ) async throws -> Bool {
+        _ session: UserSession, at version: Int64, hasSecondFactor: Bool, limit: Int,
+        recording event: AuditEvent?
+    ) async throws -> UserSessionInsertion {
         try await write { connection in
+            if !hasSecondFactor, try connection.exists(SQL.hasTOTP, .id(session.owner)) {
+                return .secondFactorRequired
+            }
             guard
                 try connection.run(
                     SQL.insertSession, .id(session.id), .id(session.owner),
@@ -12,11 +16,11 @@ extension SQLiteStore: UserSessionStore {
                     .instant(session.expiry), .instant(session.authenticated),
                     .text(session.method.text), .text(session.client), .text(session.agent),
                     .integer(version)) == 1
-            else { return false }
+            else { return .rejected }
             try connection.run(
                 SQL.dropUnusedSessions, .id(session.owner), .id(session.id), .limit(limit - 1))
             if let event { try connection.record(event) }
-            return true
+            return .inserted
         }
     }
 
@@ -74,6 +78,8 @@ extension SQLiteConnection {
 }
 
 private enum SQL {
+    static let hasTOTP = Query("hasTOTP", "SELECT 1 FROM totp WHERE owner = ?1")
+
     static let insertSession = Query(
         "insertSession",
         """

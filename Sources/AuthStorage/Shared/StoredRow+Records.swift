@@ -83,6 +83,48 @@ extension APIToken {
     }
 }
 
+extension Passkey {
+    static let columns =
+        "id, owner, name, credential, public_key, signature_count, is_synced, created, last_used"
+    static let columnCount: Int32 = 9
+
+    /// - Parameter row: begins with ``columns``.
+    init(row: some StoredRow) throws {
+        self.init(
+            id: try row.id(0), owner: try row.id(1), name: try row.text(2),
+            credential: try row.blob(3), publicKey: try row.text(4),
+            signatureCount: try row.integer(5), isSynced: try row.bool(6),
+            created: try row.instant(7), lastUsed: try row.optionalInstant(8))
+    }
+}
+
+extension StoredTOTP {
+    static let columns = "owner, secret, last_step, created"
+
+    /// - Parameter row: begins with ``columns``.
+    init(row: some StoredRow) throws {
+        self.init(
+            owner: try row.id(0), sealedSecret: try row.blob(1), lastStep: try row.integer(2),
+            created: try row.instant(3))
+    }
+}
+
+extension SealedSecret {
+    /// The name and the encrypted form of every secret.
+    static let selection = """
+        SELECT 'webhook/' || id, secret FROM webhook
+        UNION ALL SELECT 'totp/' || owner, secret FROM totp
+        """
+}
+
+extension Factors {
+    init(row: some StoredRow) throws {
+        self.init(
+            totpCreated: try row.optionalInstant(0), recoveryCodes: Int(try row.integer(1)),
+            passkeys: Int(try row.integer(2)))
+    }
+}
+
 extension HostedDomain {
     static let columns =
         "id, name, owner, pro_only, verification, verify_token, verified, has_mx, created"

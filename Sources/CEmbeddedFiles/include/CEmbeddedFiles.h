@@ -28,6 +28,10 @@ embedded_file {
     FILE(list_js, "Files/Web/list.js") \
     FILE(mail_js, "Files/Web/mail.js") \
     FILE(message_frame_js, "Files/Web/message-frame.js") \
+    FILE(login_js, "Files/Web/login.js") \
+    FILE(passkeys_js, "Files/Web/passkeys.js") \
+    FILE(totp_js, "Files/Web/totp.js") \
+    FILE(webauthn_js, "Files/Web/webauthn.js") \
     FILE(proof_worker_js, "Files/Web/proof-worker.js") \
     FILE(proof_js, "Files/Web/proof.js") \
     FILE(signup_js, "Files/Web/signup.js") \
@@ -41,6 +45,7 @@ embedded_file {
     FILE(postgres_0003_sql, "../../migrations/postgres/0003_account_count.sql") \
     FILE(postgres_0004_sql, "../../migrations/postgres/0004_webhooks.sql") \
     FILE(postgres_0005_sql, "../../migrations/postgres/0005_sessions.sql") \
+    FILE(postgres_0006_sql, "../../migrations/postgres/0006_factors.sql") \
     FILE(sqlite_0001_sql, "../../migrations/sqlite/0001_accounts.sql") \
     FILE(sqlite_0002_sql, "../../migrations/sqlite/0002_users.sql") \
     FILE(sqlite_0003_sql, "../../migrations/sqlite/0003_hash_login.sql") \
@@ -48,7 +53,8 @@ embedded_file {
     FILE(sqlite_0005_sql, "../../migrations/sqlite/0005_abuse.sql") \
     FILE(sqlite_0006_sql, "../../migrations/sqlite/0006_account_events.sql") \
     FILE(sqlite_0007_sql, "../../migrations/sqlite/0007_webhooks.sql") \
-    FILE(sqlite_0008_sql, "../../migrations/sqlite/0008_sessions.sql")
+    FILE(sqlite_0008_sql, "../../migrations/sqlite/0008_sessions.sql") \
+    FILE(sqlite_0009_sql, "../../migrations/sqlite/0009_factors.sql")
 
 // EmbeddedFile.name in Swift.
 #define EMBEDDED_FILE(name, path)                     \

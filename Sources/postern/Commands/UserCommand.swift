@@ -8,7 +8,7 @@ internal import Platform
 struct UserCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "user",
-        abstract: "Add, list, disable or enable Pro users, or change a password.",
+        abstract: "Add, list, disable or enable Pro users, change a password, remove factors.",
         discussion: """
             On a terminal the command asks for a password twice. With --password-stdin the \
             password is the first line of standard input. No option takes a password, because \
@@ -20,7 +20,10 @@ struct UserCommand: AsyncParsableCommand {
               postern user disable ada@example.com
               postern user list
             """,
-        subcommands: [Add.self, List.self, Disable.self, Enable.self, Password.self])
+        subcommands: [
+            Add.self, List.self, Disable.self, Enable.self, Password.self,
+            UserFactorsCommand.self,
+        ])
 
     struct Add: AsyncParsableCommand {
         static let configuration = CommandConfiguration(abstract: "Add a Pro user.")
@@ -167,7 +170,7 @@ private func setState(
 }
 
 /// - Parameter change: returns `false` when the user was removed meanwhile.
-private func withUser(
+func withUser(
     _ email: Email, _ options: ConfigOptions,
     change: (Stores, User, Config) async throws -> Bool
 ) async throws {

@@ -5,6 +5,7 @@ internal import Configuration
 internal import Cryptography
 internal import HTTPEngine
 internal import Platform
+internal import QRCode
 internal import Scheduling
 internal import Synchronization
 
@@ -150,10 +151,20 @@ struct Application: Sendable {
             agent: agent,
             accounts: AccountsAPI(
                 mailboxes: useCases.mailboxes, users: useCases.users,
-                sessions: useCases.userSessions, apiTokens: useCases.apiTokens,
-                domains: useCases.domains, webhooks: useCases.webhooks,
-                authenticator: useCases.authenticator, publicURL: publicURL, mail: mail,
-                limiter: limiter, events: events, clock: clock),
+                sessions: useCases.userSessions, passkeys: useCases.passkeys,
+                secondFactors: useCases.secondFactors,
+                qrCode: { [report = base.report] text in
+                    do throws(QRCodeError) {
+                        return try QRCode.svg(of: text)
+                    } catch {
+                        report(.qrCode(cause: "\(error)"))
+                        return nil
+                    }
+                },
+                apiTokens: useCases.apiTokens, domains: useCases.domains,
+                webhooks: useCases.webhooks, authenticator: useCases.authenticator,
+                publicURL: publicURL, mail: mail, limiter: limiter, events: events,
+                clock: clock),
             hashLogin: HashLoginAPI(
                 logins: useCases.hashLogins, publicURL: publicURL, hasMailPage: captured != nil,
                 limiter: limiter, events: events, clock: clock),
@@ -285,7 +296,7 @@ extension JMAPDirectory {
     }
 }
 
-/// A wrong or missing answer of another server.
+/// A wrong or missing answer of another server, or a library that is missing.
 enum RemoteFailure: Sendable {
     /// A hash URL could not be fetched. Only scheme, host and port are named: the path may be
     /// private.
@@ -300,6 +311,8 @@ enum RemoteFailure: Sendable {
     case mailRequest(origin: String, cause: String)
     /// A domain could not be looked up in the DNS.
     case lookUp(name: String, cause: String)
+    /// There is no QR code of a secret for one-time codes; users type it in.
+    case qrCode(cause: String)
 }
 
 /// The application that answers requests now.

@@ -5,6 +5,7 @@ internal import Cryptography
 internal import Fetching
 internal import Provisioning
 internal import Scheduling
+internal import WebAuthn
 
 // The settings of AuthCore from the configuration.
 
@@ -63,6 +64,8 @@ struct UseCases: Sendable {
     let mailboxes: Mailboxes
     let users: Users
     let userSessions: UserSessions
+    let passkeys: Passkeys
+    let secondFactors: SecondFactors
     let apiTokens: APITokens
     let domains: Domains
     let webhookEvents: WebhookEvents
@@ -91,8 +94,13 @@ struct UseCases: Sendable {
             settings: settings, policy: policy, tokens: tokens, stores: stores, hasher: hasher,
             limiter: limiter, throttle: throttle, proofs: parts.mailboxProofs, random: random)
         userSessions = UserSessions(
-            tokens: tokens, sessions: stores.userSessions, lifetime: settings.tokenLifetime,
-            random: random)
+            tokens: tokens, stores: stores, lifetime: settings.tokenLifetime, random: random)
+        passkeys = Passkeys(
+            site: RelyingParty(publicURL: tokens.realm.issuer), tokens: tokens, stores: stores,
+            sessions: userSessions, throttle: throttle, random: random)
+        secondFactors = SecondFactors(
+            tokens: tokens, stores: stores, sessions: userSessions, passkeys: passkeys,
+            throttle: throttle, keys: keys, random: random)
         users = Users(
             settings: settings, policy: policy, sessions: userSessions, stores: stores,
             hasher: hasher, limiter: limiter, throttle: throttle, random: random)
@@ -114,6 +122,22 @@ struct UseCases: Sendable {
             throttle: throttle,
             stopwatch: SystemStopwatch(clock: clock),
             report: { report(.servedHash(cause: "\($0)")) })
+    }
+}
+
+extension RelyingParty {
+    /// The server as its public URL says. A URL on this machine counts as `localhost`, because
+    /// browsers have no passkeys for a host that is a number.
+    init(publicURL: String) {
+        guard let url = BaseURL(publicURL), url.isLoopback else {
+            let url = BaseURL(publicURL)
+            self.init(id: url?.host ?? publicURL, origin: url?.browserOrigin ?? publicURL)
+            return
+        }
+        let scheme = url.isHTTPS ? "https://" : "http://"
+        let hostLength = url.host.count + (url.host.utf8.contains(UInt8(ascii: ":")) ? 2 : 0)
+        let port = url.browserOrigin.dropFirst(scheme.count + hostLength)
+        self.init(id: "localhost", origin: "\(scheme)localhost\(port)")
     }
 }
 

@@ -320,6 +320,8 @@ struct Service: Sendable {
             logger.info(
                 "a domain could not be looked up",
                 metadata: ["domain": "\(name)", "cause": "\(cause)"])
+        case .qrCode(let cause):
+            logger.error("there is no QR code", metadata: ["cause": "\(cause)"])
         }
     }
 

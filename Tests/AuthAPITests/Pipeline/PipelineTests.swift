@@ -286,6 +286,7 @@ struct RouterOrderTests {
                 .replacing("{token_id}", with: "x").replacing("{domain_id}", with: "x")
                 .replacing("{message_id}", with: "x").replacing("{index}", with: "0")
                 .replacing("{webhook_id}", with: "x").replacing("{session_id}", with: "x")
+                .replacing("{passkey_id}", with: "x")
             let headers = [("Accept", "application/json")]
             let first = await api.call(route.method, target, headers: headers)
             #expect(first.status != .tooManyRequests, "\(route.template)")

@@ -23,11 +23,11 @@ struct WebhooksTests {
         #expect(bytes.count == 32)
         let stored = try #require(try await world.stores.webhooks.webhook(of: user.id))
         #expect(stored == issued.webhook && !stored.sealedSecret.starts(with: bytes))
-        #expect(try world.keys.open(stored.sealedSecret, of: stored.id) == bytes)
+        #expect(try world.keys.open(stored.sealedSecret, as: .webhook(stored.id)) == bytes)
         // It is of this webhook.
         let other = WebhookID(random: [UInt8](repeating: 1, count: 16))
         #expect(throws: UnreadableKey.self) {
-            try world.keys.open(stored.sealedSecret, of: other)
+            try world.keys.open(stored.sealedSecret, as: .webhook(other))
         }
         let rotated = try await world.webhooks.rotate(
             stored.id, of: user, by: world.caller)

@@ -67,7 +67,8 @@ import Testing
         let (old, young) = (session(1, expiry: 10), session(2, expiry: 30))
         for each in [old, young] {
             #expect(
-                try await stores.userSessions.insert(each, at: 1, limit: 9, recording: nil))
+                try await stores.userSessions.insert(
+                    each, at: 1, hasSecondFactor: false, limit: 9, recording: nil) == .inserted)
         }
         let later = Instant(seconds: 20).advanced(by: BackgroundTasks.clockDifference)
         try await tasks(stores, at: later).sweep()

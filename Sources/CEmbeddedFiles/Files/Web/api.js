@@ -7,12 +7,14 @@ export class Failure extends Error {
    * @param {string} code the API's `error`; `network` where there was no response
    * @param {string} message
    * @param {number} [wait] seconds after which the same request may be sent again
+   * @param {any} [data] the body of the response
    */
-  constructor(code, message, wait) {
+  constructor(code, message, wait, data) {
     super(message);
     this.name = 'Failure';
     this.code = code;
     this.wait = wait;
+    this.data = data;
   }
 }
 
@@ -140,7 +142,7 @@ function failureOf(response, data) {
   return new Failure(
     data?.error ?? `status ${response.status}`,
     data?.message ?? `The server answered with status ${response.status}.`,
-    waitOf(response));
+    waitOf(response), data);
 }
 
 /** @param {Response} response */

@@ -5,9 +5,14 @@ import { enableAccounts, loadAccounts, loadChoices } from './accounts.js';
 import { Failure } from './api.js';
 import { enableDomains, loadDomains } from './domains.js';
 import { enableDialogs } from './list.js';
+import {
+  enablePasskeyButton, enableSecondFactor, logInWithPasskey, withSecondFactor,
+} from './login.js';
 import { closeMail } from './mail.js';
+import { enablePasskeys, loadPasskeys } from './passkeys.js';
 import { PASSWORD_ERRORS, enableSecurity, loadSecurity } from './security.js';
 import { enableTokens, forgetToken, loadTokens } from './tokens.js';
+import { enableTOTP, forgetTOTP, loadTOTP } from './totp.js';
 import { SESSION_ENDED, userCall } from './user.js';
 import {
   announce, element, enableCopying, onSubmit, revealWith, showView, textOf,
@@ -25,6 +30,7 @@ async function showDashboard() {
   element('user').textContent = user.email;
   await Promise.all([
     loadAccounts(), loadTokens(), loadDomains(), loadChoices(), loadWebhooks(), loadSecurity(user),
+    loadPasskeys(), loadTOTP(),
   ]);
   isOpen = true;
   showView('dashboard');
@@ -38,6 +44,7 @@ function showEntrance(text) {
   isOpen = false;
   forgetToken();
   forgetWebhookSecret();
+  forgetTOTP();
   closeMail();
   for (const each of document.querySelectorAll(PRIVATE)) each.replaceChildren();
   for (const form of document.forms) form.reset();
@@ -50,9 +57,12 @@ function enableEntrance() {
   onSubmit(element('login-form'), {
     invalid_credentials: { field: 'password', text: 'The email or the password is wrong.' },
   }, async (values) => {
-    await userCall('POST', '/login', values);
-    await showDashboard();
+    if (await withSecondFactor(() => userCall('POST', '/login', values))) await showDashboard();
   });
+  enablePasskeyButton(element('login-passkey'), async () => {
+    if (await logInWithPasskey()) await showDashboard();
+  });
+  enableSecondFactor();
   const registration = element('register-form');
   registration.hidden = registration.dataset.registration !== 'open';
   element('register-closed').hidden = !registration.hidden;
@@ -69,6 +79,8 @@ function enableEntrance() {
 async function start() {
   enableEntrance();
   enableSecurity(showEntrance);
+  enablePasskeys();
+  enableTOTP();
   enableDialogs();
   enableAccounts();
   enableTokens();

@@ -4,6 +4,7 @@
 
 import { Failure } from './api.js';
 import { confirmed, copyOf, dateOf, focusHeading, onClick, part } from './list.js';
+import { enablePasskeyButton, logInWithPasskey, withSecondFactor } from './login.js';
 import { userCall } from './user.js';
 import { announce, element, onSubmit } from './view.js';
 
@@ -182,8 +183,12 @@ export function enableSecurity(leave) {
   onSubmit(element('again-form'), {
     invalid_credentials: { field: 'password', text: 'This is not your password.' },
   }, async ({ password }) => {
-    await userCall('POST', '/login', { email, password });
-    await noteLogin();
+    if (await withSecondFactor(() => userCall('POST', '/login', { email, password }))) {
+      await noteLogin();
+    }
+  });
+  enablePasskeyButton(element('again-passkey'), async () => {
+    if (await logInWithPasskey()) await noteLogin();
   });
   element('again-cancel').addEventListener('click', () => element('again').close());
 }

@@ -1,45 +1,49 @@
-import Cryptography
-import Glibc
+internal import Cryptography
+internal import Glibc
 
-/// The published vectors under `Vectors`: records of `name = value` lines, one empty line between
-/// two records, `#` before the line that names the source.
-struct VectorFile {
-    struct Missing: Error {
+/// The published vectors in the folder `Vectors` beside a test's file: records of `name = value`
+/// lines, one empty line between two records, `#` before a line that names the source.
+public struct VectorFile {
+    public struct Missing: Error {
         let what: String
     }
 
-    struct Record: Sendable, CustomStringConvertible {
-        let fields: [String: String]
+    public struct Record: Sendable, CustomStringConvertible {
+        public let fields: [String: String]
 
-        var description: String { fields["message"] ?? fields["password"] ?? "record" }
+        public var description: String {
+            fields["name"] ?? fields["message"] ?? fields["password"] ?? "record"
+        }
 
-        func text(_ name: String) throws -> String {
+        public func text(_ name: String) throws -> String {
             guard let value = fields[name] else { throw Missing(what: name) }
             return value
         }
 
-        func bytes(_ name: String) throws -> [UInt8] {
+        public func bytes(_ name: String) throws -> [UInt8] {
             guard let value = Hex.decode(try text(name).utf8) else { throw Missing(what: name) }
             return value
         }
 
-        func base64URL(_ name: String) throws -> [UInt8] {
+        public func base64URL(_ name: String) throws -> [UInt8] {
             guard let value = Base64URL.decode(try text(name).utf8) else {
                 throw Missing(what: name)
             }
             return value
         }
 
-        func number(_ name: String) throws -> Int {
+        public func number(_ name: String) throws -> Int {
             guard let value = Int(try text(name)) else { throw Missing(what: name) }
             return value
         }
     }
 
-    static func records(_ name: String) throws -> [Record] {
+    /// - Parameter test: the file of the test.
+    public static func records(_ name: String, test: String = #filePath) throws -> [Record] {
         var records: [Record] = []
         var fields: [String: String] = [:]
-        for line in try contents(name).split(separator: "\n", omittingEmptySubsequences: false) {
+        let text = try contents(name, test: test)
+        for line in text.split(separator: "\n", omittingEmptySubsequences: false) {
             if line.hasPrefix("#") { continue }
             guard let separator = line.firstIndex(of: "=") else {
                 if !fields.isEmpty { records.append(Record(fields: fields)) }
@@ -55,12 +59,12 @@ struct VectorFile {
     }
 
     /// The first number of a file, such as one in /proc.
-    static func number(inFile path: String) throws -> Int? {
+    public static func number(inFile path: String) throws -> Int? {
         try contents(ofFile: path).split(separator: " ").first.flatMap { Int($0) }
     }
 
-    static func contents(_ name: String) throws -> String {
-        let folder = #filePath.dropLast("VectorFile.swift".count)
+    public static func contents(_ name: String, test: String = #filePath) throws -> String {
+        let folder = test.prefix(through: test.lastIndex(of: "/") ?? test.startIndex)
         return try contents(ofFile: "\(folder)Vectors/\(name)")
     }
 
