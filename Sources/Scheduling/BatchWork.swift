@@ -8,7 +8,7 @@ internal import Synchronization
 public final class BatchWork<Input: Sendable, Output: Sendable>: Sendable {
     private struct Caller: Sendable {
         let input: Input
-        let result: AwaitedResult<Output>
+        let continuation: CheckedContinuation<Output, any Error>
     }
 
     private struct State {
@@ -33,11 +33,11 @@ public final class BatchWork<Input: Sendable, Output: Sendable>: Sendable {
 
     /// The job of one caller. The pool must run it or cancel it, which resumes the caller.
     func job(
-        _ input: Input, resuming result: AwaitedResult<Output>
+        _ input: Input, resuming continuation: CheckedContinuation<Output, any Error>
     ) -> PoolJob {
         let key = state.withLock { state in
             state.nextKey &+= 1
-            state.callers[state.nextKey] = Caller(input: input, result: result)
+            state.callers[state.nextKey] = Caller(input: input, continuation: continuation)
             return state.nextKey
         }
         return PoolJob(
@@ -45,7 +45,7 @@ public final class BatchWork<Input: Sendable, Output: Sendable>: Sendable {
                 Batch(id: ObjectIdentifier(self), limit: limit, run: { self.run($0) }), key: key),
             cancel: {
                 for caller in self.remove([key]) {
-                    caller.result.resume(throwing: CancellationError())
+                    caller.continuation.resume(throwing: CancellationError())
                 }
             })
     }
@@ -54,7 +54,7 @@ public final class BatchWork<Input: Sendable, Output: Sendable>: Sendable {
         let callers = remove(keys)
         let results = compute(callers.map(\.input))
         precondition(results.count == callers.count, "one result for each input")
-        for (caller, result) in zip(callers, results) { caller.result.resume(with: result) }
+        for (caller, result) in zip(callers, results) { caller.continuation.resume(with: result) }
     }
 
     private func remove(_ keys: [UInt64]) -> [Caller] {

@@ -19,40 +19,12 @@ public actor Suspension {
     /// Returns once it is resumed.
     public func wait() {
         // If the body needed nothing of the actor, the compiler (Swift 6.3) would leave out the
-        // change to its executor. An empty function would not be enough in an optimized build.
+        // change to its executor. An empty function is not enough in an optimized build.
         job.takeLock()
     }
 
     /// Call on a queue, and not in a task, whose place the resumed one would take for a moment.
     public nonisolated func resume() { job.run() }
-}
-
-/// The result that one task waits for. Unlike a continuation, it resumes the task by way of a
-/// ``Suspension``.
-public final class AwaitedResult<T: Sendable>: Sendable {
-    private let suspension = Suspension()
-    private let result = Mutex<Result<T, any Error>?>(nil)
-
-    public init() {}
-
-    /// Call once, and where ``Suspension/resume()`` may be called, or before ``value()``.
-    public func resume(with result: Result<T, any Error>) {
-        self.result.withLock { $0 = result }
-        suspension.resume()
-    }
-
-    public func resume(returning value: T) { resume(with: .success(value)) }
-
-    public func resume(throwing error: any Error) { resume(with: .failure(error)) }
-
-    /// Waits for the result.
-    public func value() async throws -> T {
-        await suspension.wait()
-        guard let result = result.withLock({ $0 }) else {
-            preconditionFailure("a task is resumed with a result")
-        }
-        return try result.get()
-    }
 }
 
 /// An executor that keeps its job until it is told to run it.

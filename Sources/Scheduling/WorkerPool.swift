@@ -82,10 +82,10 @@ public final class WorkerPool: Sendable {
         /// - Throws: `CancellationError` when the caller was cancelled before the job began, or
         ///   what `work` throws. A job that has begun is finished.
         public func run<T: Sendable>(_ work: @escaping @Sendable () throws -> T) async throws -> T {
-            try await pool.enqueue(of: client) { result in
+            try await pool.enqueue(of: client) { continuation in
                 PoolJob(
-                    work: .single({ result.resume(with: Result { try work() }) }),
-                    cancel: { result.resume(throwing: CancellationError()) })
+                    work: .single({ continuation.resume(with: Result { try work() }) }),
+                    cancel: { continuation.resume(throwing: CancellationError()) })
             }
         }
 
@@ -109,10 +109,10 @@ public final class WorkerPool: Sendable {
         private func takeLane() async throws -> Int {
             try Task.checkCancellation()
             if let lane = pool.takeIdleLane() { return lane }
-            return try await pool.enqueue(of: client) { result in
+            return try await pool.enqueue(of: client) { continuation in
                 PoolJob(
-                    work: .keepingLane({ result.resume(returning: $0) }),
-                    cancel: { result.resume(throwing: CancellationError()) })
+                    work: .keepingLane({ continuation.resume(returning: $0) }),
+                    cancel: { continuation.resume(throwing: CancellationError()) })
             }
         }
 
@@ -274,20 +274,23 @@ public final class WorkerPool: Sendable {
             && (held.site == 0 || held.site + 1 <= rest)
     }
 
-    /// - Parameter makeJob: the job that gives the caller its result when it is run or cancelled.
+    /// - Parameter makeJob: the job that resumes the continuation when it is run or cancelled.
     private func enqueue<T: Sendable>(
-        of client: IPAddress?, _ makeJob: (AwaitedResult<T>) -> PoolJob
+        of client: IPAddress?, from caller: isolated (any Actor)? = #isolation,
+        _ makeJob: (CheckedContinuation<T, any Error>) -> PoolJob
     ) async throws -> T {
         // If a lane is free, the job would otherwise begin at once, although its caller was
         // cancelled.
         try Task.checkCancellation()
         let ticket = state.withLock { $0.takeTicket() }
-        let result = AwaitedResult<T>()
         return try await withTaskCancellationHandler {
-            submit(makeJob(result), ticket: ticket, of: client)
-            // A caller that was cancelled before there was a job could not be told then.
-            if Task.isCancelled { withdraw(ticket, of: client) }
-            return try await result.value()
+            // Without `isolation` the closure would run on the global executor, which costs two
+            // thread switches.
+            try await withCheckedThrowingContinuation(isolation: caller) { continuation in
+                submit(makeJob(continuation), ticket: ticket, of: client)
+                // A caller that was cancelled before there was a job could not be told then.
+                if Task.isCancelled { withdraw(ticket, of: client) }
+            }
         } onCancel: {
             withdraw(ticket, of: client)
         }
@@ -326,8 +329,7 @@ public final class WorkerPool: Sendable {
 
     private func withdraw(_ ticket: UInt64, of client: IPAddress?) {
         let job: PoolJob? = state.withLock { $0.waiting.remove(ticket, of: client) }
-        // A task cancels, which must not be the one that resumes the caller.
-        if let job { DispatchQueue.global().async(execute: job.cancel) }
+        job?.cancel()
     }
 }
 

@@ -45,11 +45,13 @@ final class WriteQueue: Sendable {
 
     /// - Parameter work: its changes are made together, or not at all if it throws.
     func write<T: Sendable>(
-        _ work: @escaping @Sendable (SQLiteConnection) throws -> T
+        _ work: @escaping @Sendable (SQLiteConnection) throws -> T,
+        from caller: isolated (any Actor)? = #isolation
     ) async throws -> T {
-        let result = AwaitedResult<T>()
-        add(PendingWrite(work, for: result))
-        return try await result.value()
+        // Without `isolation` the caller would be resumed by way of the global executor.
+        try await withCheckedThrowingContinuation(isolation: caller) { continuation in
+            add(PendingWrite(work, for: continuation))
+        }
     }
 
     private func add(_ write: PendingWrite) {
@@ -132,7 +134,7 @@ private struct PendingWrite: Sendable {
 
     init<T: Sendable>(
         _ work: @escaping @Sendable (SQLiteConnection) throws -> T,
-        for caller: AwaitedResult<T>
+        for caller: CheckedContinuation<T, any Error>
     ) {
         perform = { connection in
             let value = try work(connection)
