@@ -63,24 +63,11 @@ public final class PrivateKey: Sendable, CustomStringConvertible, CustomReflecta
         key = ForeignHandle(made)
         do throws(CryptographyError) {
             publicKey = try PublicKey(publicPartOf: made)
-            prepared = try Self.prepare(made, for: publicKey.algorithm)
+            prepared = try publicKey.algorithm.context(of: made, EVP_DigestSignInit)
         } catch {
             EVP_PKEY_free(made)
             throw error
         }
-    }
-
-    private static func prepare(
-        _ key: OpaquePointer, for algorithm: SignatureAlgorithm
-    ) throws(CryptographyError) -> ForeignHandle {
-        guard let context = EVP_MD_CTX_new() else {
-            throw ErrorQueue.drain(after: "preparing a signature")
-        }
-        guard EVP_DigestSignInit(context, nil, algorithm.hash?.pointer, nil, key) == 1 else {
-            EVP_MD_CTX_free(context)
-            throw ErrorQueue.drain(after: "preparing a signature")
-        }
-        return ForeignHandle(context)
     }
 
     deinit {

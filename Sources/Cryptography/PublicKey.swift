@@ -22,7 +22,8 @@ public final class PublicKey: Sendable {
     /// JWS.
     let greatestSignatureBytes: Int
 
-    private let key: ForeignHandle
+    /// The state before a message, which keeps the key.
+    private let prepared: ForeignHandle
 
     /// Reads a `PUBLIC KEY` block (RFC 7468 §13).
     public convenience init(pem: String) throws(CryptographyError) {
@@ -78,22 +79,18 @@ public final class PublicKey: Sendable {
     }
 
     private init(owning made: OpaquePointer) throws(CryptographyError) {
-        key = ForeignHandle(made)
-        do throws(CryptographyError) {
-            algorithm = try SignatureAlgorithm(of: made)
-            guard let parameters = Parameters(of: made, for: algorithm),
-                let pem = PEM.text(publicKey: made)
-            else { throw ErrorQueue.drain(after: "public key export") }
-            (self.parameters, self.pem) = (parameters, pem)
-            greatestSignatureBytes = Int(EVP_PKEY_get_size(made))
-        } catch {
-            EVP_PKEY_free(made)
-            throw error
-        }
+        defer { EVP_PKEY_free(made) }
+        algorithm = try SignatureAlgorithm(of: made)
+        guard let parameters = Parameters(of: made, for: algorithm),
+            let pem = PEM.text(publicKey: made)
+        else { throw ErrorQueue.drain(after: "public key export") }
+        (self.parameters, self.pem) = (parameters, pem)
+        greatestSignatureBytes = Int(EVP_PKEY_get_size(made))
+        prepared = try algorithm.context(of: made, EVP_DigestVerifyInit)
     }
 
     deinit {
-        EVP_PKEY_free(key.pointer)
+        EVP_MD_CTX_free(prepared.pointer)
     }
 
     /// False for anything but a signature by this key of exactly this message. Takes any length.
@@ -111,8 +108,8 @@ public final class PublicKey: Sendable {
     public func isValid(x509 signature: [UInt8], for message: [UInt8]) -> Bool {
         let context = EVP_MD_CTX_new()
         defer { EVP_MD_CTX_free(context) }
-        let isValid = key.withPointer(keeping: self) { key in
-            EVP_DigestVerifyInit(context, nil, algorithm.hash?.pointer, nil, key) == 1
+        let isValid = prepared.withPointer(keeping: self) { prepared in
+            EVP_MD_CTX_copy_ex(context, prepared) == 1
                 && EVP_DigestVerify(
                     context, signature, signature.count, message, message.count) == 1
         }

@@ -16,6 +16,27 @@ public enum SignatureAlgorithm: String, CaseIterable, Sendable {
     /// The hash of the message; Ed25519 has its own.
     var hash: ForeignHandle? { self == .edDSA ? nil : SHA256.algorithm }
 
+    /// A context that is ready to sign or to verify with `key`, and keeps the key. It is copied for
+    /// each message: OpenSSL finds the algorithms by their names under locks that all threads
+    /// share, forty times for one signature.
+    /// - Parameter begin: `EVP_DigestSignInit` or `EVP_DigestVerifyInit`.
+    func context(
+        of key: OpaquePointer,
+        _ begin: (
+            OpaquePointer?, UnsafeMutablePointer<OpaquePointer?>?, OpaquePointer?, OpaquePointer?,
+            OpaquePointer?
+        ) -> Int32
+    ) throws(CryptographyError) -> ForeignHandle {
+        guard let context = EVP_MD_CTX_new() else {
+            throw ErrorQueue.drain(after: "preparing a signature")
+        }
+        guard begin(context, nil, hash?.pointer, nil, key) == 1 else {
+            EVP_MD_CTX_free(context)
+            throw ErrorQueue.drain(after: "preparing a signature")
+        }
+        return ForeignHandle(context)
+    }
+
     /// The algorithm that `key` is for, if the key is accepted: RSA by ``RSAKeySize``, elliptic
     /// curves P-256 and Ed25519 only. An RSA-PSS key is not one for RS256.
     init(of key: OpaquePointer) throws(CryptographyError) {
