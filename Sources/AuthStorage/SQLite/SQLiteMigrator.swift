@@ -4,8 +4,8 @@ internal import CSQLite
 
 /// Applies this program's migrations to a SQLite database.
 ///
-/// Guarantees: Each migration is applied completely or not at all. If several programs migrate one
-/// file at the same time, exactly one applies each migration. A file that cannot be migrated stays
+/// Guarantees: All pending migrations are applied, or none is. If several programs migrate one
+/// file at the same time, exactly one applies them. A file that cannot be migrated stays
 /// unchanged, byte by byte.
 struct SQLiteMigrator: Sendable {
     private let location: SQLiteLocation
@@ -44,11 +44,12 @@ struct SQLiteMigrator: Sendable {
 
     /// As ``migrate(at:)``, on a connection from ``open()``.
     func migrate(_ connection: SQLiteConnection, at now: Instant) throws -> [Migration] {
-        var applied: [Migration] = []
-        while let step = try connection.transaction({ try applyNext(connection, at: now) }) {
-            applied.append(step)
+        // One transaction: a new database is written to the disk once.
+        try connection.transaction {
+            var applied: [Migration] = []
+            while let step = try applyNext(connection, at: now) { applied.append(step) }
+            return applied
         }
-        return applied
     }
 
     /// The transaction around it holds the write lock, so no other process migrates at the same

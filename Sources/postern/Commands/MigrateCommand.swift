@@ -10,8 +10,9 @@ struct MigrateCommand: AsyncParsableCommand {
         commandName: "migrate",
         abstract: "Bring the database schema up to date; `postern serve` does this when it starts.",
         discussion: """
-            Each migration runs in its own transaction. A database that a newer program has \
-            migrated is rejected and not changed.
+            All migrations of a SQLite database run in one transaction, each of a PostgreSQL \
+            database in its own. A database that a newer program has migrated is rejected and \
+            not changed.
 
             With --from and --to a SQLite database is copied into an empty PostgreSQL database, \
             and the rows of both are compared. Stop every server first: later changes are not \
