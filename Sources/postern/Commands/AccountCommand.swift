@@ -28,6 +28,7 @@ struct AccountCommand: AsyncParsableCommand {
 
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "list",
             abstract: "List the accounts: address, id, state, time of creation.")
 
         @OptionGroup var options: ConfigOptions
@@ -53,6 +54,7 @@ struct AccountCommand: AsyncParsableCommand {
 
     struct Disable: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "disable",
             abstract: "Lock an account: its API key and its sessions are rejected from now on.")
 
         @OptionGroup var options: ConfigOptions
@@ -65,6 +67,7 @@ struct AccountCommand: AsyncParsableCommand {
 
     struct Enable: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "enable",
             abstract:
                 "Unlock an account: its API key is accepted again, earlier sessions are not.")
 
@@ -78,6 +81,7 @@ struct AccountCommand: AsyncParsableCommand {
 
     struct Delete: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "delete",
             abstract: "Delete an account. Its address cannot be used again until it is freed.")
 
         @OptionGroup var options: ConfigOptions
@@ -97,6 +101,7 @@ struct AccountCommand: AsyncParsableCommand {
 
     struct Free: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "free",
             abstract: "Allow the address of a deleted account to be used again.")
 
         @OptionGroup var options: ConfigOptions

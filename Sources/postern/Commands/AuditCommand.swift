@@ -26,7 +26,8 @@ struct AuditCommand: AsyncParsableCommand {
         subcommands: [Tail.self, Export.self, AuditFollowCommand.self])
 
     struct Tail: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Show the latest events.")
+        static let configuration = CommandConfiguration(
+            commandName: "tail", abstract: "Show the latest events.")
         private static let page = 500
 
         @OptionGroup var options: ConfigOptions
@@ -61,6 +62,7 @@ struct AuditCommand: AsyncParsableCommand {
 
     struct Export: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "export",
             abstract:
                 "Write events to standard output, the oldest first, one JSON object on each line.")
         private static let page = 1000

@@ -24,7 +24,8 @@ struct DomainCommand: AsyncParsableCommand {
         subcommands: [Add.self, List.self, Remove.self])
 
     struct Add: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Add a domain.")
+        static let configuration = CommandConfiguration(
+            commandName: "add", abstract: "Add a domain.")
 
         @OptionGroup var options: ConfigOptions
         @Argument(help: "The domain.", transform: parseDomain) var domain: Domain
@@ -90,6 +91,7 @@ struct DomainCommand: AsyncParsableCommand {
 
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "list",
             abstract: "List the domains: name, owner, state, who may create accounts, time added.")
 
         @OptionGroup var options: ConfigOptions
@@ -110,6 +112,7 @@ struct DomainCommand: AsyncParsableCommand {
 
     struct Remove: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "remove",
             abstract: "Remove a domain without accounts, and the claims of all users to its name.")
 
         @OptionGroup var options: ConfigOptions

@@ -20,6 +20,7 @@ struct HashLoginCommand: AsyncParsableCommand {
 
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "list",
             abstract: "List the registrations: email, URL of the hash, time of registration.")
 
         @OptionGroup var options: ConfigOptions
@@ -36,6 +37,7 @@ struct HashLoginCommand: AsyncParsableCommand {
 
     struct Show: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "show",
             abstract: "Show the registration of an email: URL of the hash, time of registration.")
 
         @OptionGroup var options: ConfigOptions
@@ -53,6 +55,7 @@ struct HashLoginCommand: AsyncParsableCommand {
 
     struct Delete: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "delete",
             abstract:
                 "Delete a registration: its tokens end, and the email can be registered again."
         )

@@ -17,6 +17,7 @@ struct KeyCommand: AsyncParsableCommand {
 
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "list",
             abstract: "List the keys: use, id, algorithm, time of creation, and present use.",
             discussion: """
                 What each is used for:
@@ -58,6 +59,7 @@ struct KeyCommand: AsyncParsableCommand {
 
     struct Rotate: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "rotate",
             abstract:
                 "Create a new signing key. Tokens of the old one stay valid until they expire.",
             discussion: """
@@ -167,6 +169,7 @@ extension KeySchedule.State {
 extension KeyCommand {
     struct Reseal: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "reseal",
             abstract: "Encrypt the stored signing keys under another master secret.",
             discussion: """
                 Encrypts every key in one transaction: after an error or a crash all of them are \

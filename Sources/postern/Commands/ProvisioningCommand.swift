@@ -25,6 +25,7 @@ struct ProvisioningCommand: AsyncParsableCommand {
 
     struct Status: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "status",
             abstract: "Show how many events are waiting, and those that were tried.")
 
         @OptionGroup var options: ConfigOptions
@@ -52,6 +53,7 @@ struct ProvisioningCommand: AsyncParsableCommand {
 
     struct Retry: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "retry",
             abstract: "Send events that were not accepted again now, without waiting longer.")
 
         @OptionGroup var options: ConfigOptions
@@ -75,6 +77,7 @@ struct ProvisioningCommand: AsyncParsableCommand {
 
     struct Skip: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "skip",
             abstract: "Treat an event as accepted, so that later ones of its address are sent.")
 
         @OptionGroup var options: ConfigOptions

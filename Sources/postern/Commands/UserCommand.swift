@@ -26,7 +26,8 @@ struct UserCommand: AsyncParsableCommand {
         ])
 
     struct Add: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Add a Pro user.")
+        static let configuration = CommandConfiguration(
+            commandName: "add", abstract: "Add a Pro user.")
 
         @OptionGroup var options: ConfigOptions
         @OptionGroup var password: PasswordOptions
@@ -48,6 +49,7 @@ struct UserCommand: AsyncParsableCommand {
 
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "list",
             abstract: """
                 List the users: email, id, state, time added, whether there is a password.
                 """)
@@ -69,6 +71,7 @@ struct UserCommand: AsyncParsableCommand {
 
     struct Disable: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "disable",
             abstract: "Lock a user: password, Pro JWTs and API tokens are rejected from now on.")
 
         @OptionGroup var options: ConfigOptions
@@ -81,6 +84,7 @@ struct UserCommand: AsyncParsableCommand {
 
     struct Enable: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "enable",
             abstract: "Unlock a user: password and API tokens are accepted again, old JWTs are not."
         )
 
