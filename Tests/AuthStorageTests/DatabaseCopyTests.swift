@@ -27,6 +27,16 @@ import Testing
         #expect(
             try await store.insert(passkey, limit: 1, recording: event(.passkeyAdded))
                 == .inserted)
+        for (number, used) in [(1, nil), (2, Instant(milliseconds: 7))] {
+            let identity = Identity(
+                id: IdentityID(random: [UInt8](repeating: UInt8(number), count: 16)),
+                owner: userID(1), provider: "id", issuer: "https://id\(number).test",
+                subject: "subject", email: used == nil ? nil : "a@example.test", created: .epoch,
+                lastUsed: used)
+            #expect(
+                try await store.insert(identity, at: 1, recording: event(.identityLinked))
+                    == .inserted)
+        }
         #expect(
             try await store.insert(
                 totp, recoveryCodes: (0..<1203).map { digest($0) },
@@ -96,6 +106,9 @@ import Testing
         #expect(sessions.count == 2)
         let passkeys = try await new.passkeys(of: userID(1))
         #expect(try await passkeys == old.passkeys(of: userID(1)))
+        let identities = try await new.identities(of: userID(1))
+        #expect(try await identities == old.identities(of: userID(1)))
+        #expect(identities.count == 2)
         let factors = try await new.factors(of: userID(1))
         #expect(factors == Factors(totpCreated: .epoch, recoveryCodes: 1203, passkeys: 1))
         #expect(try await new.beginGuess(of: userID(1), at: .epoch) == .allowed(totp))

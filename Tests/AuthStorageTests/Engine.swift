@@ -7,8 +7,9 @@ import Testing
 
 /// What every engine implements.
 typealias EngineStore = AccountStore & AccountDirectory & AccountFeed & DeliveryQueue & UserStore
-    & UserDirectory & UserSessionStore & PasskeyStore & SecondFactorStore & HoldingStore
-    & APITokenStore & DomainStore & DomainDirectory & HashLoginStore & HashLoginDirectory & AuditLog
+    & UserDirectory & UserSessionStore & PasskeyStore & SecondFactorStore & IdentityStore
+    & HoldingStore & APITokenStore & DomainStore & DomainDirectory & HashLoginStore
+    & HashLoginDirectory & AuditLog
     & WebhookStore & WebhookQueue
     & ChallengeLedger & SigningKeyStore & ResettableStore
 

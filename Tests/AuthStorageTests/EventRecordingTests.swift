@@ -128,6 +128,48 @@ import Testing
     }
 
     @Test(arguments: Engine.allCases)
+    func eventsOfIdentities(engine: Engine) async throws {
+        let store = try await engine.open()
+        let id = userID(1)
+        #expect(try await store.insert(user(1)))
+        try await hold(
+            store,
+            to: [
+                Step("identity", changes: true) {
+                    _ = try await store.insert(identity(1), at: 1, recording: $0)
+                },
+                Step("identity again", changes: false) {
+                    _ = try await store.insert(identity(1), at: 1, recording: $0)
+                },
+                Step("identity of other credentials", changes: false) {
+                    _ = try await store.insert(identity(2), at: 2, recording: $0)
+                },
+                Step("user with a taken identity", changes: false) {
+                    _ = try await store.insert(user(2), with: identity(1), recording: $0)
+                },
+                Step("user with identity", changes: true) {
+                    _ = try await store.insert(
+                        user(2), with: identity(2, of: 2), recording: $0)
+                },
+                Step("unlink another's identity", changes: false) {
+                    _ = try await store.removeIdentity(
+                        identity(1).id, of: userID(2), keepingAccess: true, recording: $0)
+                },
+                Step("unlink", changes: true) {
+                    _ = try await store.removeIdentity(
+                        identity(1).id, of: id, keepingAccess: true, recording: $0)
+                },
+            ])
+    }
+
+    private func identity(_ number: Int, of owner: Int = 1) -> Identity {
+        Identity(
+            id: IdentityID(random: [UInt8](repeating: UInt8(number), count: 16)),
+            owner: userID(owner), provider: "id", issuer: "https://id.test",
+            subject: "\(number)", email: nil, created: .epoch)
+    }
+
+    @Test(arguments: Engine.allCases)
     func eventsOfSecondFactors(engine: Engine) async throws {
         let store = try await engine.open()
         let id = userID(1)

@@ -160,6 +160,10 @@ private enum SQL {
         SELECT md5('p' || n)::uuid, md5('u' || n % 2000 + 1)::uuid, 'name',
                sha256(n::text::bytea), 'key', 0, false, now(), NULL
         FROM generate_series(1, 10000) AS n;
+        INSERT INTO identity
+        SELECT md5('p' || n)::uuid, md5('u' || n % 2000 + 1)::uuid, 'name',
+               'issuer ' || n / 2000, 'subject ' || n, NULL, now(), NULL
+        FROM generate_series(1, 10000) AS n;
         INSERT INTO totp
         SELECT md5('u' || n)::uuid, '', 1, now(), now() FROM generate_series(1, 2000) AS n;
         INSERT INTO recovery_code

@@ -54,6 +54,12 @@ import Testing
         #expect(try await store.insert(account(2)))
         #expect(try await store.insert(token(1)))
         #expect(try await store.insert(session(1)))
+        let identity = Identity(
+            id: IdentityID(random: [UInt8](repeating: 1, count: 16)), owner: userID(1),
+            provider: "id", issuer: "https://id.test", subject: "1", email: nil, created: .epoch)
+        #expect(
+            try await store.insert(identity, at: 1, recording: event(.identityLinked))
+                == .inserted)
         #expect(try await store.insert(domain(1)) == .inserted)
         #expect(try await store.insert(login, recording: event(.hashLoginCreated)))
         #expect(try await store.spend("challenge", expiry: .epoch))

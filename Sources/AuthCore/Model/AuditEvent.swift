@@ -28,6 +28,9 @@ public struct AuditEvent: Equatable, Sendable {
         case totpDisabled = "totp_disabled"
         case recoveryCodesReplaced = "recovery_codes_replaced"
         case recoveryCodeUsed = "recovery_code_used"
+        /// The subject is the user's email and the name of the provider.
+        case identityLinked = "identity_linked"
+        case identityUnlinked = "identity_unlinked"
         case tokenCreated = "token_created"
         case tokenRevoked = "token_revoked"
         case domainAdded = "domain_added"

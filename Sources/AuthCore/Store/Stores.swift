@@ -12,6 +12,7 @@ public struct Stores: Sendable {
     public var userSessions: any UserSessionStore
     public var passkeys: any PasskeyStore
     public var secondFactors: any SecondFactorStore
+    public var identities: any IdentityStore
     public var holdings: any HoldingStore
     public var apiTokens: any APITokenStore
     public var domains: any DomainStore
@@ -57,8 +58,8 @@ public struct Stores: Sendable {
     )
     where
         Engine: AccountStore & AccountDirectory & AccountFeed & DeliveryQueue & UserStore
-            & UserDirectory & UserSessionStore & PasskeyStore & SecondFactorStore & HoldingStore
-            & APITokenStore & DomainStore & DomainDirectory & HashLoginStore
+            & UserDirectory & UserSessionStore & PasskeyStore & SecondFactorStore & IdentityStore
+            & HoldingStore & APITokenStore & DomainStore & DomainDirectory & HashLoginStore
             & HashLoginDirectory & ChallengeLedger & AuditLog & WebhookStore & WebhookQueue
             & SigningKeyStore & ResettableStore
     {
@@ -71,6 +72,7 @@ public struct Stores: Sendable {
         userSessions = engine
         passkeys = engine
         secondFactors = engine
+        identities = engine
         holdings = engine
         apiTokens = engine
         domains = engine

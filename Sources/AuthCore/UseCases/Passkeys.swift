@@ -108,7 +108,7 @@ public struct Passkeys: UseCases {
 
     /// Removes a passkey and ends the user's other sessions.
     /// - Throws: ``AccountsError/lastCredential`` for the last passkey of a user without a
-    ///   password.
+    ///   password and without identities.
     public func remove(
         _ id: PasskeyID?, of user: User, in session: UserSession, by caller: Caller
     ) async throws(AccountsError) {

@@ -146,6 +146,13 @@ struct CopiedTable {
             "recovery codes", from: "recovery_code", to: "recovery_code",
             [("digest", .bytes), ("owner", .uuid)]),
         CopiedTable(
+            "identities", from: "identity", to: "identity",
+            [
+                ("id", .uuid), ("owner", .uuid), ("provider", .text), ("issuer", .text),
+                ("subject", .text), ("email", .text), ("created", .instant),
+                ("last_used", .instant),
+            ]),
+        CopiedTable(
             "webhooks", from: "webhook", to: "webhook",
             [
                 ("id", .uuid), ("owner", .uuid), ("url", .text), ("events", .text),

@@ -151,6 +151,7 @@ extension Migration {
         Migration(4, "webhooks", EmbeddedFile.postgres_0004_sql.bytes),
         Migration(5, "sessions", EmbeddedFile.postgres_0005_sql.bytes),
         Migration(6, "factors", EmbeddedFile.postgres_0006_sql.bytes),
+        Migration(7, "identities", EmbeddedFile.postgres_0007_sql.bytes),
     ]
 }
 

@@ -44,7 +44,7 @@ extension PostgresStore: PasskeyStore {
     ) async throws -> PasskeyRemoval {
         try await record(
             event, SQL.removePasskey, [.id(id), .id(owner), .bool(keepingAccess)],
-            // Of two passkeys, two removals at once leave one.
+            // Of two passkeys, or of a passkey and an identity, two removals at once leave one.
             after: [.lockingOwner(owner)], ifMade: .removed,
             read: { row in
                 guard try row.bool(1) else { return .missing }
@@ -112,6 +112,8 @@ private enum SQL {
                 SELECT 1 FROM pro_user WHERE id = $2 AND password_hash IS NOT NULL
             ) OR EXISTS (
                 SELECT 1 FROM passkey WHERE owner = $2 AND id <> $1
+            ) OR EXISTS (
+                SELECT 1 FROM identity WHERE owner = $2
             ) AS is_allowed
         ),
         changed AS (

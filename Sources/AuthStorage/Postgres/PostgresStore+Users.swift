@@ -2,10 +2,9 @@ internal import AuthCore
 
 extension PostgresStore: UserStore {
     func insert(_ user: User, recording event: AuditEvent) async throws -> Bool {
-        try await change(
-            SQL.insertUser, .id(user.id), .text(user.email.text), .text(user.state.rawValue),
-            PostgresValue(user.password?.encoded), .integer(user.credentialVersion),
-            .instant(user.created), PostgresValue(user.emailVerified), recording: event)
+        try await record(
+            event, SQL.insertUser, user.values, ifMade: true, read: { try $0.integer(0) > 0 },
+            isMade: { $0 })
     }
 
     func user(id: UserID) async throws -> User? {
@@ -81,6 +80,16 @@ extension PostgresStore: UserDirectory {
 
     func users(after email: Email?, limit: Int) async throws -> [User] {
         try await all(SQL.userPage, .text(email?.text ?? ""), .limit(limit)) { try User(row: $0) }
+    }
+}
+
+extension User {
+    /// In the order of ``columns``.
+    var values: [PostgresValue] {
+        [
+            .id(id), .text(email.text), .text(state.rawValue), PostgresValue(password?.encoded),
+            .integer(credentialVersion), .instant(created), PostgresValue(emailVerified),
+        ]
     }
 }
 

@@ -125,6 +125,7 @@ extension Migration {
         Migration(7, "webhooks", EmbeddedFile.sqlite_0007_sql.bytes),
         Migration(8, "sessions", EmbeddedFile.sqlite_0008_sql.bytes),
         Migration(9, "factors", EmbeddedFile.sqlite_0009_sql.bytes),
+        Migration(10, "identities", EmbeddedFile.sqlite_0010_sql.bytes),
     ]
 }
 

@@ -106,6 +106,7 @@ private enum SQL {
         SELECT 1 FROM user WHERE id = ?1 AND (
             password_hash IS NOT NULL
             OR EXISTS (SELECT 1 FROM passkey WHERE owner = ?1 AND id <> ?2)
+            OR EXISTS (SELECT 1 FROM identity WHERE owner = ?1)
         )
         """)
 

@@ -11,8 +11,9 @@ extension SQLiteStore: ResettableStore {
 private enum SQL {
     /// Rows that refer to a user are removed before the user.
     static let removals = [
-        "webhook", "api_token", "user_session", "passkey", "totp", "recovery_code", "account",
-        "retired_address", "domain", "user", "hash_login", "spent_challenge", "account_event",
+        "webhook", "api_token", "user_session", "passkey", "totp", "recovery_code", "identity",
+        "account", "retired_address", "domain", "user", "hash_login", "spent_challenge",
+        "account_event",
         "audit",
     ].map { Query("remove \($0)", "DELETE FROM \($0)") }
 }

@@ -2,12 +2,7 @@ internal import AuthCore
 
 extension SQLiteStore: UserStore {
     func insert(_ user: User, recording event: AuditEvent) async throws -> Bool {
-        try await change(recording: event) { connection in
-            try connection.run(
-                SQL.insertUser, .id(user.id), .text(user.email.text), .text(user.state.rawValue),
-                SQLValue(user.password?.encoded), .integer(user.credentialVersion),
-                .instant(user.created), SQLValue(user.emailVerified)) == 1
-        }
+        try await change(recording: event) { try $0.insert(user) }
     }
 
     func user(id: UserID) async throws -> User? {
@@ -74,6 +69,16 @@ extension SQLiteStore: UserDirectory {
         return try await read {
             try $0.all(SQL.userPage, .text(start), .limit(limit), read: User.init(row:))
         }
+    }
+}
+
+extension SQLiteConnection {
+    /// - Returns: `false` when another user has the email.
+    func insert(_ user: User) throws -> Bool {
+        try run(
+            SQL.insertUser, .id(user.id), .text(user.email.text), .text(user.state.rawValue),
+            SQLValue(user.password?.encoded), .integer(user.credentialVersion),
+            .instant(user.created), SQLValue(user.emailVerified)) == 1
     }
 }
 

@@ -98,6 +98,19 @@ extension Passkey {
     }
 }
 
+extension Identity {
+    static let columns = "id, owner, provider, issuer, subject, email, created, last_used"
+    static let columnCount: Int32 = 8
+
+    /// - Parameter row: begins with ``columns``.
+    init(row: some StoredRow) throws {
+        self.init(
+            id: try row.id(0), owner: try row.id(1), provider: try row.text(2),
+            issuer: try row.text(3), subject: try row.text(4), email: try row.optionalText(5),
+            created: try row.instant(6), lastUsed: try row.optionalInstant(7))
+    }
+}
+
 extension StoredTOTP {
     static let columns = "owner, secret, last_step, created"
 

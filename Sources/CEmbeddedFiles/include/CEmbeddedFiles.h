@@ -46,6 +46,7 @@ embedded_file {
     FILE(postgres_0004_sql, "../../migrations/postgres/0004_webhooks.sql") \
     FILE(postgres_0005_sql, "../../migrations/postgres/0005_sessions.sql") \
     FILE(postgres_0006_sql, "../../migrations/postgres/0006_factors.sql") \
+    FILE(postgres_0007_sql, "../../migrations/postgres/0007_identities.sql") \
     FILE(sqlite_0001_sql, "../../migrations/sqlite/0001_accounts.sql") \
     FILE(sqlite_0002_sql, "../../migrations/sqlite/0002_users.sql") \
     FILE(sqlite_0003_sql, "../../migrations/sqlite/0003_hash_login.sql") \
@@ -54,7 +55,8 @@ embedded_file {
     FILE(sqlite_0006_sql, "../../migrations/sqlite/0006_account_events.sql") \
     FILE(sqlite_0007_sql, "../../migrations/sqlite/0007_webhooks.sql") \
     FILE(sqlite_0008_sql, "../../migrations/sqlite/0008_sessions.sql") \
-    FILE(sqlite_0009_sql, "../../migrations/sqlite/0009_factors.sql")
+    FILE(sqlite_0009_sql, "../../migrations/sqlite/0009_factors.sql") \
+    FILE(sqlite_0010_sql, "../../migrations/sqlite/0010_identities.sql")
 
 // EmbeddedFile.name in Swift.
 #define EMBEDDED_FILE(name, path)                     \
