@@ -70,6 +70,8 @@ SELECT * FROM account WHERE id = {ID.replace("n * ", ":n::bigint * ")};
 
 class Cluster:
     """The PostgreSQL server that TEST_POSTGRES names."""
+    # Of all parts of the bench, which use one server.
+    numbers = itertools.count(1)
 
     def __init__(self):
         self.url = os.environ.get("TEST_POSTGRES", "")
@@ -79,7 +81,6 @@ class Cluster:
             self.pid = int(file.read_text().splitlines()[0])
         except (TypeError, OSError):
             raise SystemExit("TEST_POSTGRES is not of .ci/with-postgres --durable") from None
-        self.numbers = itertools.count(1)
 
     def query(self, script, url=None):
         result = subprocess.run(
