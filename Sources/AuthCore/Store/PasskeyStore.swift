@@ -17,8 +17,8 @@ public protocol PasskeyStore: Sendable {
     ) async throws -> Bool
 
     /// Removes a passkey.
-    /// - Parameter keepingAccess: whether the last passkey of an owner without a password and without
-    ///   identities stays.
+    /// - Parameter keepingAccess: whether the last passkey of an owner without a password and
+    ///   without identities stays.
     func removePasskey(
         _ id: PasskeyID, of owner: UserID, keepingAccess: Bool, recording event: AuditEvent
     ) async throws -> PasskeyRemoval
