@@ -1,4 +1,5 @@
 import AuthCore
+import Scheduling
 import Testing
 
 @testable import AuthStorage
@@ -6,7 +7,7 @@ import Testing
 /// What becomes of calls whose connection is lost.
 @Suite struct PostgresRecoveryTests {
     private func open(
-        connections: Int = 1
+        connections: Int = 1, on loops: [EventLoop]? = nil
     ) async throws -> (store: PostgresStore, proxy: CuttingProxy) {
         let database = try TestServer.shared.makeDatabase()
         let proxy = try CuttingProxy(to: try TestServer.shared.socketDirectory())
@@ -14,7 +15,7 @@ import Testing
         settings.connections = connections
         settings.recoveryTimeout = .seconds(120)
         let url = try TestServer.shared.url(of: database, behind: proxy)
-        return (try await PostgresStore.open(url, settings: settings, at: .epoch), proxy)
+        return (try await PostgresStore.open(url, on: loops, settings: settings, at: .epoch), proxy)
     }
 
     /// Every write, with what it returns when it has made its change.
@@ -154,6 +155,26 @@ import Testing
         #expect(try await !store.spend("one", expiry: Instant(seconds: 9)))
         proxy.close()
         calmProxy.close()
+    }
+
+    /// The number of a closed descriptor is given to the next one, such as a listening socket.
+    @Test func aLostConnectionIsNotWatched() async throws {
+        let loop = try EventLoop(label: "test")
+        loop.run()
+        defer { loop.stop() }
+        let (store, proxy) = try await open(on: [loop])
+        proxy.cut(.answer)
+        #expect(try await store.insert(user(1)))
+        #expect(proxy.cuts == 1)
+        await store.close()
+        let isWatching = await withCheckedContinuation { continuation in
+            loop.perform {
+                let found = (0..<4096).filter { loop.serve($0) }
+                continuation.resume(returning: !found.isEmpty)
+            }
+        }
+        #expect(!isWatching)
+        proxy.close()
     }
 
     @Test func aSpendByAnotherIsNotTakenForOnesOwn() async throws {

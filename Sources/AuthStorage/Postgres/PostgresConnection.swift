@@ -17,6 +17,8 @@ actor PostgresConnection {
         didSet { openness.store(handle != nil, ordering: .relaxed) }
     }
     private nonisolated let openness = Atomic<Bool>(false)
+    /// The descriptor that the loop watches; negative when there is none.
+    private var watched: Int32 = -1
     private var opening = ContinuousClock.now
     /// How long the caller waits whose statements have been sent; `nil` when there is none.
     private var tripEnd: ContinuousClock.Instant?
@@ -120,13 +122,22 @@ actor PostgresConnection {
     // MARK: Events
 
     private func watch(_ handle: PostgresHandle) {
-        loop.watch(handle.socket, writes: !handle.isFlushed) { [weak self] in
+        watched = handle.socket
+        loop.watch(watched, writes: !handle.isFlushed) { [weak self] in
             self?.assumeIsolated { $0.ready() }
         }
     }
 
+    private func unwatch() {
+        if watched >= 0 { loop.unwatch(watched) }
+        watched = -1
+    }
+
     private func ready() {
         guard let handle else { return }
+        // libpq closes a socket as soon as it notices the loss. In another turn the number may
+        // belong to a descriptor that is watched for somebody else.
+        defer { if handle.socket != watched { unwatch() } }
         guard tripEnd != nil else {
             if !handle.isAlive() { drop() }
             return
@@ -192,7 +203,7 @@ actor PostgresConnection {
     }
 
     private func drop() {
-        if let handle { loop.unwatch(handle.socket) }
+        unwatch()
         handle = nil
     }
 }
