@@ -54,16 +54,16 @@ import Testing
         let store = try await filled(engine)
         let wins = try await withThrowingTaskGroup(of: Bool.self) { group in
             for _ in 0..<10 {
-                group.addTask { try await store.acceptCode(at: 101, of: userID(1)) }
+                group.addTask { [totp = totp()] in try await store.acceptCode(at: 101, of: totp) }
             }
             return try await group.reduce(into: 0) { $0 += $1 ? 1 : 0 }
         }
         #expect(wins == 1)
         for step: Int64 in [99, 100, 101] {
-            #expect(try await !store.acceptCode(at: step, of: userID(1)))
+            #expect(try await !store.acceptCode(at: step, of: totp()))
         }
-        #expect(try await store.acceptCode(at: 102, of: userID(1)))
-        #expect(try await !store.acceptCode(at: 103, of: userID(2)))
+        #expect(try await store.acceptCode(at: 102, of: totp()))
+        #expect(try await !store.acceptCode(at: 103, of: totp(2)))
     }
 
     /// 15 at once, then one each 96 minutes: never more than 30 in 24 hours.
@@ -100,9 +100,22 @@ import Testing
         #expect(next == now.advanced(by: .seconds(5_760)))
         #expect(allowed(try await store.beginGuess(of: userID(1), at: next)))
         // The guess was right, so another one is allowed at the same time.
-        #expect(try await store.acceptCode(at: 101, of: userID(1)))
+        #expect(try await store.acceptCode(at: 101, of: totp()))
         #expect(allowed(try await store.beginGuess(of: userID(1), at: next)))
         #expect(!allowed(try await store.beginGuess(of: userID(1), at: next)))
+    }
+
+    /// Codes are turned off and on while a login with an earlier code is checked.
+    @Test(arguments: Engine.allCases)
+    func aCodeOfAnEarlierSecretDoesNotCount(engine: Engine) async throws {
+        let store = try await filled(engine)
+        #expect(try await store.removeTOTP(of: userID(1), recording: event(.totpDisabled)))
+        let new = StoredTOTP(
+            owner: userID(1), sealedSecret: [7], lastStep: 100,
+            created: now.advanced(by: .milliseconds(1)))
+        #expect(try await store.insert(new, recoveryCodes: [], recording: event(.totpEnabled)))
+        #expect(try await !store.acceptCode(at: 101, of: totp()))
+        #expect(try await store.acceptCode(at: 101, of: new))
     }
 
     @Test(arguments: Engine.allCases)

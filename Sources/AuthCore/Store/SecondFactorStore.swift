@@ -17,9 +17,12 @@ public protocol SecondFactorStore: Sendable {
     /// checked: concurrent guesses are counted like consecutive ones.
     func beginGuess(of owner: UserID, at now: Instant) async throws -> CodeGuess
 
-    /// Stores `step` as the last one and takes the guess back, if the stored step is earlier. Of
-    /// concurrent calls with one step, on any number of servers, exactly one returns `true`.
-    func acceptCode(at step: Int64, of owner: UserID) async throws -> Bool
+    /// Stores `step` as the last one and takes the guess back, if the stored step is earlier and
+    /// the one-time codes are still the same. Of concurrent calls with one step, on any number of
+    /// servers, exactly one returns `true`.
+    /// - Parameter totp: as it was read for the guess. Codes that were turned off and on since have
+    ///   another time.
+    func acceptCode(at step: Int64, of totp: StoredTOTP) async throws -> Bool
 
     /// Replaces the owner's recovery codes.
     /// - Returns: `false` when the owner has no one-time codes.

@@ -223,7 +223,7 @@ public struct SecondFactors: UseCases {
             guard
                 let step = TOTP.step(of: code, for: secret, at: caller.now, after: totp.lastStep)
             else { return false }
-            return try await factors.acceptCode(at: step, of: user.id)
+            return try await factors.acceptCode(at: step, of: totp)
         }
     }
 

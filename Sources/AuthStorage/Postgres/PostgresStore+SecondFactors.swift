@@ -47,13 +47,13 @@ extension PostgresStore: SecondFactorStore {
                 }))
     }
 
-    func acceptCode(at step: Int64, of owner: UserID) async throws -> Bool {
+    func acceptCode(at step: Int64, of totp: StoredTOTP) async throws -> Bool {
         try await perform(
             PostgresWrite(
                 [
                     PostgresStatement(
-                        SQL.acceptCode, .id(owner), .integer(step),
-                        .integer(CodeGuesses.intervalMilliseconds))
+                        SQL.acceptCode, .id(totp.owner), .integer(step),
+                        .integer(CodeGuesses.intervalMilliseconds), .instant(totp.created))
                 ],
                 // Repeated, it would find its own step.
                 repetition: .never, read: { $0[0].changes == 1 }))
@@ -128,7 +128,7 @@ private enum SQL {
         """
         UPDATE totp SET last_step = $2,
             guesses_until = guesses_until - $3::bigint * interval '1 millisecond'
-        WHERE owner = $1 AND last_step < $2
+        WHERE owner = $1 AND last_step < $2 AND created = $4
         """)
 
     static let replaceRecoveryCodes = Query.recording(

@@ -44,11 +44,11 @@ extension SQLiteStore: SecondFactorStore {
         }
     }
 
-    func acceptCode(at step: Int64, of owner: UserID) async throws -> Bool {
+    func acceptCode(at step: Int64, of totp: StoredTOTP) async throws -> Bool {
         try await write {
             try $0.run(
-                SQL.acceptCode, .id(owner), .integer(step),
-                .integer(CodeGuesses.intervalMilliseconds)) == 1
+                SQL.acceptCode, .id(totp.owner), .integer(step),
+                .integer(CodeGuesses.intervalMilliseconds), .instant(totp.created)) == 1
         }
     }
 
@@ -108,7 +108,7 @@ private enum SQL {
         "acceptCode",
         """
         UPDATE totp SET last_step = ?2, guesses_until = guesses_until - ?3
-        WHERE owner = ?1 AND last_step < ?2
+        WHERE owner = ?1 AND last_step < ?2 AND created = ?4
         """)
 
     static let removeRecoveryCodes = Query(
