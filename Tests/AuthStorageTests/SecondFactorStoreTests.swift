@@ -118,6 +118,36 @@ import Testing
         #expect(try await store.acceptCode(at: 101, of: new))
     }
 
+    /// A wrong code at a time far ahead does not keep the user out until then.
+    @Test(arguments: Engine.allCases)
+    func aWrongClockKeepsNobodyOut(engine: Engine) async throws {
+        let store = try await filled(engine)
+        let later = Instant(milliseconds: 253_000_000_000_000)
+        #expect(allowed(try await store.beginGuess(of: userID(1), at: later)))
+        // Two days ahead count, which are over after a day and 96 minutes.
+        let next = now.advanced(by: .seconds(16 * 5_760))
+        #expect(try await store.beginGuess(of: userID(1), at: now) == .limited(until: next))
+        let nearly = now.advanced(by: .seconds(16 * 5_760 - 1))
+        #expect(try await store.beginGuess(of: userID(1), at: nearly) == .limited(until: next))
+        #expect(allowed(try await store.beginGuess(of: userID(1), at: next)))
+        #expect(!allowed(try await store.beginGuess(of: userID(1), at: next)))
+    }
+
+    /// What servers whose clocks differ by a day have counted is not forgotten.
+    @Test(arguments: Engine.allCases)
+    func clocksThatDifferAllowNoFurtherGuesses(engine: Engine) async throws {
+        let store = try await filled(engine)
+        let ahead = now.advanced(by: .seconds(25 * 3600))
+        var count = 0
+        for number in 0..<100
+        where allowed(
+            try await store.beginGuess(of: userID(1), at: number % 2 == 0 ? ahead : now))
+        {
+            count += 1
+        }
+        #expect(count == 15)
+    }
+
     @Test(arguments: Engine.allCases)
     func aRecoveryCodeCountsOnce(engine: Engine) async throws {
         let store = try await filled(engine)

@@ -52,6 +52,14 @@ public enum CodeGuesses {
     /// The latest stored time with which a guess is allowed now.
     public static func latest(at now: Instant) -> Instant { now.advanced(by: greatestLead) }
 
+    /// The latest stored time that counts now. A later one was stored while a clock was wrong. It
+    /// counts, and is stored, as this one; otherwise it would keep the user out until then. Two
+    /// days, so that a clock that is wrong by less than a day allows no more guesses than a right
+    /// one.
+    public static func bound(at now: Instant) -> Instant {
+        now.advanced(by: interval * (2 * atOnce))
+    }
+
     /// When a guess is allowed again.
     public static func nextGuess(after forgotten: Instant) -> Instant {
         forgotten.advanced(by: .zero - greatestLead)

@@ -31,7 +31,7 @@ extension PostgresStore: SecondFactorStore {
                 SQL.beginGuess, .id(owner), .instant(now),
                 .integer(CodeGuesses.intervalMilliseconds),
                 // The latest time after which another guess is allowed.
-                .instant(CodeGuesses.latest(at: now))),
+                .instant(CodeGuesses.latest(at: now)), .instant(CodeGuesses.bound(at: now))),
         ]
         return try await perform(
             PostgresWrite(
@@ -110,17 +110,22 @@ private enum SQL {
 
     static let lockTOTP = Query("lockTOTP", "SELECT 1 FROM totp WHERE owner = $1 FOR UPDATE")
 
-    /// Of the row before the guess: its columns, and whether no guess was allowed.
+    /// Of the row before the guess: its columns, and whether no guess was allowed. A time after $5
+    /// counts, and is stored, as $5.
     static let beginGuess = Query(
         "beginGuess",
         """
         WITH counted AS (
             UPDATE totp
-            SET guesses_until =
-                greatest(guesses_until, $2::timestamptz) + $3::bigint * interval '1 millisecond'
-            WHERE owner = $1::uuid AND guesses_until <= $4::timestamptz
+            SET guesses_until = CASE
+                WHEN guesses_until > $4::timestamptz THEN $5::timestamptz
+                ELSE greatest(guesses_until, $2::timestamptz)
+                    + $3::bigint * interval '1 millisecond'
+            END
+            WHERE owner = $1::uuid AND (guesses_until <= $4 OR guesses_until > $5)
         )
-        SELECT \(StoredTOTP.columns), guesses_until, guesses_until > $4 FROM totp WHERE owner = $1
+        SELECT \(StoredTOTP.columns), least(guesses_until, $5), guesses_until > $4
+        FROM totp WHERE owner = $1
         """)
 
     static let acceptCode = Query(

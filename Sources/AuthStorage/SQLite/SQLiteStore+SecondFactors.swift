@@ -36,8 +36,12 @@ extension SQLiteStore: SecondFactorStore {
                 (totp: try StoredTOTP(row: $0), forgotten: try $0.instant(4))
             }
             guard let row else { return .missing }
-            guard let next = CodeGuesses.next(after: row.forgotten, at: now) else {
-                return .limited(until: CodeGuesses.nextGuess(after: row.forgotten))
+            let forgotten = min(row.forgotten, CodeGuesses.bound(at: now))
+            guard let next = CodeGuesses.next(after: forgotten, at: now) else {
+                if forgotten < row.forgotten {
+                    try connection.run(SQL.setGuesses, .id(owner), .instant(forgotten))
+                }
+                return .limited(until: CodeGuesses.nextGuess(after: forgotten))
             }
             try connection.run(SQL.setGuesses, .id(owner), .instant(next))
             return .allowed(row.totp)
