@@ -80,6 +80,11 @@ struct PasskeyLogin: UseCases {
         throw .invalidCredentials
     }
 
+    /// Whether the passkey of an assertion is still there.
+    func isStored(_ assertion: PasskeyAssertion) async throws(AccountsError) -> Bool {
+        try await attempt(await passkeys.holder(credential: assertion.credential)) != nil
+    }
+
     private enum Result {
         case valid(User, isUserVerified: Bool)
         case invalid

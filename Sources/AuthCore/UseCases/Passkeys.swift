@@ -145,8 +145,10 @@ public struct Passkeys: UseCases {
         guard let (challenge, expiry) = found else { throw .expiredChallenge }
         let (user, isUserVerified) = try await logins.check(
             assertion, answering: .init(token: challenge, expiry: expiry), of: nil, by: caller)
-        return try await sessions.open(
+        let opened = try await sessions.open(
             user, by: .passkey, hasSecondFactor: isUserVerified, agent: agent, for: caller)
+        return try await sessions.keep(
+            opened, if: try await logins.isStored(assertion), by: caller)
     }
 
     private func options(

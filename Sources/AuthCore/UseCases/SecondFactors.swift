@@ -166,6 +166,7 @@ public struct SecondFactors: UseCases {
         with proof: Proof, answering token: String, agent: String? = nil, by caller: Caller
     ) async throws(AccountsError) -> UserSessions.Opened {
         let (challenge, expiry, user) = try await read(token, at: caller.now)
+        let before = try await factors(of: user)
         switch proof {
         case .code(let code):
             try await checkSecret(of: user, by: caller) {
@@ -183,13 +184,23 @@ public struct SecondFactors: UseCases {
                 by: caller)
             // The same passkey again would be no second factor.
             guard challenge.method != .passkey || isUserVerified else { throw .invalidCredentials }
-            return try await open(user, challenge, agent, caller)
+            let opened = try await open(user, challenge, agent, caller)
+            return try await sessions.keep(
+                opened, if: try await passkeys.logins.isStored(assertion), by: caller)
         }
         guard
             try await attempt(
                 await passkeys.logins.challenges.spend(challenge.id, expiry: expiry))
         else { throw .expiredChallenge }
-        return try await open(user, challenge, agent, caller)
+        let opened = try await open(user, challenge, agent, caller)
+        let after = try await factors(of: user)
+        // Where a recovery code was used there are fewer of them, unless all were replaced.
+        let hasCodes =
+            if case .recoveryCode = proof { after.recoveryCodes < before.recoveryCodes } else {
+                true
+            }
+        return try await sessions.keep(
+            opened, if: hasCodes && after.totpCreated == before.totpCreated, by: caller)
     }
 
     private func open(

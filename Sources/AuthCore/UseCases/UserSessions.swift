@@ -1,5 +1,4 @@
 internal import Cryptography
-
 internal import Networking
 
 /// The sessions of Pro users: open, list, end.
@@ -36,6 +35,7 @@ public struct UserSessions: UseCases {
         public let user: User
         /// A Pro JWT.
         public let token: String
+        let session: UserSessionID
     }
 
     /// Opens a session for a user whose credential was checked, and records the login. A
@@ -70,7 +70,7 @@ public struct UserSessions: UseCases {
                 session, at: user.credentialVersion, hasSecondFactor: hasSecondFactor,
                 limit: Self.maximumCount, recording: event))
         switch result {
-        case .inserted: return Opened(user: user, token: token)
+        case .inserted: return Opened(user: user, token: token, session: session.id)
         case .rejected: throw .invalidCredentials
         case .secondFactorRequired:
             throw .secondFactorRequired(try await challenge(user, after: method, for: caller))
@@ -89,6 +89,22 @@ public struct UserSessions: UseCases {
             token: try await attempt(await tokens.sign(token, lifetime: lifetime, for: caller)),
             hasRecoveryCodes: held.recoveryCodes > 0, hasPasskeys: held.passkeys > 0,
             lifetime: lifetime)
+    }
+
+    /// Ends a session that was opened with a credential that is not there any more. The removal of
+    /// a credential ends the user's other sessions, but not one that opens after that.
+    /// - Parameter isCurrent: whether the credential is there, asked after the session was opened.
+    /// - Throws: ``AccountsError/invalidCredentials``.
+    func keep(
+        _ opened: Opened, if isCurrent: Bool, by caller: Caller
+    ) async throws(AccountsError) -> Opened {
+        if isCurrent { return opened }
+        do {
+            try await end(opened.session, of: opened.user, by: caller)
+        } catch .notFound {
+            // It was ended already.
+        }
+        throw .invalidCredentials
     }
 
     /// The user's sessions, those that were used last first.
