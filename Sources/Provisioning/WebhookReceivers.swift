@@ -7,6 +7,9 @@ public import Scheduling
 public struct WebhookReceivers: Sendable {
     /// A longer response to an event is an error.
     private static let responseBytes = 65_536
+    /// That a host cannot be reached is reported no sooner, because the time would show whether its
+    /// name exists in this network.
+    private static let failureFloor: Duration = .seconds(1)
     /// There is no client: the events of all users are taken in turn before.
     private static let client = IPAddress(v4: 0)
 
@@ -45,6 +48,7 @@ public struct WebhookReceivers: Sendable {
             return .init(status: nil, error: "the URL is not allowed", cause: "URL not allowed")
         }
         let fields = [("Content-Type", "application/json")] + message.headers
+        let floor = ContinuousClock.now + Self.failureFloor
         do {
             let status = try await fetcher.post(
                 message.body, to: target, headers: fields, for: Self.client, by: .now + timeout)
@@ -52,6 +56,9 @@ public struct WebhookReceivers: Sendable {
         } catch let error as FetchError {
             var status: Int?
             if case .status(let code) = error.cause { status = code }
+            if error.publicText == FetchError.unreachableText {
+                try? await Task.sleep(until: floor, clock: .continuous)
+            }
             return .init(
                 status: status, error: error.publicText, cause: "\(target.origin): \(error)")
         } catch {
@@ -62,10 +69,12 @@ public struct WebhookReceivers: Sendable {
 }
 
 extension FetchError {
+    fileprivate static let unreachableText = "the host cannot be reached"
+
     /// For the user who chose the URL. Names in this network must not be tried out with it.
     fileprivate var publicText: String {
         switch cause {
-        case .unresolvable, .forbiddenAddress, .unreachable: "the host cannot be reached"
+        case .unresolvable, .forbiddenAddress, .unreachable: Self.unreachableText
         case .untrusted: "TLS failed or the certificate is not trusted"
         case .timedOut: "there was no answer in time"
         case .tooLarge, .encoded: "the response is too large"
