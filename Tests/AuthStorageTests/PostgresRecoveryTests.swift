@@ -79,6 +79,18 @@ import Testing
                             recording: event(.otherSessionsEnded))
                     }
                 ),
+                ("insert another session", { try await $0.insert(session(3)) }),
+                (
+                    "insert codes and end other sessions",
+                    {
+                        let codes = StoredTOTP(
+                            owner: userID(1), sealedSecret: [1], lastStep: 1, created: .epoch)
+                        return try await $0.insert(
+                            codes, recoveryCodes: [], recording: event(.totpEnabled),
+                            ending: OtherSessions(
+                                than: sessionID(9), recording: event(.otherSessionsEnded)))
+                    }
+                ),
                 ("insert token", { try await $0.insert(token(1), limit: 1, recording: event()) }),
                 (
                     "replace password",

@@ -53,6 +53,39 @@ extension UserDirectory {
     }
 }
 
+extension PasskeyStore {
+    func insert(
+        _ passkey: Passkey, limit: Int, recording event: AuditEvent
+    ) async throws -> PasskeyInsertion {
+        try await insert(passkey, limit: limit, recording: event, ending: nil)
+    }
+
+    func removePasskey(
+        _ id: PasskeyID, of owner: UserID, keepingAccess: Bool, recording event: AuditEvent
+    ) async throws -> PasskeyRemoval {
+        try await removePasskey(
+            id, of: owner, keepingAccess: keepingAccess, recording: event, ending: nil)
+    }
+}
+
+extension SecondFactorStore {
+    func insert(
+        _ totp: StoredTOTP, recoveryCodes: [APIKeyDigest], recording event: AuditEvent
+    ) async throws -> Bool {
+        try await insert(totp, recoveryCodes: recoveryCodes, recording: event, ending: nil)
+    }
+
+    func removeTOTP(of owner: UserID, recording event: AuditEvent) async throws -> Bool {
+        try await removeTOTP(of: owner, recording: event, ending: nil)
+    }
+
+    func replaceRecoveryCodes(
+        of owner: UserID, by digests: [APIKeyDigest], recording event: AuditEvent
+    ) async throws -> Bool {
+        try await replaceRecoveryCodes(of: owner, by: digests, recording: event, ending: nil)
+    }
+}
+
 extension UserSessionStore {
     /// Of a login without a second factor.
     func insert(

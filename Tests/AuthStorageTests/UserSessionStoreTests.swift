@@ -123,6 +123,127 @@ import Testing
         #expect(try await ids(store) == [sessionID(2)])
     }
 
+    /// Every change of a credential but the password, with whether it changes anything now.
+    private static let changes:
+        [(
+            name: String, isMade: Bool,
+            make: @Sendable (any EngineStore, OtherSessions) async throws -> Void
+        )] = [
+            (
+                "no codes to replace", false,
+                {
+                    _ = try await $0.replaceRecoveryCodes(
+                        of: userID(1), by: [], recording: event(.recoveryCodesReplaced), ending: $1)
+                }
+            ),
+            (
+                "insert codes", true,
+                {
+                    _ = try await $0.insert(
+                        codes, recoveryCodes: [digest(1)], recording: event(.totpEnabled),
+                        ending: $1)
+                }
+            ),
+            (
+                "insert codes again", false,
+                {
+                    _ = try await $0.insert(
+                        codes, recoveryCodes: [], recording: event(.totpEnabled), ending: $1)
+                }
+            ),
+            (
+                "replace codes", true,
+                {
+                    _ = try await $0.replaceRecoveryCodes(
+                        of: userID(1), by: [digest(2)], recording: event(.recoveryCodesReplaced),
+                        ending: $1)
+                }
+            ),
+            (
+                "remove codes", true,
+                {
+                    _ = try await $0.removeTOTP(
+                        of: userID(1), recording: event(.totpDisabled), ending: $1)
+                }
+            ),
+            (
+                "remove codes again", false,
+                {
+                    _ = try await $0.removeTOTP(
+                        of: userID(1), recording: event(.totpDisabled), ending: $1)
+                }
+            ),
+            (
+                "insert passkey", true,
+                {
+                    _ = try await $0.insert(
+                        key, limit: 1, recording: event(.passkeyAdded), ending: $1)
+                }
+            ),
+            (
+                "insert passkey beyond the limit", false,
+                {
+                    _ = try await $0.insert(
+                        key, limit: 1, recording: event(.passkeyAdded), ending: $1)
+                }
+            ),
+            (
+                "remove passkey", true,
+                {
+                    _ = try await $0.removePasskey(
+                        key.id, of: userID(1), keepingAccess: false,
+                        recording: event(.passkeyRemoved), ending: $1)
+                }
+            ),
+            (
+                "remove passkey again", false,
+                {
+                    _ = try await $0.removePasskey(
+                        key.id, of: userID(1), keepingAccess: false,
+                        recording: event(.passkeyRemoved), ending: $1)
+                }
+            ),
+        ]
+
+    private static let codes = StoredTOTP(
+        owner: userID(1), sealedSecret: [1], lastStep: 1, created: .epoch)
+    private static let key = Passkey(
+        id: PasskeyID(random: [UInt8](repeating: 1, count: 16)), owner: userID(1), name: "key",
+        credential: [1], publicKey: "key", signatureCount: 0, isSynced: false, created: .epoch)
+
+    /// In one transaction: a server that fails or is killed leaves neither without the other.
+    @Test(arguments: Engine.allCases)
+    func otherSessionsEndWithTheChangeOfACredential(engine: Engine) async throws {
+        let store = try await withUsers(engine)
+        func add(_ number: Int, of owner: Int = 1) async throws {
+            let result = try await store.insert(
+                session(number, of: owner), at: 1, hasSecondFactor: true, limit: 100,
+                recording: nil)
+            #expect(result == .inserted)
+        }
+        try await add(1)
+        try await add(2, of: 2)
+        let others = OtherSessions(than: sessionID(1), recording: event(.otherSessionsEnded))
+        func ended() async throws -> Int {
+            try await store.events(after: nil, limit: 100)
+                .count { $0.event.kind == .otherSessionsEnded }
+        }
+        var number = 2
+        var count = 0
+        for change in Self.changes {
+            number += 1
+            try await add(number)
+            try await change.make(store, others)
+            if change.isMade { count += 1 }
+            #expect(
+                try await ids(store).contains(sessionID(number)) == !change.isMade,
+                "\(change.name)")
+            #expect(try await ids(store).contains(sessionID(1)), "\(change.name)")
+            #expect(try await ended() == count, "\(change.name)")
+        }
+        #expect(try await ids(store, of: 2) == [sessionID(2)])
+    }
+
     @Test(arguments: Engine.allCases)
     func allSessionsButOneAreEnded(engine: Engine) async throws {
         let store = try await withUsers(engine)

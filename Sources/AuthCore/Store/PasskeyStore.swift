@@ -1,8 +1,9 @@
 /// Stores the passkeys of users. Atomicity, events and errors as in ``AccountStore``.
 public protocol PasskeyStore: Sendable {
     /// Adds the passkey, unless its owner has `limit` of them or its credential is stored already.
+    /// - Parameter others: sessions of the owner that end with it, if any; so below.
     func insert(
-        _ passkey: Passkey, limit: Int, recording event: AuditEvent
+        _ passkey: Passkey, limit: Int, recording event: AuditEvent, ending others: OtherSessions?
     ) async throws -> PasskeyInsertion
 
     /// The owner's passkeys in the order of their creation.
@@ -20,7 +21,8 @@ public protocol PasskeyStore: Sendable {
     /// - Parameter keepingAccess: whether the last passkey of an owner without a password and
     ///   without identities stays.
     func removePasskey(
-        _ id: PasskeyID, of owner: UserID, keepingAccess: Bool, recording event: AuditEvent
+        _ id: PasskeyID, of owner: UserID, keepingAccess: Bool, recording event: AuditEvent,
+        ending others: OtherSessions?
     ) async throws -> PasskeyRemoval
 
     /// Stores the signature counter and the time of a use, if the counter may follow the stored

@@ -2,14 +2,18 @@
 /// ``AccountStore``.
 public protocol SecondFactorStore: Sendable {
     /// Turns one-time codes on, with these recovery codes instead of any earlier ones.
+    /// - Parameter others: sessions of the owner that end with it, if any; so below.
     /// - Returns: `false` when the owner has one-time codes.
     func insert(
-        _ totp: StoredTOTP, recoveryCodes: [APIKeyDigest], recording event: AuditEvent
+        _ totp: StoredTOTP, recoveryCodes: [APIKeyDigest], recording event: AuditEvent,
+        ending others: OtherSessions?
     ) async throws -> Bool
 
     /// Turns one-time codes off and removes the recovery codes.
     /// - Returns: `false` when the owner has no one-time codes.
-    func removeTOTP(of owner: UserID, recording event: AuditEvent) async throws -> Bool
+    func removeTOTP(
+        of owner: UserID, recording event: AuditEvent, ending others: OtherSessions?
+    ) async throws -> Bool
 
     func factors(of owner: UserID) async throws -> Factors
 
@@ -27,7 +31,8 @@ public protocol SecondFactorStore: Sendable {
     /// Replaces the owner's recovery codes.
     /// - Returns: `false` when the owner has no one-time codes.
     func replaceRecoveryCodes(
-        of owner: UserID, by digests: [APIKeyDigest], recording event: AuditEvent
+        of owner: UserID, by digests: [APIKeyDigest], recording event: AuditEvent,
+        ending others: OtherSessions?
     ) async throws -> Bool
 
     /// Removes a recovery code. Of concurrent calls with one code exactly one returns `true`.

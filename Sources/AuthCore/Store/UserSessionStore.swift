@@ -50,3 +50,17 @@ public enum UserSessionInsertion: Equatable, Sendable {
     case rejected
     case secondFactorRequired
 }
+
+/// The end of a user's other sessions in the transaction of the change that causes it: that of a
+/// credential other than the password.
+public struct OtherSessions: Sendable {
+    /// The session that stays.
+    public let kept: UserSessionID
+    /// Recorded if there are others.
+    public let event: AuditEvent
+
+    public init(than kept: UserSessionID, recording event: AuditEvent) {
+        self.kept = kept
+        self.event = event
+    }
+}

@@ -80,13 +80,13 @@ public struct Passkeys: UseCases {
             isSynced: credential.isBackupEligible, created: caller.now)
         let result = try await attempt(
             await passkeys.insert(
-                passkey, limit: Passkey.limit, recording: event(.passkeyAdded, user, caller)))
+                passkey, limit: Passkey.limit, recording: event(.passkeyAdded, user, caller),
+                ending: UserSessions.others(than: session, of: user, by: caller)))
         switch result {
         case .inserted: break
         case .credentialTaken: throw .passkeyExists
         case .limitReached: throw .passkeyLimitReached
         }
-        try await sessions.endOthers(than: session, of: user, by: caller)
         return passkey
     }
 
@@ -116,13 +116,13 @@ public struct Passkeys: UseCases {
         let result = try await attempt(
             await passkeys.removePasskey(
                 id, of: user.id, keepingAccess: true,
-                recording: event(.passkeyRemoved, user, caller)))
+                recording: event(.passkeyRemoved, user, caller),
+                ending: UserSessions.others(than: session, of: user, by: caller)))
         switch result {
         case .removed: break
         case .missing: throw .notFound
         case .isLast: throw .lastCredential
         }
-        try await sessions.endOthers(than: session, of: user, by: caller)
     }
 
     public func loginOptions(by caller: Caller) async throws(AccountsError) -> Options {

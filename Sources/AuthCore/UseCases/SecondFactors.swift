@@ -101,9 +101,9 @@ public struct SecondFactors: UseCases {
         let isInserted = try await attempt(
             await factors.insert(
                 totp, recoveryCodes: codes.map(\.digest),
-                recording: event(.totpEnabled, user, caller)))
+                recording: event(.totpEnabled, user, caller),
+                ending: UserSessions.others(than: session, of: user, by: caller)))
         guard isInserted else { throw .totpExists }
-        try await sessions.endOthers(than: session, of: user, by: caller)
         return codes
     }
 
@@ -115,9 +115,9 @@ public struct SecondFactors: UseCases {
         guard
             try await attempt(
                 await factors.removeTOTP(
-                    of: user.id, recording: event(.totpDisabled, user, caller)))
+                    of: user.id, recording: event(.totpDisabled, user, caller),
+                    ending: UserSessions.others(than: session, of: user, by: caller)))
         else { throw .notFound }
-        try await sessions.endOthers(than: session, of: user, by: caller)
     }
 
     /// Replaces the recovery codes and ends the user's other sessions.
@@ -130,9 +130,9 @@ public struct SecondFactors: UseCases {
             try await attempt(
                 await factors.replaceRecoveryCodes(
                     of: user.id, by: codes.map(\.digest),
-                    recording: event(.recoveryCodesReplaced, user, caller)))
+                    recording: event(.recoveryCodesReplaced, user, caller),
+                    ending: UserSessions.others(than: session, of: user, by: caller)))
         else { throw .notFound }
-        try await sessions.endOthers(than: session, of: user, by: caller)
         return codes
     }
 

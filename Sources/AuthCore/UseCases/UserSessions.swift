@@ -127,16 +127,24 @@ public struct UserSessions: UseCases {
         else { throw .notFound }
     }
 
-    /// Ends all sessions of the user but `session`: what a change of a credential other than the
-    /// password does, too.
+    /// Ends all sessions of the user but `session`.
     public func endOthers(
         than session: UserSession, of user: User, by caller: Caller
     ) async throws(AccountsError) {
+        let others = Self.others(than: session, of: user, by: caller)
         _ = try await attempt(
             await sessions.endSessions(
-                of: user.id, except: session.id,
-                recording: AuditEvent(
-                    .otherSessionsEnded, by: caller, actor: .user(user.id),
-                    subject: user.email.text)))
+                of: user.id, except: others.kept, recording: others.event))
+    }
+
+    /// All sessions of the user but `session`, to be ended with a change of a credential.
+    static func others(
+        than session: UserSession, of user: User, by caller: Caller
+    ) -> OtherSessions {
+        OtherSessions(
+            than: session.id,
+            recording: AuditEvent(
+                .otherSessionsEnded, by: caller, actor: .user(user.id),
+                subject: user.email.text))
     }
 }

@@ -63,17 +63,19 @@ extension PostgresStore {
     ///   - query: made by ``Query/recording(_:_:_:result:)``.
     ///   - locks: run before it.
     ///   - later: run after it.
+    ///   - sessions: those that end with the change, if any, and their owner, who is locked.
     /// - Returns: whether it changed anything.
     func change(
         _ query: Query, _ values: PostgresValue..., recording event: AuditEvent,
-        after locks: [PostgresStatement] = [], before later: [PostgresStatement] = []
+        after locks: [PostgresStatement] = [], before later: [PostgresStatement] = [],
+        ending sessions: (others: OtherSessions?, owner: UserID)? = nil
     ) async throws -> Bool {
         try await record(
-            event, query, values, after: locks, before: later, ifMade: true,
+            event, query, values, after: locks, before: later, ending: sessions, ifMade: true,
             read: { try $0.integer(0) > 0 }, isMade: { $0 })
     }
 
-    /// Like ``change(_:_:recording:after:before:)``, with another type of result.
+    /// Like ``change(_:_:recording:after:before:ending:)``, with another type of result.
     /// - Parameters:
     ///   - made: the result if it turns out that the change was made before.
     ///   - read: reads the result from the query's row.
@@ -82,23 +84,30 @@ extension PostgresStore {
     func record<Value: Sendable>(
         _ event: AuditEvent, _ query: Query, _ values: [PostgresValue],
         after locks: [PostgresStatement] = [], before later: [PostgresStatement] = [],
-        ifMade made: Value, read: @escaping @Sendable (PostgresRow) throws -> Value,
+        ending sessions: (others: OtherSessions?, owner: UserID)? = nil, ifMade made: Value,
+        read: @escaping @Sendable (PostgresRow) throws -> Value,
         isMade: (Value) -> Bool, attempted: [UInt8]? = nil
     ) async throws -> Value {
         let id = attempted ?? WriteID.make(at: event.time)
         let main = PostgresStatement(query, values + event.values(id))
+        let end = sessions.flatMap { sessions in
+            sessions.others.map { PostgresStatement.ending($0, of: sessions.owner, after: id) }
+        }
         let index = locks.count
-        let value = try await perform(
+        let (value, hasEnded) = try await perform(
             PostgresWrite(
-                locks + [main] + later,
-                repetition: .provable(PostgresWrite<Value>.proof(id), done: made),
+                locks + [main] + later + [end].compactMap(\.self),
+                repetition: .provable(
+                    PostgresWrite<Value>.proof(id), done: (made, hasEnded: false)),
                 read: { results in
                     guard let value = try results[index].first(read) else {
                         throw StorageError.unreadable(column: query.name)
                     }
-                    return value
+                    let ended = end == nil ? 0 : try results.last?.first { try $0.integer(0) }
+                    return (value, hasEnded: ended ?? 0 > 0)
                 }), isUncertain: attempted != nil)
         if isMade(value) { report(event) }
+        if hasEnded, let others = sessions?.others { report(others.event) }
         return value
     }
 }

@@ -2,7 +2,7 @@ internal import AuthCore
 
 extension PostgresStore: PasskeyStore {
     func insert(
-        _ passkey: Passkey, limit: Int, recording event: AuditEvent
+        _ passkey: Passkey, limit: Int, recording event: AuditEvent, ending others: OtherSessions?
     ) async throws -> PasskeyInsertion {
         try await record(
             event, SQL.insertPasskey,
@@ -12,7 +12,8 @@ extension PostgresStore: PasskeyStore {
                 .integer(passkey.signatureCount), .bool(passkey.isSynced),
                 .instant(passkey.created), PostgresValue(passkey.lastUsed), .limit(limit),
             ],
-            after: [.lockingOwner(passkey.owner)], ifMade: .inserted,
+            after: [.lockingOwner(passkey.owner)], ending: (others, passkey.owner),
+            ifMade: .inserted,
             read: { row in
                 guard try row.bool(1) else { return .limitReached }
                 return try row.integer(0) > 0 ? .inserted : .credentialTaken
@@ -40,12 +41,13 @@ extension PostgresStore: PasskeyStore {
     }
 
     func removePasskey(
-        _ id: PasskeyID, of owner: UserID, keepingAccess: Bool, recording event: AuditEvent
+        _ id: PasskeyID, of owner: UserID, keepingAccess: Bool, recording event: AuditEvent,
+        ending others: OtherSessions?
     ) async throws -> PasskeyRemoval {
         try await record(
             event, SQL.removePasskey, [.id(id), .id(owner), .bool(keepingAccess)],
             // Of two passkeys, or of a passkey and an identity, two removals at once leave one.
-            after: [.lockingOwner(owner)], ifMade: .removed,
+            after: [.lockingOwner(owner)], ending: (others, owner), ifMade: .removed,
             read: { row in
                 guard try row.bool(1) else { return .missing }
                 return try row.integer(0) > 0 ? .removed : .isLast

@@ -2,20 +2,24 @@ internal import AuthCore
 
 extension PostgresStore: SecondFactorStore {
     func insert(
-        _ totp: StoredTOTP, recoveryCodes: [APIKeyDigest], recording event: AuditEvent
+        _ totp: StoredTOTP, recoveryCodes: [APIKeyDigest], recording event: AuditEvent,
+        ending others: OtherSessions?
     ) async throws -> Bool {
         try await record(
             event, SQL.insertTOTP,
             [
                 .id(totp.owner), .bytes(totp.sealedSecret), .integer(totp.lastStep),
                 .instant(totp.created), .byteArrays(recoveryCodes.map(\.bytes)),
-            ], after: [.lockingOwner(totp.owner)], ifMade: true,
+            ], after: [.lockingOwner(totp.owner)], ending: (others, totp.owner), ifMade: true,
             read: { try $0.integer(0) > 0 }, isMade: { $0 })
     }
 
-    func removeTOTP(of owner: UserID, recording event: AuditEvent) async throws -> Bool {
+    func removeTOTP(
+        of owner: UserID, recording event: AuditEvent, ending others: OtherSessions?
+    ) async throws -> Bool {
         try await change(
-            SQL.removeTOTP, .id(owner), recording: event, after: [.lockingOwner(owner)])
+            SQL.removeTOTP, .id(owner), recording: event, after: [.lockingOwner(owner)],
+            ending: (others, owner))
     }
 
     func factors(of owner: UserID) async throws -> Factors {
@@ -60,11 +64,12 @@ extension PostgresStore: SecondFactorStore {
     }
 
     func replaceRecoveryCodes(
-        of owner: UserID, by digests: [APIKeyDigest], recording event: AuditEvent
+        of owner: UserID, by digests: [APIKeyDigest], recording event: AuditEvent,
+        ending others: OtherSessions?
     ) async throws -> Bool {
         try await change(
             SQL.replaceRecoveryCodes, .id(owner), .byteArrays(digests.map(\.bytes)),
-            recording: event, after: [.lockingOwner(owner)])
+            recording: event, after: [.lockingOwner(owner)], ending: (others, owner))
     }
 
     func spendRecoveryCode(

@@ -73,6 +73,19 @@ extension PostgresStore: UserSessionStore {
     }
 }
 
+extension PostgresStatement {
+    /// Ends other sessions of the owner, and records that if there were any.
+    /// - Parameter write: the id of the write of this transaction that causes it. If it has changed
+    ///   nothing, no session ends.
+    static func ending(
+        _ others: OtherSessions, of owner: UserID, after write: [UInt8]
+    ) -> PostgresStatement {
+        PostgresStatement(
+            SQL.endOtherSessionsAfterWrite,
+            [.id(owner), .id(others.kept), .uuid(write)] + others.event.values(nil))
+    }
+}
+
 extension UserSessionInsertion {
     /// - Parameter row: of `SQL.insertion`.
     fileprivate init(row: PostgresRow) throws {
@@ -152,6 +165,17 @@ private enum SQL {
     static let endOtherSessions = Query.recording(
         "endOtherSessions", 2,
         "changed AS (DELETE FROM user_session WHERE owner = $1 AND id <> $2 RETURNING 1)")
+
+    /// The event of the write is there exactly when it has changed something.
+    static let endOtherSessionsAfterWrite = Query.recording(
+        "endOtherSessionsAfterWrite", 3,
+        """
+        changed AS (
+            DELETE FROM user_session WHERE owner = $1 AND id <> $2
+                AND EXISTS (SELECT 1 FROM audit WHERE write_id = $3)
+            RETURNING 1
+        )
+        """)
 
     static let noteSessionUse = Query(
         "noteSessionUse",

@@ -2,7 +2,7 @@ internal import AuthCore
 
 extension SQLiteStore: PasskeyStore {
     func insert(
-        _ passkey: Passkey, limit: Int, recording event: AuditEvent
+        _ passkey: Passkey, limit: Int, recording event: AuditEvent, ending others: OtherSessions?
     ) async throws -> PasskeyInsertion {
         try await write { connection in
             if try connection.exists(
@@ -18,6 +18,7 @@ extension SQLiteStore: PasskeyStore {
                     .instant(passkey.created), SQLValue(passkey.lastUsed)) == 1
             else { return .credentialTaken }
             try connection.record(event)
+            try connection.end(others, of: passkey.owner)
             return .inserted
         }
     }
@@ -48,7 +49,8 @@ extension SQLiteStore: PasskeyStore {
     }
 
     func removePasskey(
-        _ id: PasskeyID, of owner: UserID, keepingAccess: Bool, recording event: AuditEvent
+        _ id: PasskeyID, of owner: UserID, keepingAccess: Bool, recording event: AuditEvent,
+        ending others: OtherSessions?
     ) async throws -> PasskeyRemoval {
         try await write { connection in
             guard try connection.exists(SQL.passkeyByID, .id(id), .id(owner)) else {
@@ -59,6 +61,7 @@ extension SQLiteStore: PasskeyStore {
             }
             try connection.run(SQL.removePasskey, .id(id))
             try connection.record(event)
+            try connection.end(others, of: owner)
             return .removed
         }
     }

@@ -2,9 +2,10 @@ internal import AuthCore
 
 extension SQLiteStore: SecondFactorStore {
     func insert(
-        _ totp: StoredTOTP, recoveryCodes: [APIKeyDigest], recording event: AuditEvent
+        _ totp: StoredTOTP, recoveryCodes: [APIKeyDigest], recording event: AuditEvent,
+        ending others: OtherSessions?
     ) async throws -> Bool {
-        try await change(recording: event) { connection in
+        try await change(recording: event, ending: (others, totp.owner)) { connection in
             guard
                 try connection.run(
                     SQL.insertTOTP, .id(totp.owner), .blob(totp.sealedSecret),
@@ -15,8 +16,10 @@ extension SQLiteStore: SecondFactorStore {
         }
     }
 
-    func removeTOTP(of owner: UserID, recording event: AuditEvent) async throws -> Bool {
-        try await change(recording: event) { connection in
+    func removeTOTP(
+        of owner: UserID, recording event: AuditEvent, ending others: OtherSessions?
+    ) async throws -> Bool {
+        try await change(recording: event, ending: (others, owner)) { connection in
             guard try connection.run(SQL.removeTOTP, .id(owner)) == 1 else { return false }
             try connection.replaceRecoveryCodes(of: owner, by: [])
             return true
@@ -57,9 +60,10 @@ extension SQLiteStore: SecondFactorStore {
     }
 
     func replaceRecoveryCodes(
-        of owner: UserID, by digests: [APIKeyDigest], recording event: AuditEvent
+        of owner: UserID, by digests: [APIKeyDigest], recording event: AuditEvent,
+        ending others: OtherSessions?
     ) async throws -> Bool {
-        try await change(recording: event) { connection in
+        try await change(recording: event, ending: (others, owner)) { connection in
             guard try connection.exists(SQL.totpOfOwner, .id(owner)) else { return false }
             try connection.replaceRecoveryCodes(of: owner, by: digests)
             return true

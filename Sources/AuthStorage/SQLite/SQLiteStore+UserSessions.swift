@@ -71,6 +71,14 @@ extension SQLiteStore: UserSessionStore {
 }
 
 extension SQLiteConnection {
+    /// Ends other sessions of the owner, and records that if there were any.
+    func end(_ others: OtherSessions?, of owner: UserID) throws {
+        guard let others, try run(SQL.endOtherSessions, .id(owner), .id(others.kept)) > 0 else {
+            return
+        }
+        try record(others.event)
+    }
+
     /// Ends every session of the owner.
     func removeSessions(of owner: UserID) throws {
         try run(SQL.endAllSessions, .id(owner))

@@ -110,13 +110,18 @@ final class SQLiteStore: Sendable {
     }
 
     /// Like ``write(_:)``, for a change that one event records: neither exists without the other.
-    /// - Parameter work: returns whether it changed anything.
+    /// - Parameters:
+    ///   - sessions: those that end with the change, if any, and their owner.
+    ///   - work: returns whether it changed anything.
     func change(
-        recording event: AuditEvent, _ work: @escaping @Sendable (SQLiteConnection) throws -> Bool
+        recording event: AuditEvent,
+        ending sessions: (others: OtherSessions?, owner: UserID)? = nil,
+        _ work: @escaping @Sendable (SQLiteConnection) throws -> Bool
     ) async throws -> Bool {
         try await write { connection in
             guard try work(connection) else { return false }
             try connection.record(event)
+            if let sessions { try connection.end(sessions.others, of: sessions.owner) }
             return true
         }
     }

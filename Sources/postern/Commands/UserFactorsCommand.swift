@@ -28,13 +28,13 @@ struct UserFactorsCommand: AsyncParsableCommand {
         try await withUser(email, options) { stores, user, _ in
             if removeTOTP {
                 let isRemoved = try await stores.secondFactors.removeTOTP(
-                    of: user.id, recording: .byOperator(.totpDisabled, email))
+                    of: user.id, recording: .byOperator(.totpDisabled, email), ending: nil)
                 try report(isRemoved, "the one-time codes")
             }
             if let removePasskey {
                 let result = try await stores.passkeys.removePasskey(
                     removePasskey, of: user.id, keepingAccess: false,
-                    recording: .byOperator(.passkeyRemoved, email))
+                    recording: .byOperator(.passkeyRemoved, email), ending: nil)
                 try report(result == .removed, "passkey \(removePasskey)")
             }
             guard removeTOTP || removePasskey != nil else {
