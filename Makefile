@@ -2,7 +2,7 @@
 
 .DEFAULT_GOAL := help
 .PHONY: help run test fresh tsan asan coverage bench lint format build release fuzz soak clean
-.PHONY: install uninstall deb sbom image test-image test-package test-mail test-dependent reproducible
+.PHONY: install uninstall deb sbom image test-image test-package test-mail test-providers test-dependent reproducible
 .PHONY: swift packages libraries headers test-tools postgres browser proxies mailservers operations packaging
 
 # The same flags everywhere, because SwiftPM builds again when they change. SwiftPM needs the index to find tests; without
@@ -102,6 +102,16 @@ test-package: $(BINARY) packaging .venv/ready ## Test the Debian package in a sm
 test-mail: $(BINARY) packaging .venv/ready ## Run docs/one-machine.md in a Debian booted with its systemd, and send and read mail (as root; four minutes)
 	@.ci/install-packages debootstrap systemd-container
 	BINARY='$(BINARY)' $(PYTHON) -m pytest Tests/Package/test_mail.py
+
+.venv-providers/ready: Tests/Providers/requirements.txt
+	@.ci/require-python
+	python3 -m venv --clear .venv-providers
+	.venv-providers/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --requirement $<
+	@touch $@
+
+test-providers: build .venv/ready .venv-providers/ready ## Log in at identity providers of others: Debian's Glewlwyd and one of PyPI
+	@.ci/install-packages glewlwyd
+	$(PYTHON) -m pytest Tests/Providers
 
 # What builds the container image, with the arguments of `docker build`.
 IMAGE_BUILDER ?= docker build

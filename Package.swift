@@ -45,7 +45,7 @@ let package = Package(
                 "AgentClient", "Configuration", "Provisioning", "AuthAPI", "AuthStorage",
                 "Fetching", "AuthCore", "HTTPEngine", "Platform", "JMAP", "RemoteMail",
                 "Cryptography", "LocalMail", "MIME", "Networking", "QRCode", "Scheduling",
-                "StrictJSON", "WebAuthn", "CProcess",
+                "StrictJSON", "WebAuthn", "IdentityProviders", "CProcess",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
             ],
@@ -90,8 +90,8 @@ let package = Package(
         .target(
             name: "AuthCore",
             dependencies: [
-                "Cryptography", "Networking", "Scheduling", "StrictJSON", "WebAuthn",
-                "CEmbeddedFiles",
+                "Cryptography", "IdentityProviders", "Networking", "Scheduling", "StrictJSON",
+                "WebAuthn", "CEmbeddedFiles",
             ],
             swiftSettings: settings),
         .target(
@@ -121,6 +121,10 @@ let package = Package(
         .target(
             name: "WebAuthn", dependencies: ["Cryptography", "StrictJSON"],
             swiftSettings: settings),
+        // OpenID Connect and GitHub: who somebody is there.
+        .target(
+            name: "IdentityProviders", dependencies: ["Cryptography", "Networking", "StrictJSON"],
+            swiftSettings: settings),
         .target(name: "StrictJSON", swiftSettings: settings),
         .target(name: "QRCode", dependencies: ["CQRCode"], swiftSettings: settings),
         .target(name: "MIME", dependencies: ["CGMime"], swiftSettings: settings),
@@ -134,8 +138,8 @@ let package = Package(
         .target(
             name: "TestSupport",
             dependencies: [
-                "AuthCore", "AuthStorage", "Cryptography", "Networking", "Scheduling",
-                "TestPrimitives", "WebAuthn",
+                "AuthCore", "AuthStorage", "Cryptography", "IdentityProviders", "Networking",
+                "Scheduling", "StrictJSON", "TestPrimitives", "WebAuthn",
             ],
             path: "Tests/TestSupport", swiftSettings: settings),
         .testTarget(
@@ -165,6 +169,12 @@ let package = Package(
             name: "MIMETests", dependencies: ["MIME", "TestPrimitives"], exclude: ["Messages"],
             swiftSettings: settings),
         .testTarget(name: "QRCodeTests", dependencies: ["QRCode"], swiftSettings: settings),
+        .testTarget(
+            name: "IdentityProvidersTests",
+            dependencies: [
+                "IdentityProviders", "Cryptography", "Networking", "StrictJSON", "TestSupport",
+            ],
+            swiftSettings: settings),
         .testTarget(
             name: "WebAuthnTests",
             dependencies: ["WebAuthn", "Cryptography", "TestPrimitives", "TestSupport"],
@@ -286,8 +296,8 @@ if Context.environment["POSTERN_FUZZ"] != nil {
             name: "Fuzz",
             dependencies: [
                 "Configuration", "AuthAPI", "Fetching", "AuthCore", "HTTPEngine", "Platform",
-                "Cryptography", "JMAP", "LocalMail", "MIME", "Networking", "StrictJSON",
-                "TestPrimitives", "WebAuthn",
+                "Cryptography", "IdentityProviders", "JMAP", "LocalMail", "MIME", "Networking",
+                "StrictJSON", "TestPrimitives", "WebAuthn",
             ],
             path: "Tests/Fuzz", exclude: ["run.sh", "http.dict", "seeds"],
             swiftSettings: settings))

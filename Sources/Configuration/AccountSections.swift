@@ -73,7 +73,24 @@ public struct UserSection: Sendable {
     /// Domains that one user may add.
     public var maxDomains = AccountsSettings.defaults.maximumDomains
 
-    static let settings = [
+    /// Where users can log in instead of here.
+    public var providers: [ProviderSection] = []
+    /// How long a provider may take for one answer.
+    public var providerTimeout = Duration.seconds(5)
+
+    static let settings =
+        reloadable + [
+            Setting(
+                "users.providers", \.users.providers,
+                .list(
+                    of: ProviderSection.syntax, 0...20,
+                    accepts: "at most 20 tables, each \(ProviderSection.syntax.accepts)")),
+            Setting(
+                "users.provider_timeout", \.users.providerTimeout,
+                .duration(.milliseconds(100) ... .seconds(30))),
+        ]
+
+    private static let reloadable = [
         Setting("users.registration", \.users.registration, .oneOf),
         Setting("users.max_accounts", \.users.maxAccounts, .integer(0...1_000_000)),
         Setting("users.max_domains", \.users.maxDomains, .integer(0...10_000)),

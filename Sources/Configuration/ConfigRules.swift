@@ -17,6 +17,7 @@ struct ConfigRules {
         rules.checkServer()
         rules.checkListeners()
         rules.checkAccounts()
+        rules.checkProviders()
         rules.checkServices()
         rules.checkMail()
         rules.checkMailStore()
@@ -244,6 +245,12 @@ struct ConfigRules {
         }
         if Set(config.mail.domains).count != config.mail.domains.count {
             add("mail.domains", "names a domain twice", "name each domain once")
+        }
+    }
+
+    private mutating func checkProviders() {
+        for fault in ProviderSection.faults(of: config.users.providers, in: config.profile) {
+            add("users.providers", fault.problem, fault.remedy)
         }
     }
 

@@ -22,8 +22,9 @@ struct Module {
             "postern",
             [
                 "AgentClient", "Configuration", "Provisioning", "AuthAPI", "AuthStorage",
-                "AuthCore", "Cryptography", "Fetching", "HTTPEngine", "JMAP", "LocalMail", "MIME",
-                "Networking", "Platform", "QRCode", "RemoteMail", "Scheduling", "StrictJSON",
+                "AuthCore", "Cryptography", "Fetching", "HTTPEngine", "IdentityProviders", "JMAP",
+                "LocalMail", "MIME", "Networking", "Platform", "QRCode", "RemoteMail", "Scheduling",
+                "StrictJSON",
                 "WebAuthn", "CProcess", "ArgumentParser", "Logging",
             ],
             system: ["Dispatch", "Glibc", "Synchronization"]),
@@ -63,8 +64,8 @@ struct Module {
         Module(
             "AuthCore",
             [
-                "Cryptography", "Networking", "Scheduling", "StrictJSON", "WebAuthn",
-                "CEmbeddedFiles",
+                "Cryptography", "IdentityProviders", "Networking", "Scheduling", "StrictJSON",
+                "WebAuthn", "CEmbeddedFiles",
             ],
             system: ["Synchronization"]),
         Module(
@@ -81,6 +82,9 @@ struct Module {
             "RemoteMail", ["Fetching", "LocalMail", "Networking", "Scheduling", "StrictJSON"],
             system: ["Synchronization"]),
         Module("LocalMail", [], system: ["Synchronization"]),
+        Module(
+            "IdentityProviders", ["Cryptography", "Networking", "StrictJSON"],
+            system: ["Synchronization"]),
         Module("WebAuthn", ["Cryptography", "StrictJSON"]),
         Module("StrictJSON", []),
         Module("QRCode", ["CQRCode"]),

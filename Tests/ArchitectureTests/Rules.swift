@@ -60,7 +60,8 @@ enum Rules {
     }
 
     private static let readNetwork: Set = [
-        "Networking", "StrictJSON", "JMAP", "LocalMail", "MIME", "Cryptography", "HTTPEngine",
+        "Networking", "StrictJSON", "IdentityProviders", "JMAP", "LocalMail", "MIME",
+        "Cryptography", "HTTPEngine",
         "AuthCore", "Fetching", "AuthAPI",
     ]
 
@@ -104,9 +105,9 @@ enum Rules {
     }
 
     /// The program names what it assembles, Configuration what can be set, AgentClient what it is
-    /// given, and PosternTesting gives it to tests.
+    /// given, and PosternTesting gives it to tests. IdentityProviders reads those of others.
     private static let nameTokens: Set = [
-        "postern", "Configuration", "AgentClient", "PosternTesting",
+        "postern", "Configuration", "AgentClient", "PosternTesting", "IdentityProviders",
     ]
 
     /// RFC 9110 §5.6.2: in HTTP's grammar a token is a run of certain characters.

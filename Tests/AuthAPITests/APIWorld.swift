@@ -43,8 +43,8 @@ struct APIWorld {
         let accounts = AccountsAPI(
             mailboxes: world.mailboxes, users: world.users, sessions: world.userSessions,
             passkeys: world.passkeys, secondFactors: world.secondFactors,
-            apiTokens: world.apiTokens, domains: world.domains, webhooks: world.webhooks,
-            authenticator: world.authenticator,
+            providerLogins: world.providerLogins, apiTokens: world.apiTokens,
+            domains: world.domains, webhooks: world.webhooks, authenticator: world.authenticator,
             publicURL: AgentWorld.issuer, mail: mail, limiter: world.limiter, events: folder,
             clock: clock)
         let hashLogin = HashLoginAPI(
@@ -52,7 +52,9 @@ struct APIWorld {
             events: folder, clock: clock)
         let discovery = DiscoveryAPI(
             agent: agent, keys: world.keys, difficulty: 6, bodyLimit: 65_536, clock: clock)
-        web = WebAPI(agent: agent, settings: world.accountsSettings)
+        web = WebAPI(
+            agent: agent, settings: world.accountsSettings,
+            providers: world.providerLogins.providers)
         let operations = OperationsAPI(
             agent: agent, isDraining: { isDraining }, pingDatabase: pingDatabase,
             clock: { world.clock.monotonic })

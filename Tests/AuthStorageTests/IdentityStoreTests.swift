@@ -200,6 +200,36 @@ import Testing
         #expect(last == 1)
     }
 
+    /// In the same transaction, and only if something has changed.
+    @Test(arguments: Engine.allCases)
+    func otherSessionsEndWithALinkAndWithItsEnd(engine: Engine) async throws {
+        let store = try await filled(engine)
+        let others = OtherSessions(than: sessionID(1), recording: event(.otherSessionsEnded))
+        func sessions() async throws -> [UserSessionID] {
+            try await store.sessions(of: userID(1), at: .epoch).map(\.id)
+        }
+        func add() async throws {
+            #expect(try await store.insert(session(2)))
+        }
+        let one = identity(1, of: 1)
+        #expect(try await store.insert(session(1)))
+        try await add()
+        for (version, count) in [(Int64(2), 2), (1, 1)] {
+            _ = try await store.insert(
+                one, at: version, recording: event(.identityLinked), ending: others)
+            #expect(try await sessions().count == count)
+        }
+        try await add()
+        for (owner, count) in [(2, 2), (1, 1)] {
+            _ = try await store.removeIdentity(
+                one.id, of: userID(owner), keepingAccess: true,
+                recording: event(.identityUnlinked), ending: others)
+            #expect(try await sessions().count == count)
+        }
+        let kinds = try await store.events(after: nil, limit: 99).map(\.event.kind)
+        #expect(kinds.filter { $0 == .otherSessionsEnded }.count == 2)
+    }
+
     @Test(arguments: Engine.allCases)
     func theOperatorRemovesTheLastOne(engine: Engine) async throws {
         let store = try await engine.open()

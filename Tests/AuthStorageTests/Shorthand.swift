@@ -68,6 +68,21 @@ extension PasskeyStore {
     }
 }
 
+extension IdentityStore {
+    func insert(
+        _ identity: Identity, at version: Int64, recording event: AuditEvent
+    ) async throws -> IdentityInsertion {
+        try await insert(identity, at: version, recording: event, ending: nil)
+    }
+
+    func removeIdentity(
+        _ id: IdentityID, of owner: UserID, keepingAccess: Bool, recording event: AuditEvent
+    ) async throws -> IdentityRemoval {
+        try await removeIdentity(
+            id, of: owner, keepingAccess: keepingAccess, recording: event, ending: nil)
+    }
+}
+
 extension SecondFactorStore {
     func insert(
         _ totp: StoredTOTP, recoveryCodes: [APIKeyDigest], recording event: AuditEvent

@@ -61,7 +61,8 @@ import Testing
         }
         // Its content is read again, its path is not.
         let excepted: Set<String> = [
-            "limits.enabled", "passwords.argon2", "services.secret_file",
+            "limits.enabled", "passwords.argon2", "services.secret_file", "users.providers",
+            "users.provider_timeout",
         ]
         #expect(
             named.subtracting(excepted) == Set(Config.settings.filter(\.isReloadable).map(\.key)))

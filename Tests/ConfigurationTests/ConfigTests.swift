@@ -22,6 +22,12 @@ import Testing
         .string("sse2"), .string("errors"), .string("jmap"), .integer(1 << 30),
         .list([.table(["address": .string("127.0.0.1:443")])]),
         .list([.table(["certificate": .string("/c"), "key": .string("/k")])]),
+        .list([
+            .table([
+                "name": .string("a"), "issuer": .string("github"), "client_id": .string("a"),
+                "secret_file": .string("/s"),
+            ])
+        ]),
     ]
 
     @Test func everySettingChangesAFieldOfItsOwn() throws {

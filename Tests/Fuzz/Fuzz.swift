@@ -22,6 +22,7 @@ private let targets: [(name: String, check: @Sendable ([UInt8]) -> Void)] = [
     ("smtp", checkSMTP),
     ("jmap", checkJMAP),
     ("passkey", checkPasskey),
+    ("provider", checkProvider),
     ("configuration", checkConfiguration),
 ]
 

@@ -242,6 +242,16 @@ def call_factors(boxes, user):
     boxes.call("POST", "/api/user/recovery-codes", user.token)
     boxes.call("DELETE", "/api/user/totp", user.token)
     boxes.call("DELETE", path, user.token)
+    call_providers(boxes, user)
+
+
+def call_providers(boxes, user):
+    """Each operation of identity providers, at a server without one (test_providers.py has some)."""
+    assert boxes.call("GET", "/api/user/oauth").json() == {"providers": []}
+    assert boxes.call("GET", "/api/user/identities", user.token).json() == {"identities": []}
+    for method, path in [("GET", "oauth/none"), ("GET", "oauth/none/callback"),
+                         ("POST", "oauth/none/link"), ("DELETE", "identities/none")]:
+        assert boxes.call(method, f"/api/user/{path}", user.token).status_code == 404
 
 
 @pytest.mark.parametrize("accept", ["application/json", "text/html"])

@@ -35,6 +35,10 @@ public final class AgentWorld: Sendable {
     public let userSessions: UserSessions
     public let passkeys: Passkeys
     public let secondFactors: SecondFactors
+    public let providerLogins: ProviderLogins
+    /// The provider `id`, of everybody's emails, the provider `work`, of those at `work.test` only,
+    /// and `github`, all in memory.
+    public let provider: SoftProvider
     public let apiTokens: APITokens
     public let domains: Domains
     public let webhookResults = Counters<WebhookEventResult>()
@@ -46,7 +50,7 @@ public final class AgentWorld: Sendable {
     public let resolver = TestResolver()
     public let host = TestHost()
     public let stopwatch: TestStopwatch
-    /// What hash logins reported.
+    /// What hash logins and identity providers reported.
     public let faults = Record<String>()
     public let random: SeededBytes
     public let limiter: RateLimiter
@@ -130,6 +134,11 @@ public final class AgentWorld: Sendable {
         users = Users(
             settings: settings, policy: Self.policy, sessions: userSessions, stores: stores,
             hasher: hasher, limiter: limiter, throttle: throttle, random: random.make)
+        provider = try SoftProvider { clock.now.seconds }
+        providerLogins = ProviderLogins(
+            providers: LoginProvider.forTests(provider), tokens: tokens, stores: stores,
+            users: users, sessions: userSessions, throttle: throttle,
+            report: { [faults] in faults.add("\($0): \($1)") }, random: random.make)
         apiTokens = APITokens(tokens: stores.apiTokens, random: random.make)
         domains = Domains(
             settings: settings, policy: Self.policy, domains: stores.domains, resolver: resolver,

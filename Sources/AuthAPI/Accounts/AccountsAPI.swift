@@ -3,8 +3,8 @@ public import HTTPEngine
 
 /// The accounts API: `/api/…` (docs/api.md, "Accounts API").
 ///
-/// The endpoints are grouped by subject: mailboxes, users, sessions, passkeys, second factors, API
-/// tokens, domains, webhooks.
+/// The endpoints are grouped by subject: mailboxes, users, sessions, passkeys, second factors,
+/// identity providers, API tokens, domains, webhooks.
 public struct AccountsAPI: Sendable {
     let errors = AccountsErrors()
     let pipeline: Pipeline<AccountsError>
@@ -15,6 +15,7 @@ public struct AccountsAPI: Sendable {
     private let sessions: SessionEndpoints
     private let passkeys: PasskeyEndpoints
     private let secondFactors: SecondFactorEndpoints
+    private let providers: ProviderEndpoints
     private let apiTokens: APITokenEndpoints
     private let domains: DomainEndpoints
     private let webhooks: WebhookEndpoints
@@ -27,8 +28,9 @@ public struct AccountsAPI: Sendable {
     public init(
         mailboxes: Mailboxes, users: Users, sessions: UserSessions, passkeys: Passkeys,
         secondFactors: SecondFactors,
-        qrCode: @escaping @Sendable (String) -> String? = { _ in nil }, apiTokens: APITokens,
-        domains: Domains, webhooks: Webhooks, authenticator: Authenticator,
+        qrCode: @escaping @Sendable (String) -> String? = { _ in nil },
+        providerLogins: ProviderLogins, apiTokens: APITokens, domains: Domains,
+        webhooks: Webhooks, authenticator: Authenticator,
         publicURL: String, mail: AccountsMail = .none, limiter: RateLimiter,
         events: SecurityEvents, clock: ServerClock
     ) {
@@ -51,6 +53,12 @@ public struct AccountsAPI: Sendable {
             passkeys: passkeys, factors: secondFactors, pipeline: pipeline, access: access)
         self.secondFactors = SecondFactorEndpoints(
             factors: secondFactors, qrCode: qrCode, pipeline: pipeline, access: access)
+        let pages = ProviderPages(errors: errors, publicURL: publicURL)
+        providers = ProviderEndpoints(
+            logins: providerLogins, pipeline: pipeline,
+            pages: Pipeline(limiter: limiter, clock: clock, events: events) {
+                pages.response($0, to: $1)
+            }, access: access, signInCookie: SignInCookie(publicURL: publicURL))
         self.apiTokens = APITokenEndpoints(tokens: apiTokens, pipeline: pipeline, access: access)
         self.domains = DomainEndpoints(domains: domains, pipeline: pipeline, access: access)
         self.webhooks = WebhookEndpoints(webhooks: webhooks, pipeline: pipeline, access: access)
@@ -60,6 +68,7 @@ public struct AccountsAPI: Sendable {
         RouteGroup(
             prefixes: ["/api"], errors: errors.renderer,
             routes: mailboxes.routes + users.routes + sessions.routes + passkeys.routes
-                + secondFactors.routes + apiTokens.routes + domains.routes + webhooks.routes)
+                + secondFactors.routes + providers.routes + apiTokens.routes + domains.routes
+                + webhooks.routes)
     }
 }

@@ -15,7 +15,7 @@ struct AccountsErrors: Sendable {
 }
 
 extension CodedError {
-    fileprivate init(_ error: AccountsError) {
+    init(_ error: AccountsError) {
         switch error {
         case .missingToken:
             self.init(.unauthorized, "unauthorized", "Send a token as `Authorization: Bearer …`.")
@@ -33,16 +33,16 @@ extension CodedError {
         case .secondFactorRequired, .expiredChallenge, .invalidPasskey, .passkeyExists,
             .passkeyLimitReached, .lastCredential, .totpExists, .wrongCode:
             self = Self.ofFactor(error)
+        case .signInExpired, .providerDenied, .providerRejected, .providerUnavailable,
+            .emailNotVerified, .emailNotAllowed, .linkRequired, .identityTaken, .identityExists:
+            self = Self.ofProvider(error)
         case .invalidAddress:
             self.init(.badRequest, "invalid_address", "No mailbox can have this address.")
         case .invalidDomain:
             self.init(
                 .badRequest, "invalid_domain", "This is not a domain, or not one that you can use.")
         case .passwordTooShort: self = .passwordTooShort
-        case .passwordTooCommon:
-            self.init(
-                .badRequest, "password_too_common",
-                "The password is one of the most common ones, or your email; choose another.")
+        case .passwordTooCommon: self = .passwordTooCommon
         case .proofRequired:
             self.init(
                 .badRequest, "proof of work required",
@@ -113,10 +113,59 @@ extension CodedError {
         }
     }
 
+    /// Those of identity providers.
+    private static func ofProvider(_ error: AccountsError) -> CodedError {
+        switch error {
+        case .providerDenied:
+            CodedError(
+                .forbidden, "provider_denied",
+                "The provider did not confirm the login; begin again, or log in another way.")
+        case .providerRejected:
+            CodedError(
+                .unauthorized, "provider_rejected",
+                "The provider's answer does not show who you are; begin again. If that does not"
+                    + " help, the operator of this server finds the cause in the log.")
+        case .providerUnavailable:
+            CodedError(
+                .serviceUnavailable, "provider_unavailable",
+                "The provider does not answer; try again later, or log in another way.",
+                retryAfter: .seconds(10))
+        case .emailNotVerified:
+            CodedError(
+                .forbidden, "email_not_verified",
+                "The provider does not say that your email is verified.")
+        case .emailNotAllowed:
+            CodedError(
+                .forbidden, "email_not_allowed",
+                "Only verified emails of certain domains may log in with this provider.")
+        case .linkRequired:
+            CodedError(
+                .conflict, "link_required",
+                "There is a user with your email, whom this provider does not log in yet.")
+        case .identityTaken:
+            CodedError(
+                .conflict, "identity_taken",
+                "Your account at the provider is linked to a user already.")
+        case .identityExists:
+            CodedError(
+                .conflict, "identity_exists",
+                "Another account at this provider is linked to you already.")
+        default:
+            CodedError(
+                .unauthorized, "sign_in_expired",
+                "The login at the provider took too long, was used already, or began in another"
+                    + " browser; begin again.")
+        }
+    }
+
     private static let passwordTooShort = CodedError(
         .badRequest, "password_too_short",
         "The password must have at least \(MailboxSecret.passwordBytes.lowerBound) bytes, "
             + "a user's at least 8 characters.")
+
+    private static let passwordTooCommon = CodedError(
+        .badRequest, "password_too_common",
+        "The password is one of the most common ones, or your email; choose another.")
 
     private static let recentLoginRequired = CodedError(
         .forbidden, "recent_login_required",

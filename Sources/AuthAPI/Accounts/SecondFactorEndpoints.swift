@@ -116,7 +116,8 @@ extension SecondFactorChallenge {
         return response
     }
 
-    private var names: [String] {
+    /// What may be sent.
+    var names: [String] {
         ["totp"] + (hasRecoveryCodes ? ["recovery_code"] : []) + (hasPasskeys ? ["passkey"] : [])
     }
 }

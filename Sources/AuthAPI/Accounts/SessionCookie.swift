@@ -23,7 +23,13 @@ struct SessionCookie: Sendable {
     /// visitor in to an account of the attacker (login CSRF). `SameSite` does not prevent that for
     /// a page on a sibling domain.
     func storing(_ token: String, for request: Request) -> [(String, String)] {
-        guard !request.isCrossOrigin, host.isNamed(by: request) else { return [] }
+        request.isCrossOrigin ? [] : storing(token, afterSignIn: request)
+    }
+
+    /// The field that stores `token` after a sign-in at an identity provider, whose page has sent
+    /// the browser back. Only for a sign-in that this browser began (``SignInCookie``).
+    func storing(_ token: String, afterSignIn request: Request) -> [(String, String)] {
+        guard host.isNamed(by: request) else { return [] }
         return [("Set-Cookie", "\(name)=\(token); \(Self.attributes)")]
     }
 
@@ -49,12 +55,20 @@ struct SessionCookie: Sendable {
     /// The token of a request under `/api/user`, and whether it came as a cookie.
     func token(of request: Request) -> (token: String?, isCookie: Bool) {
         guard request.hasNoToken else { return (request.presentedToken, false) }
-        let values = request.headers.values("cookie").flatMap { $0.parts(separatedBy: ";") }
+        guard let token = request.cookie(named: name), host.isNamed(by: request) else {
+            return (nil, false)
+        }
+        return (token, true)
+    }
+}
+
+extension Request {
+    /// The value of a cookie; `nil` without one, and with several of this name: another site may
+    /// have set one of them.
+    func cookie(named name: String) -> String? {
+        let values = headers.values("cookie").flatMap { $0.parts(separatedBy: ";") }
             .compactMap { $0.trimmed.dropping(prefix: "\(name)=") }
-        // With two cookies of this name, another site may have set one of them. Neither is used.
-        guard values.count == 1, let value = values.first, !value.isEmpty,
-            host.isNamed(by: request)
-        else { return (nil, false) }
-        return (value.text, true)
+        guard values.count == 1, let value = values.first, !value.isEmpty else { return nil }
+        return value.text
     }
 }

@@ -14,8 +14,12 @@ public struct WebAPI: Sendable {
 
     /// - Parameters:
     ///   - settings: what the pages say of this server.
+    ///   - providers: where users can log in instead of here.
     ///   - hasMailPage: whether there is a ``CapturedMailAPI``.
-    public init(agent: AgentAPI, settings: AccountsSettings, hasMailPage: Bool = false) {
+    public init(
+        agent: AgentAPI, settings: AccountsSettings, providers: [LoginProvider] = [],
+        hasMailPage: Bool = false
+    ) {
         errors = agent.errors
         let publicURL = agent.errors.publicURL
         host = PublicHost(publicURL: publicURL)
@@ -25,6 +29,8 @@ public struct WebAPI: Sendable {
             "public_url": escapedURL.text,
             "registration": settings.registrationIsOpen ? "open" : "closed",
             "token_lifetime": settings.tokenLifetime.inWords,
+            "login_providers": ProviderMarkup.links(providers).text,
+            "link_providers": ProviderMarkup.linkButtons(providers).text,
         ].merging(MailMarkup.values) { value, _ in value }
         func main(_ file: EmbeddedFile) -> HTMLText {
             HTMLText(markup: Template.fill(file.bytes, values))
@@ -53,6 +59,7 @@ public struct WebAPI: Sendable {
                 Self.script("/web/mail.js", .mail_js),
                 Self.script("/web/message-frame.js", .message_frame_js),
                 Self.script("/web/passkeys.js", .passkeys_js),
+                Self.script("/web/providers.js", .providers_js),
                 Self.script("/web/proof-worker.js", .proof_worker_js),
                 Self.script("/web/proof.js", .proof_js),
                 Self.script("/web/security.js", .security_js),

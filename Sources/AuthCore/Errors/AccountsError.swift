@@ -28,6 +28,24 @@ public enum AccountsError: FlowError {
     case totpExists
     /// Not the present code of the secret.
     case wrongCode
+    /// The sign-in at an identity provider is over, was ended, or began in another browser.
+    case signInExpired
+    /// The provider says that the user, or the provider, does not want the sign-in.
+    case providerDenied
+    /// What the provider sent does not show who it is. The operator finds the cause in the log.
+    case providerRejected
+    /// The provider does not answer.
+    case providerUnavailable
+    /// The provider has no verified email of somebody who has no user yet.
+    case emailNotVerified
+    /// The operator takes only emails of other domains from this provider.
+    case emailNotAllowed
+    /// Another credential logs in the user with this email. Logged in, the user can link this one.
+    case linkRequired
+    /// The identity is linked already, to this or to another user.
+    case identityTaken
+    /// The user has another identity at this provider.
+    case identityExists
     /// Not an address that a mailbox can have.
     case invalidAddress
     /// Not a domain, or not one that this caller may use.

@@ -8,6 +8,7 @@ public struct LoginResult: CaseIterable, Hashable, Sendable {
         case user
         case secondFactor = "second_factor"
         case passkey
+        case provider
         case hashLogin = "hash_login"
 
         init(_ name: LoginName) {
@@ -16,6 +17,7 @@ public struct LoginResult: CaseIterable, Hashable, Sendable {
             case .user: self = .user
             case .secondFactor: self = .secondFactor
             case .passkey: self = .passkey
+            case .provider: self = .provider
             case .hashLogin: self = .hashLogin
             }
         }

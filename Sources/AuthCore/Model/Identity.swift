@@ -2,9 +2,6 @@ public typealias IdentityID = Identifier<Identity>
 
 /// Who a user is at an identity provider: a credential with which the user logs in.
 public struct Identity: Equatable, Sendable {
-    /// The longest subject in bytes. OpenID Connect Core §2 allows 255.
-    public static let maximumSubjectBytes = 255
-
     public let id: IdentityID
     public let owner: UserID
     /// The name that the operator gave the provider.
@@ -32,5 +29,15 @@ public struct Identity: Equatable, Sendable {
         self.email = email
         self.created = created
         self.lastUsed = lastUsed
+    }
+
+    /// The subject of the events about it.
+    public func eventSubject(of owner: Email) -> String { "\(owner) \(provider)" }
+
+    /// At most 254 bytes of printable ASCII, for people.
+    static func printable(email: String) -> String {
+        String(
+            decoding: email.utf8.lazy.filter { (0x21...0x7e).contains($0) }.prefix(254),
+            as: UTF8.self)
     }
 }

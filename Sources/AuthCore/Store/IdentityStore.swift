@@ -4,8 +4,10 @@ public protocol IdentityStore: Sendable {
     /// Adds the identity if its owner is active and has the credential version `version`, so that
     /// no identity outlives a change of the credentials that the user had logged in with. Of
     /// concurrent calls with one issuer and subject, for any users, exactly one adds it.
+    /// - Parameter others: sessions of the owner that end with it, if any; so below.
     func insert(
-        _ identity: Identity, at version: Int64, recording event: AuditEvent
+        _ identity: Identity, at version: Int64, recording event: AuditEvent,
+        ending others: OtherSessions?
     ) async throws -> IdentityInsertion
 
     /// Adds a user and the user's identity: both or none.
@@ -30,7 +32,8 @@ public protocol IdentityStore: Sendable {
     /// - Parameter keepingAccess: whether the last identity of an owner without a password and
     ///   without passkeys stays.
     func removeIdentity(
-        _ id: IdentityID, of owner: UserID, keepingAccess: Bool, recording event: AuditEvent
+        _ id: IdentityID, of owner: UserID, keepingAccess: Bool, recording event: AuditEvent,
+        ending others: OtherSessions?
     ) async throws -> IdentityRemoval
 }
 

@@ -44,8 +44,7 @@ public struct Users: UseCases {
         email text: String, password: [UInt8], agent: String? = nil, by caller: Caller
     ) async throws(AccountsError) -> UserSessions.Opened {
         guard settings.registrationIsOpen else { throw .registrationClosed }
-        _ = try attemptNow(try limiter.take(.creation, for: caller.address, at: caller.arrival))
-        try await attempt(await creationInterval.begin(for: caller))
+        try await takeCreation(for: caller)
         guard let email = Email(parsing: text), try await !isReserved(email) else {
             throw .invalidEmail
         }
@@ -53,6 +52,22 @@ public struct Users: UseCases {
         let user = try await registrar.add(
             email, password: password, for: caller.address, recording: event)
         return try await sessions.open(user, by: .registration, agent: agent, for: caller)
+    }
+
+    /// What a new user without a password must pass: the same as a registration.
+    /// - Parameter isOpen: whether registration is open to this user though it is not to everybody.
+    /// - Throws: ``AccountsError/registrationClosed``, ``AccountsError/invalidEmail``.
+    func beginRegistration(
+        of email: Email, isOpen: Bool, by caller: Caller
+    ) async throws(AccountsError) {
+        guard settings.registrationIsOpen || isOpen else { throw .registrationClosed }
+        guard try await !isReserved(email) else { throw .invalidEmail }
+        try await takeCreation(for: caller)
+    }
+
+    private func takeCreation(for caller: Caller) async throws(AccountsError) {
+        _ = try attemptNow(try limiter.take(.creation, for: caller.address, at: caller.arrival))
+        try await attempt(await creationInterval.begin(for: caller))
     }
 
     /// Whether only the operator may assign the email here: a user with it could impersonate the

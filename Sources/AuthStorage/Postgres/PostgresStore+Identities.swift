@@ -2,12 +2,13 @@ internal import AuthCore
 
 extension PostgresStore: IdentityStore {
     func insert(
-        _ identity: Identity, at version: Int64, recording event: AuditEvent
+        _ identity: Identity, at version: Int64, recording event: AuditEvent,
+        ending others: OtherSessions?
     ) async throws -> IdentityInsertion {
         try await record(
             event, SQL.insertIdentity, identity.values + [.integer(version)],
             after: [.lockingIdentity(identity), .lockingOwner(identity.owner)],
-            ifMade: .inserted,
+            ending: (others, identity.owner), ifMade: .inserted,
             read: { row in
                 if try row.integer(0) > 0 { return .inserted }
                 guard try row.bool(1) else { return .rejected }
@@ -55,12 +56,13 @@ extension PostgresStore: IdentityStore {
     }
 
     func removeIdentity(
-        _ id: IdentityID, of owner: UserID, keepingAccess: Bool, recording event: AuditEvent
+        _ id: IdentityID, of owner: UserID, keepingAccess: Bool, recording event: AuditEvent,
+        ending others: OtherSessions?
     ) async throws -> IdentityRemoval {
         try await record(
             event, SQL.removeIdentity, [.id(id), .id(owner), .bool(keepingAccess)],
             // Of two identities, or of an identity and a passkey, two removals at once leave one.
-            after: [.lockingOwner(owner)], ifMade: .removed,
+            after: [.lockingOwner(owner)], ending: (others, owner), ifMade: .removed,
             read: { row in
                 guard try row.bool(1) else { return .missing }
                 return try row.integer(0) > 0 ? .removed : .isLast

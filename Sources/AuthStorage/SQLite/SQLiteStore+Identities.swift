@@ -2,7 +2,8 @@ internal import AuthCore
 
 extension SQLiteStore: IdentityStore {
     func insert(
-        _ identity: Identity, at version: Int64, recording event: AuditEvent
+        _ identity: Identity, at version: Int64, recording event: AuditEvent,
+        ending others: OtherSessions?
     ) async throws -> IdentityInsertion {
         try await write { connection in
             guard
@@ -16,6 +17,7 @@ extension SQLiteStore: IdentityStore {
             }
             guard try connection.insert(identity) else { return .providerTaken }
             try connection.record(event)
+            try connection.end(others, of: identity.owner)
             return .inserted
         }
     }
@@ -65,7 +67,8 @@ extension SQLiteStore: IdentityStore {
     }
 
     func removeIdentity(
-        _ id: IdentityID, of owner: UserID, keepingAccess: Bool, recording event: AuditEvent
+        _ id: IdentityID, of owner: UserID, keepingAccess: Bool, recording event: AuditEvent,
+        ending others: OtherSessions?
     ) async throws -> IdentityRemoval {
         try await write { connection in
             guard try connection.exists(SQL.identityByID, .id(id), .id(owner)) else {
@@ -78,6 +81,7 @@ extension SQLiteStore: IdentityStore {
             }
             try connection.run(SQL.removeIdentity, .id(id))
             try connection.record(event)
+            try connection.end(others, of: owner)
             return .removed
         }
     }

@@ -32,6 +32,7 @@ embedded_file {
     FILE(passkeys_js, "Files/Web/passkeys.js") \
     FILE(totp_js, "Files/Web/totp.js") \
     FILE(webauthn_js, "Files/Web/webauthn.js") \
+    FILE(providers_js, "Files/Web/providers.js") \
     FILE(proof_worker_js, "Files/Web/proof-worker.js") \
     FILE(proof_js, "Files/Web/proof.js") \
     FILE(signup_js, "Files/Web/signup.js") \

@@ -130,13 +130,13 @@ extension Config {
 ///     number.
 func forEach<Item, Key>(
     by key: (Item) -> Key, in page: (Key?, Int) async throws -> [Item],
-    _ body: (Item) throws -> Void
+    _ body: (Item) async throws -> Void
 ) async throws {
     let size = 500
     var last: Key?
     while true {
         let items = try await page(last, size)
-        for item in items { try body(item) }
+        for item in items { try await body(item) }
         last = items.last.map(key)
         if items.count < size { return }
     }

@@ -8,7 +8,8 @@ internal import Platform
 struct DoctorCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "doctor",
-        abstract: "Check the database, the keys, files, the clock, the DNS and the mail store.",
+        abstract:
+            "Check the database, keys, files, the clock, the DNS, the mail store, the providers.",
         discussion: """
             Checks everything that a server with this configuration needs. It can run beside the \
             server and changes nothing. Each line begins with ok, warning or failed, and says \
@@ -24,6 +25,7 @@ struct DoctorCommand: AsyncParsableCommand {
               clock           that it is not before the newest event
               domains         the DNS records of verified domains of users
               mail store      that mail.jmap_url answers
+              identity provider  that each of users.providers has documents that can be used
 
             A SQLite database is read as a whole, which takes long if it is large. postern.db-wal \
             cannot shrink during that time.
@@ -67,6 +69,7 @@ struct DoctorCommand: AsyncParsableCommand {
             }
         }
         report.add(await network.mailStoreFindings())
+        report.add(await network.providerFindings())
         if report.hasFailed { throw ExitCode.failure }
     }
 }

@@ -22,7 +22,7 @@ struct UserCommand: AsyncParsableCommand {
             """,
         subcommands: [
             Add.self, List.self, Disable.self, Enable.self, Password.self,
-            UserFactorsCommand.self,
+            UserFactorsCommand.self, UserUnlinkCommand.self,
         ])
 
     struct Add: AsyncParsableCommand {
@@ -51,7 +51,8 @@ struct UserCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "list",
             abstract: """
-                List the users: email, id, state, time added, whether there is a password.
+                List the users: email, id, state, time added, whether there is a password, the \
+                identity providers.
                 """)
 
         @OptionGroup var options: ConfigOptions
@@ -60,9 +61,11 @@ struct UserCommand: AsyncParsableCommand {
             try await options.withStore { stores, _ in
                 let users = stores.userDirectory
                 try await forEach(by: \.email, in: users.users(after:limit:)) { user in
+                    let identities = try await stores.identities.identities(of: user.id)
                     try Output.deliver(
                         "\(user.email)  \(user.id)  \(user.state.rawValue)  \(user.created.rfc3339)"
                             + (user.password == nil ? "  no-password" : "  password")
+                            + identities.map { "  \($0.provider)" }.joined()
                     )
                 }
             }

@@ -2,6 +2,7 @@ internal import AuthAPI
 internal import AuthStorage
 internal import Configuration
 internal import Glibc
+internal import IdentityProviders
 internal import Platform
 internal import Provisioning
 
@@ -21,6 +22,15 @@ struct FileChecks {
             + secretFindings(
                 "provisioning secret", "provisioning.secret_file", config.provisioning.secretFile
             ) { _ = try EventReceiver(config) }
+            + providerFindings()
+    }
+
+    private func providerFindings() -> [Finding] {
+        config.users.providers.flatMap { provider in
+            secretFindings(
+                "secret of \(provider.name)", "users.providers", provider.secretFile
+            ) { _ = try ProviderSettings(provider) }
+        }
     }
 
     private func directoryFindings() -> [Finding] {

@@ -1,9 +1,12 @@
 internal import AuthCore
 internal import Configuration
 internal import Fetching
+internal import IdentityProviders
+internal import Networking
 internal import Scheduling
 
-/// The network services that the server needs: the DNS of the hosted domains, and the mail store.
+/// The network services that the server needs: the DNS of the hosted domains, the mail store, and
+/// the identity providers.
 struct NetworkChecks {
     private static let domains = "domains"
     private static let mailStore = "mail store"
@@ -95,6 +98,30 @@ struct NetworkChecks {
                     "check mail.jmap_url, and whether the mail store runs")
             ]
         }
+    }
+
+    /// Asks each identity provider for what a login begins with.
+    func providerFindings() async -> [Finding] {
+        let subject = "identity provider"
+        let providers: [LoginProvider]
+        do {
+            providers = try ProviderParts(config).providers
+        } catch {
+            return [Finding(.failed, subject, "\(error)")]
+        }
+        var findings: [Finding] = []
+        for provider in providers {
+            do throws(ProviderError) {
+                try await provider.check(for: IPAddress(v4: 0x7f00_0001))
+                findings.append(Finding(.ok, subject, "\(provider.name) can be used"))
+            } catch {
+                findings.append(
+                    Finding(
+                        .failed, subject, "\(provider.name): \(error)",
+                        "check its issuer in users.providers, and whether this machine reaches it"))
+            }
+        }
+        return findings
     }
 
     private func finding(_ status: Int, from url: String) -> Finding {

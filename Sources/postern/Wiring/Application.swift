@@ -161,8 +161,9 @@ struct Application: Sendable {
                         return nil
                     }
                 },
-                apiTokens: useCases.apiTokens, domains: useCases.domains,
-                webhooks: useCases.webhooks, authenticator: useCases.authenticator,
+                providerLogins: useCases.providerLogins, apiTokens: useCases.apiTokens,
+                domains: useCases.domains, webhooks: useCases.webhooks,
+                authenticator: useCases.authenticator,
                 publicURL: publicURL, mail: mail, limiter: limiter, events: events,
                 clock: clock),
             hashLogin: HashLoginAPI(
@@ -172,7 +173,8 @@ struct Application: Sendable {
                 agent: agent, keys: base.keys, difficulty: config.pow.agentDifficulty,
                 bodyLimit: config.server.engine.bodyBytes, clock: clock),
             web: WebAPI(
-                agent: agent, settings: AccountsSettings(config), hasMailPage: captured != nil),
+                agent: agent, settings: AccountsSettings(config),
+                providers: useCases.providerLogins.providers, hasMailPage: captured != nil),
             capturedMail: captured,
             operations: OperationsAPI(
                 agent: agent, isDraining: base.isDraining, pingDatabase: base.stores.ping,
@@ -311,6 +313,8 @@ enum RemoteFailure: Sendable {
     case mailRequest(origin: String, cause: String)
     /// A domain could not be looked up in the DNS.
     case lookUp(name: String, cause: String)
+    /// An identity provider did not say who somebody is.
+    case provider(name: String, cause: String)
     /// There is no QR code of a secret for one-time codes; users type it in.
     case qrCode(cause: String)
 }

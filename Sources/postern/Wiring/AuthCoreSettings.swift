@@ -66,6 +66,7 @@ struct UseCases: Sendable {
     let userSessions: UserSessions
     let passkeys: Passkeys
     let secondFactors: SecondFactors
+    let providerLogins: ProviderLogins
     let apiTokens: APITokens
     let domains: Domains
     let webhookEvents: WebhookEvents
@@ -104,6 +105,10 @@ struct UseCases: Sendable {
         users = Users(
             settings: settings, policy: policy, sessions: userSessions, stores: stores,
             hasher: hasher, limiter: limiter, throttle: throttle, random: random)
+        providerLogins = ProviderLogins(
+            providers: parts.providers.providers, tokens: tokens, stores: stores, users: users,
+            sessions: userSessions, throttle: throttle,
+            report: { report(.provider(name: $0, cause: "\($1)")) }, random: random)
         apiTokens = APITokens(tokens: stores.apiTokens, random: random)
         domains = Domains(
             settings: settings, policy: policy, domains: stores.domains,

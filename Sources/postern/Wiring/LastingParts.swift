@@ -20,11 +20,13 @@ struct LastingParts: Sendable {
     let localMail: LocalMailHost?
     let webhooks: WebhookParts
     let remoteStore: RemoteStore?
+    let providers: ProviderParts
     let logins: Counters<LoginResult>
     let agentProofs: Counters<ProofEvent>
     let mailboxProofs: Counters<ProofEvent>
 
-    /// - Throws: `MalformedTarget`, which the rules of the configuration rule out.
+    /// - Throws: ``ProviderSecretError``; `MalformedTarget`, which the rules of the configuration
+    ///   rule out.
     init(
         _ config: Config, _ stores: Stores, _ localMail: LocalMailHost?,
         _ mailWork: MailWork, _ clock: ServerClock,
@@ -51,6 +53,7 @@ struct LastingParts: Sendable {
         self.localMail = localMail
         webhooks = WebhookParts(config.webhooks)
         remoteStore = RemoteStore(config, report: report)
+        providers = try ProviderParts(config)
     }
 
     private init(_ present: LastingParts, _ limiter: RateLimiter, _ governor: DifficultyGovernor) {
@@ -65,6 +68,7 @@ struct LastingParts: Sendable {
         localMail = present.localMail
         webhooks = present.webhooks
         remoteStore = present.remoteStore
+        providers = present.providers
         logins = present.logins
         agentProofs = present.agentProofs
         mailboxProofs = present.mailboxProofs

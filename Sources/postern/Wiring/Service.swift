@@ -320,6 +320,10 @@ struct Service: Sendable {
             logger.info(
                 "a domain could not be looked up",
                 metadata: ["domain": "\(name)", "cause": "\(cause)"])
+        case .provider(let name, let cause):
+            logger.warning(
+                "an identity provider did not say who somebody is",
+                metadata: ["provider": "\(name)", "cause": "\(cause)"])
         case .qrCode(let cause):
             logger.error("there is no QR code", metadata: ["cause": "\(cause)"])
         }
@@ -378,19 +382,5 @@ extension Scrypt.Kernel.Choice {
         }
         guard isReplaced, faults.isEmpty else { return faults }
         return ["this processor does not have the instructions of pow.scrypt; using \(kernel)"]
-    }
-}
-
-extension LoadedConfig {
-    /// Warnings for the operator before a start: `serve` logs them, `check-config` prints them.
-    var startWarnings: [String] {
-        let exposures = [
-            MasterSecret.exposure(for: config),
-            SecretFile.exposure("services.secret_file", config.services.secretFile),
-            SecretFile.exposure("provisioning.secret_file", config.provisioning.secretFile),
-        ]
-        let certificates = CertificateChecks(config: config, now: SystemClock.now()).findings()
-            .filter { $0.outcome != .ok }.map(\.text)
-        return warnings.map(\.shown) + exposures.compactMap { $0 } + certificates
     }
 }

@@ -9,8 +9,8 @@ import Testing
 
 /// Logins that a change of the user's credentials overtakes: it has ended the user's other sessions
 /// before the login opens its own.
-struct RemovedFactorTests {
-    private let api: APIWorld
+struct RemovedFactorTests: ProviderTests {
+    let api: APIWorld
     private let store: OvertakenSessions
 
     init() throws {
@@ -73,9 +73,21 @@ struct RemovedFactorTests {
             "invalid_credentials")
         #expect(try await sessions() == 1)
     }
+
+    @Test func noSessionOpensWithAnUnlinkedIdentity() async throws {
+        let pro = try await api.pro()
+        _ = try await link(ada, to: pro)
+        let id = try #require(try await identities(pro).first?.text("id"))
+        overtake { [api] in
+            let unlinked = await api.send(.delete, "/identities/\(id)", bearer: pro)
+            #expect(unlinked.status == .noContent)
+        }
+        try expectError(await signIn(ada), 401, "invalid_credentials")
+        #expect(try await sessions() == 1)
+    }
 }
 
-/// Runs something once before it adds a session of a passkey or with a second factor.
+/// Runs something once before it adds a session of a passkey, of a provider or with a second factor.
 private final class OvertakenSessions: UserSessionStore {
     let change = Mutex<(@Sendable () async -> Void)?>(nil)
     private let inner: any UserSessionStore
@@ -88,7 +100,7 @@ private final class OvertakenSessions: UserSessionStore {
         _ session: UserSession, at version: Int64, hasSecondFactor: Bool, limit: Int,
         recording event: AuditEvent?
     ) async throws -> UserSessionInsertion {
-        if hasSecondFactor || session.method == .passkey {
+        if hasSecondFactor || [.passkey, .provider("id")].contains(session.method) {
             await change.withLock { $0.take() }?()
         }
         return try await inner.insert(

@@ -286,7 +286,8 @@ struct RouterOrderTests {
                 .replacing("{token_id}", with: "x").replacing("{domain_id}", with: "x")
                 .replacing("{message_id}", with: "x").replacing("{index}", with: "0")
                 .replacing("{webhook_id}", with: "x").replacing("{session_id}", with: "x")
-                .replacing("{passkey_id}", with: "x")
+                .replacing("{passkey_id}", with: "x").replacing("{identity_id}", with: "x")
+                .replacing("{provider}", with: "id")
             let headers = [("Accept", "application/json")]
             let first = await api.call(route.method, target, headers: headers)
             #expect(first.status != .tooManyRequests, "\(route.template)")

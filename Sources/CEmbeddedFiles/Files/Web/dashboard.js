@@ -10,6 +10,7 @@ import {
 } from './login.js';
 import { closeMail } from './mail.js';
 import { enablePasskeys, loadPasskeys } from './passkeys.js';
+import { enableProviders, endSignIn, loadProviders } from './providers.js';
 import { PASSWORD_ERRORS, enableSecurity, loadSecurity } from './security.js';
 import { enableTokens, forgetToken, loadTokens } from './tokens.js';
 import { enableTOTP, forgetTOTP, loadTOTP } from './totp.js';
@@ -30,7 +31,7 @@ async function showDashboard() {
   element('user').textContent = user.email;
   await Promise.all([
     loadAccounts(), loadTokens(), loadDomains(), loadChoices(), loadWebhooks(), loadSecurity(user),
-    loadPasskeys(), loadTOTP(),
+    loadPasskeys(), loadTOTP(), loadProviders(),
   ]);
   isOpen = true;
   showView('dashboard');
@@ -80,6 +81,7 @@ async function start() {
   enableEntrance();
   enableSecurity(showEntrance);
   enablePasskeys();
+  enableProviders();
   enableTOTP();
   enableDialogs();
   enableAccounts();
@@ -93,7 +95,9 @@ async function start() {
     showEntrance(isOpen ? 'The session has ended. Log in again.' : '');
   });
   try {
+    const ended = await endSignIn();
     await showDashboard();
+    if (ended) announce(ended);
   } catch (failure) {
     if (!(failure instanceof Failure)) throw failure;
     // Without a session the entrance is shown already.

@@ -62,7 +62,7 @@ export function enablePasskeyButton(button, action) {
  * @param {{challenge: string, factors: string[]}} required
  * @returns {Promise<boolean>}
  */
-function hasShownSecondFactor(required) {
+export function hasShownSecondFactor(required) {
   const dialog = element('second');
   const { factors } = required;
   challenge = required.challenge;

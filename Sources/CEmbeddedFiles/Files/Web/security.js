@@ -135,7 +135,9 @@ function isLoggedInAgain() {
   element('again-email').value = email;
   element('again-fields').hidden = !hasPassword;
   element('again-submit').hidden = !hasPassword;
-  element('again-none').hidden = hasPassword;
+  const hasProviders = element('again-provider-list').children.length > 0;
+  for (const id of ['again-providers', 'again-provider-list']) element(id).hidden = !hasProviders;
+  element('again-none').hidden = hasPassword || hasProviders;
   dialog.returnValue = '';
   dialog.showModal();
   return new Promise((resolve) => {

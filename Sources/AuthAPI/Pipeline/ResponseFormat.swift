@@ -1,6 +1,6 @@
 internal import HTTPEngine
 
-/// The format of a response of the hash-login API.
+/// The format of a response that both people and programs may get.
 enum ResponseFormat: Equatable {
     case json
     case html
