@@ -1,7 +1,7 @@
 # Everyday commands. Each one installs the packages that it needs, if they are missing. Services among them are not enabled.
 
 .DEFAULT_GOAL := help
-.PHONY: help run test fresh tsan asan coverage bench lint format build release fuzz soak clean
+.PHONY: help run test fresh tsan asan coverage mutation bench lint format build release fuzz soak clean
 .PHONY: install uninstall deb sbom image test-image test-package test-mail test-providers test-dependent reproducible
 .PHONY: swift packages libraries headers test-tools postgres browser proxies mailservers operations packaging
 
@@ -26,9 +26,10 @@ test: swift packages postgres ## Unit and end-to-end tests, then clients from ou
 test-tools: packaging headers browser proxies mailservers operations .venv/ready
 # Whole modules, each read once, and no debugging information: a clean build takes a third less time, but a build after a
 # change takes longer.
-ifdef CI
-test: SWIFT_FLAGS += -debug-info-format none -Xswiftc -whole-module-optimization -Xswiftc -num-threads -Xswiftc 2 \
+WHOLE_MODULES := -debug-info-format none -Xswiftc -whole-module-optimization -Xswiftc -num-threads -Xswiftc 2 \
 	-Xswiftc -no-emit-module-separately-wmo
+ifdef CI
+test: SWIFT_FLAGS += $(WHOLE_MODULES)
 endif
 
 fresh: swift ## `make run` and `make test` in a new Debian that has only git, make and Swift (as root; twenty minutes)
@@ -44,6 +45,9 @@ asan: swift packages ## The scrypt and Argon2 kernels against the libraries unde
 
 coverage: swift packages headers postgres ## Covered lines of each module
 	.ci/with-postgres .ci/coverage $(SWIFT_FLAGS)
+
+mutation: swift packages headers postgres ## Change one place at a time and look whether a test fails (ARGS="--only 17")
+	.ci/with-postgres Tests/Mutation/run.py $(ARGS) -- $(SWIFT_FLAGS) $(WHOLE_MODULES)
 
 lint: swift ## Check the format of every Swift file
 	swift format lint --strict --recursive Sources Tests Package.swift
