@@ -106,7 +106,7 @@ class Mutant:
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
     def woven(self, text):
-        """The Swift text that stands in place of `text`: the other text of this mutant, or `text`."""
+        """What stands in place of `text`: the text of this mutant, if it is chosen, or `text`."""
         chosen = f"mutant({self.number})"
         if self.form == "statement":
             return f"if {chosen} {{ {self.now} }} else {{ {text} }}"
@@ -150,7 +150,7 @@ def pattern(text):
 
 
 def place(mutant, source):
-    """Where the original text of the mutant is: from the first match after `after`, which is unique, or the only one."""
+    """Where the original text of the mutant is: the first from `after` on, or the only one."""
     start = 0
     if mutant.after:
         found = list(pattern(mutant.after).finditer(source))
@@ -163,8 +163,20 @@ def place(mutant, source):
     return found[0].span()
 
 
+def check_places(mutants):
+    """Every mutant must fit the sources: a change of the sources may need one of the list."""
+    faults = []
+    for mutant in mutants:
+        try:
+            place(mutant, (ROOT / mutant.file).read_text())
+        except (Fault, OSError) as fault:
+            faults.append(str(fault))
+    if faults:
+        raise Fault("\n".join(faults))
+
+
 def weave(source, mutants):
-    """The source with a choice at each place. Mutants of one place are chosen one after the other."""
+    """The source with a choice at each place; mutants of one place are asked for in turn."""
     places = {}
     for mutant in mutants:
         places.setdefault(place(mutant, source), []).append(mutant)
@@ -270,7 +282,7 @@ class Runner:
             raise Fault("the build failed:\n" + "\n".join(dict.fromkeys(errors or lines[-20:])))
 
     def test(self, tests, mutant, limit):
-        """Runs the tests that match. Returns None when all pass, or what failed, and the seconds."""
+        """Runs the tests that match. Returns what failed, or None, and the seconds."""
         binary = next((TREE / ".build/debug").glob("*.xctest"))
         command = [binary, "--testing-library", "swift-testing", "--skip", SKIPPED]
         for one in tests:
@@ -343,7 +355,6 @@ class Runner:
                 if result.get("state") == "killed" or result["passed"] > stage:
                     continue
                 self.advance(mutant, result, stage, tree)
-        return
 
     def result(self, mutant, tree):
         """What is known of the mutant, without what holds no longer."""
@@ -388,7 +399,8 @@ def table(mutants, runner, tree):
         state = "equivalent" if mutant.equivalent else result["state"]
         counts[state] += 1
         note = result.get("by", "") if state == "killed" else mutant.breaks
-        print(f"{mutant.number:4} {state:10} {mutant.file.removeprefix('Sources/'):60} {note}"[:180])
+        file = mutant.file.removeprefix("Sources/")
+        print(f"{mutant.number:4} {state:10} {file:60} {note}"[:180])
     tried = counts["killed"] + counts["survived"]
     share = 100 * counts["killed"] / tried if tried else 0
     print(f"killed {counts['killed']}, survived {counts['survived']} ({share:.1f} % killed), "
@@ -418,6 +430,7 @@ def main():
         mutants = [
             mutant for mutant in every
             if mutant.number >= options.first and (numbers is None or mutant.number in numbers)]
+        check_places(every)
         WORK.mkdir(parents=True, exist_ok=True)
         tree = copy_tree(every)
         runner = Runner(deadline, options.flags)
