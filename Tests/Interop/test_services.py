@@ -1,6 +1,7 @@
 """The services listener, as mail stores and proxies use it."""
 
 import base64
+import contextlib
 import http.client
 import json
 import os
@@ -15,7 +16,7 @@ import requests
 from agent import Agent, bearer, claims
 from mailboxes import PASSWORD, Mailboxes
 from postgres import TestDatabase
-from program import run
+from program import await_true, run
 from services import Services, basic, free_port
 from test_openapi import named_response, resolve, validator
 
@@ -312,6 +313,30 @@ def test_without_its_database_everything_is_503(start, tmp_path):
 
 
 # What stands in the OpenAPI document.
+
+def test_clients_of_services_cannot_use_up_all_descriptors(start, listen):
+    limit = 40
+    server = start(POSTERN_SERVICES_LISTEN=listen, POSTERN_SERVER_MAX_CONNECTIONS=str(limit))
+    services = Services(listen)
+
+    def ask(connection):
+        connection.request("GET", "/userinfo")
+        answer = connection.getresponse()
+        answer.read()
+        return answer.status
+
+    kept = [services.connection() for _ in range(limit)]
+    assert {ask(connection) for connection in kept} == {401}
+    for _ in range(3):
+        with contextlib.closing(services.connection()) as another:
+            assert ask(another) == 503
+    # Those of the public listener are counted apart.
+    assert requests.get(f"{server.url}/healthz", timeout=30).status_code == 200
+    kept.pop().close()
+    await_true(lambda: services.call("GET", "/userinfo").status == 401, "no place became free")
+    for connection in kept:
+        connection.close()
+
 
 def test_every_answer_is_documented(shared):
     server, services = shared

@@ -125,11 +125,11 @@ final class Acceptor {
     private func admission(
         of peer: SocketAddress, _ service: HTTPService, on loop: isolated Loop
     ) -> Connection.Admission? {
-        guard service.limitsConnections else { return .unlimited }
+        let limiter = loop.context.limiter(of: service)
         let proxies = service.proxies
         let isProxy = proxies.contain(peer.address)
         guard proxies.proxyProtocol == .required else {
-            guard loop.context.limiter.acquire(isProxy ? nil : peer.address) else {
+            guard limiter.acquire(isProxy ? nil : peer.address) else {
                 return .rejected
             }
             return isProxy ? .exempt : .counted
@@ -139,7 +139,7 @@ final class Acceptor {
             reportUntrusted(peer, on: loop)
             return nil
         }
-        return loop.context.limiter.acquire(nil) ? .unassigned : .rejected
+        return limiter.acquire(nil) ? .unassigned : .rejected
     }
 
     /// At most once a second. This is enough to find a proxy that is missing in the configuration,

@@ -9,6 +9,7 @@ internal import Networking
 /// transport is closed in `perform(.close)` and nowhere else.
 final class Connection: LoopConnection {
     private(set) var admission: Admission
+    let limiter: ConnectionLimiter
     private let listener: Int
     private var transport: ConnectionTransport
     private var input: ConnectionInput
@@ -30,6 +31,7 @@ final class Connection: LoopConnection {
         self.transport = transport
         self.admission = admission
         self.listener = listener
+        limiter = context.limiter(of: service)
         input = ConnectionInput(
             peer: peer, service: service, awaitsProxyHeader: admission == .unassigned,
             limits: context.parserLimits, bodyBytes: context.configuration.bodyBytes, at: now)
@@ -238,10 +240,10 @@ extension Connection {
     private func assignClient(on loop: isolated Loop) {
         if input.isOfProxy {
             admission = .exempt
-        } else if loop.context.limiter.assign(input.peer.address) {
+        } else if limiter.assign(input.peer.address) {
             admission = .counted
         } else if loop.acquireRejected() {
-            loop.context.limiter.release(nil)
+            limiter.release(nil)
             admission = .rejected
             if transport.isEstablished { rejectForOverload(on: loop) }
         } else {

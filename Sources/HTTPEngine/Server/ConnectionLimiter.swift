@@ -85,8 +85,6 @@ extension Connection {
         case counted
         /// For no client, because it is from a trusted proxy.
         case exempt
-        /// Not at all: its listener has no limits.
-        case unlimited
         /// For no client yet: the PROXY header that names it has not arrived.
         case unassigned
         /// Not at all: it exceeds a limit, and is open only until it has been answered 503.
@@ -95,10 +93,9 @@ extension Connection {
 
     func release(on loop: isolated Loop) {
         switch admission {
-        case .counted: loop.context.limiter.release(peer.address)
-        case .unassigned, .exempt: loop.context.limiter.release(nil)
+        case .counted: limiter.release(peer.address)
+        case .unassigned, .exempt: limiter.release(nil)
         case .rejected: loop.releaseRejected()
-        case .unlimited: break
         }
     }
 }

@@ -84,10 +84,10 @@ public struct Listener: Sendable {
 
     public init(
         address: ListenAddress, router: Router, proxies: TrustedProxies = TrustedProxies(),
-        limitsConnections: Bool = true, tls: ListenerTLS? = nil
+        sharesLimits: Bool = true, tls: ListenerTLS? = nil
     ) {
         let service = HTTPService(
-            router: router, proxies: proxies, limitsConnections: limitsConnections)
+            router: router, proxies: proxies, sharesLimits: sharesLimits)
         self.init(address: address, service: .http(service), tls: tls)
     }
 

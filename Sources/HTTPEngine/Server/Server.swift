@@ -37,6 +37,7 @@ public final class Server: Sendable {
     /// The gauges and counters of this moment. May be called from anywhere at any time.
     public var statistics: ServerStatistics {
         var rejections = context.limiter.rejections
+        rejections.merge(context.separateLimiter.rejections)
         rejections.merge(context.rejections.counts)
         return ServerStatistics(
             openConnections: context.limiter.total,

@@ -2,7 +2,10 @@
 struct ServerContext: Sendable {
     let configuration: ServerConfiguration
     let hooks: ServerHooks
+    /// Of the listeners that share their limits.
     let limiter: ConnectionLimiter
+    /// Of the others.
+    let separateLimiter: ConnectionLimiter
     let budget: BufferBudget
     let rejections = RejectionCounter()
     let parserLimits: ParserLimits
@@ -21,10 +24,8 @@ struct ServerContext: Sendable {
         self.configuration = configuration
         self.hooks = hooks
         self.routes = routes
-        limiter = ConnectionLimiter(
-            limit: configuration.maxConnections,
-            clientLimit: configuration.maxConnectionsPerClient,
-            siteLimit: configuration.maxConnectionsPerSite)
+        limiter = ConnectionLimiter(configuration)
+        separateLimiter = ConnectionLimiter(configuration)
         budget = BufferBudget(limit: configuration.bufferBytes)
         parserLimits = ParserLimits(configuration)
         outputLimits = ConnectionOutput.Limits(
@@ -45,6 +46,10 @@ struct ServerContext: Sendable {
     /// - Parameter isSecure: whether the client gets it over TLS.
     func commonFields(isSecure: Bool) -> [CommonField] { isSecure ? secureFields : commonFields }
 
+    func limiter(of service: HTTPService) -> ConnectionLimiter {
+        service.sharesLimits ? limiter : separateLimiter
+    }
+
     /// How often deadlines are checked: an eighth of the shortest, 5 to 250 milliseconds.
     var tick: MonotonicTime.Interval {
         let limits = phaseLimits
@@ -53,6 +58,15 @@ struct ServerContext: Sendable {
             .map(\.nanoseconds).min() ?? 0
         return MonotonicTime.Interval(
             .nanoseconds(min(max(shortest / 8, 5_000_000), 250_000_000)))
+    }
+}
+
+extension ConnectionLimiter {
+    fileprivate convenience init(_ configuration: ServerConfiguration) {
+        self.init(
+            limit: configuration.maxConnections,
+            clientLimit: configuration.maxConnectionsPerClient,
+            siteLimit: configuration.maxConnectionsPerSite)
     }
 }
 

@@ -15,7 +15,7 @@ enum ServicesListener {
         proxies.forwardedHeader = config.server.proxies.forwardedHeader
         proxies.addresses =
             config.server.proxies.addresses + ["127.0.0.0/8", "::1"].compactMap { IPBlock($0) }
-        return HTTPService(router: router, proxies: proxies, limitsConnections: false)
+        return HTTPService(router: router, proxies: proxies, sharesLimits: false)
     }
 
     /// Where to listen for `address`, with the mode and the owner of a unix socket.

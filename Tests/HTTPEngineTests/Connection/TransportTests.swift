@@ -97,7 +97,7 @@ extension Live {
                         routes: [Route(.get, "/now") { _ in .text("now\n") }])
                 ], fallback: { error, _ in Response(status: error.status) })
             let service = HTTPService(
-                router: router, proxies: TrustedProxies(), limitsConnections: true)
+                router: router, proxies: TrustedProxies(), sharesLimits: true)
             await loop.run()
             await loop.adopt(
                 ConnectionTransport(KnockTransport(descriptor: near)),

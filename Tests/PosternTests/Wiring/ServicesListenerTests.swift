@@ -74,6 +74,6 @@ import Testing
         let router = Router(groups: []) { error, _ in Response(status: error.status) }
         let service = ServicesListener.service(router, Config())
         #expect(service.proxies.addresses.map(\.description) == ["127.0.0.0/8", "::1"])
-        #expect(!service.limitsConnections && service.proxies.proxyProtocol == .off)
+        #expect(!service.sharesLimits && service.proxies.proxyProtocol == .off)
     }
 }
