@@ -386,6 +386,12 @@ def test_every_answer_is_documented(shared):
     assert hold("PUT", "/delivered/dovecot", body=message) == 200
     assert hold("PUT", "/delivered/dovecot", body={}) == 400
     assert hold("GET", "/metrics") == 200
+    page = {"Origin": "https://elsewhere.example"}
+    for method, path in [
+            ("POST", "/introspect"), ("GET", "/introspect"), ("POST", "/check-password"),
+            ("POST", "/usage"), ("POST", "/delivered"), ("PUT", "/delivered/dovecot"),
+            ("GET", "/metrics")]:
+        assert hold(method, path, headers=page) == 403
     for path in ["/introspect", "/check-password", "/usage", "/delivered"]:
         assert hold("POST", path, headers={"Content-Type": "image/png"}) == 415
         assert hold("POST", path, body="x" * 70_000) == 413

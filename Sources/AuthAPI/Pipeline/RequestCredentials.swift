@@ -60,6 +60,12 @@ extension Request {
         }
     }
 
+    /// Whether a page in a browser has caused the request, whatever its origin. A browser sends
+    /// `Sec-Fetch-Site: none` for an address that a person has entered.
+    var isFromPage: Bool {
+        headers.contains("origin") || headers.all("sec-fetch-site").contains { $0 != "none" }
+    }
+
     /// What the client says of itself (RFC 9110 §10.1.5).
     var userAgent: String? { headers.first("user-agent") }
 

@@ -20,8 +20,11 @@ struct ServicesAccess: Sendable {
     /// For endpoints where `Authorization` is the service's own: the secret may also be there, as
     /// Basic with any user name or as Bearer, or in the field `client_secret` of a form (RFC 6749
     /// §2.3.1).
+    ///
+    /// Nothing of these requests is the end user's, so they are never a browser's: a page that is
+    /// open in a browser on this machine could otherwise ask where there is no secret.
     var inAuthorization: Authentication<Void, ServicesError> {
-        authentication { request in
+        authentication(isForPages: false) { request in
             [
                 request.bearerToken.map { Array($0.utf8) }, request.basicCredentials?.password,
                 // A body that cannot be read has no secret; the handler reports what is wrong.
@@ -32,9 +35,11 @@ struct ServicesAccess: Sendable {
     }
 
     private func authentication(
+        isForPages: Bool = true,
         _ others: @escaping @Sendable (Request) -> [[UInt8]]
     ) -> Authentication<Void, ServicesError> {
         Authentication(limit: .general) { request, _ throws(ServicesError) in
+            guard isForPages || !request.isFromPage else { throw .fromPage }
             guard let digest else { return }
             let sent = request.headers.all("x-services-secret").map { Array($0.utf8) }
             let isSent = (sent + others(request)).contains {

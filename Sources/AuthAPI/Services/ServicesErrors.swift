@@ -50,6 +50,8 @@ extension CodedError {
             self.init(
                 .unauthorized, "unauthorized",
                 "Send the services secret, for example as `X-Services-Secret`.")
+        case .fromPage:
+            self.init(.forbidden, "forbidden", "Pages in browsers cannot ask.")
         case .missingToken:
             self.init(
                 .unauthorized, "unauthorized", "Send a token as `Authorization: Bearer …`.")

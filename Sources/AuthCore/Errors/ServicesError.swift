@@ -2,6 +2,8 @@
 public enum ServicesError: FlowError {
     /// The service itself has not sent the secret that services need.
     case wrongSecret
+    /// A page in a browser has sent the request of a service.
+    case fromPage
     /// There is no credential of an end user where one is needed.
     case missingToken
     /// The end user's token is forged or expired, or its account is deleted or disabled.

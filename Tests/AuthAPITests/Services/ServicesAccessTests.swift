@@ -72,6 +72,29 @@ struct ServicesAccessTests {
         #expect(await services.call(.get, path, [user, own]).status == .ok)
     }
 
+    @Test(arguments: [
+        ("Origin", "https://elsewhere.example"), ("Origin", "null"),
+        ("Origin", "http://localhost"), ("Sec-Fetch-Site", "cross-site"),
+        ("Sec-Fetch-Site", "same-origin"),
+    ])
+    func noPageInABrowserCanAsk(field: (String, String)) async throws {
+        for (method, path) in [
+            (Method.post, "/introspect"), (.get, "/introspect"), (.post, "/check-password"),
+            (.post, "/usage"), (.post, "/delivered"), (.put, "/delivered/dovecot"),
+            (.get, "/metrics"),
+        ] {
+            let response = await services.call(method, path, [own, field])
+            try expectServicesError(response, 403, "forbidden")
+        }
+        // A proxy passes on what the browser of the end user has sent.
+        let user = ("Authorization", "Bearer \(services.emailToken)")
+        let asked = await services.call(.get, "/forward-auth", [own, user, field])
+        #expect(asked.status == .ok)
+        // A person who reads the metrics.
+        let entered = await services.call(.get, "/metrics", [own, ("Sec-Fetch-Site", "none")])
+        #expect(entered.status == .ok)
+    }
+
     @Test func everyEndpointNeedsIt() async throws {
         for (method, path) in [
             (Method.post, "/introspect"), (.get, "/introspect"), (.post, "/check-password"),
