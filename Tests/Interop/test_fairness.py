@@ -4,7 +4,9 @@ The server trusts the tests as a proxy, so each request names the client that it
 """
 
 import concurrent.futures
+import contextlib
 import os
+import select
 import socket
 import threading
 import time
@@ -15,6 +17,7 @@ from agent import Agent, claims
 from hashhost import argon2
 from hashlogin import HashLogin
 from mailboxes import Mailboxes, fresh
+from program import await_true
 from wire import Wire
 
 PROXIED = {"POSTERN_LIMITS_ENABLED": "true", "POSTERN_SERVER_TRUSTED_PROXIES": "127.0.0.1"}
@@ -158,6 +161,31 @@ def test_a_site_has_a_quarter_of_the_connections(serve, settings, accepted):
     elsewhere, rest = connections(server, 2, "127.0.1.1")
     assert len(elsewhere) == 2
     for client in open_ones + others + rest:
+        client.close()
+
+
+def test_a_site_has_half_of_the_memory_for_requests(serve):
+    server = serve(
+        POSTERN_LIMITS_ENABLED="true", POSTERN_SERVER_BUFFER_LIMIT=str(4 << 20))
+    ask = b"POST /api/token HTTP/1.1\r\nHost: a\r\nContent-Length: 60000\r\n\r\n"
+
+    def send(source, content):
+        client = socket.create_connection(
+            (server.host, server.port), 60, source_address=(source, 0))
+        with contextlib.suppress(ConnectionError):
+            client.sendall(ask + content)
+        return client
+
+    # More than the limit has room for, from two clients of one site.
+    held = [send(f"127.0.0.{2 + number % 2}", b" " * 59_000) for number in range(150)]
+    answered = []
+    await_true(lambda: answered.extend(
+        select.select([one for one in held if one not in answered], [], [], 0)[0])
+        or len(answered) >= 75, "no request was refused")
+    # The others still wait for the rest of theirs.
+    with send("127.0.1.1", b" " * 60_000) as other:
+        assert other.recv(12) == b"HTTP/1.1 400"
+    for client in held:
         client.close()
 
 

@@ -1,31 +1,52 @@
+internal import Networking
 internal import Synchronization
 
 /// The bytes of requests and responses that all connections of a server may buffer together.
 ///
-/// Guarantees: no more than `limit` is ever granted. So clients that stop in the middle of a body,
-/// or never read their responses, cost a limited amount of memory, however many there are.
+/// Guarantees: no more than `limit` is ever granted, and no more than `siteLimit` to the clients of
+/// one site. So clients that stop in the middle of a body, or never read their responses, cost a
+/// limited amount of memory, however many there are, and those of one site cannot use up all of it.
 final class BufferBudget: Sendable {
+    private struct State {
+        var granted = 0
+        /// Only sites that hold some.
+        var bySite: [IPBlock: Int] = [:]
+    }
+
     private let limit: Int
-    private let granted = Atomic<Int>(0)
+    private let siteLimit: Int
+    private let state = Mutex(State())
 
-    init(limit: Int) {
+    init(limit: Int, siteLimit: Int = .max) {
         self.limit = limit
+        self.siteLimit = siteLimit
     }
 
+    /// - Parameter site: nil to count only in the total.
     /// - Returns: false if the budget is too small; then no bytes are granted.
-    func acquire(_ bytes: Int) -> Bool {
-        guard granted.add(bytes, ordering: .relaxed).newValue <= limit else {
-            release(bytes)
-            return false
+    func acquire(_ bytes: Int, for site: IPBlock? = nil) -> Bool {
+        state.withLock { state in
+            guard bytes <= limit - state.granted else { return false }
+            if let site {
+                let held = state.bySite[site, default: 0]
+                guard bytes <= siteLimit - held else { return false }
+                state.bySite[site] = held + bytes
+            }
+            state.granted += bytes
+            return true
         }
-        return true
     }
 
-    func release(_ bytes: Int) {
-        granted.subtract(bytes, ordering: .relaxed)
+    func release(_ bytes: Int, of site: IPBlock? = nil) {
+        state.withLock { state in
+            state.granted -= bytes
+            guard let site else { return }
+            let rest = state.bySite[site, default: bytes] - bytes
+            state.bySite[site] = rest == 0 ? nil : rest
+        }
     }
 
-    var grantedBytes: Int { granted.load(ordering: .relaxed) }
+    var grantedBytes: Int { state.withLock { $0.granted } }
 }
 
 /// The share of one connection in the ``BufferBudget``.
@@ -35,9 +56,20 @@ struct BufferCharge {
     static let freeBytes = 8_192
 
     private let budget: BufferBudget
+    private let site: IPBlock?
     private var charged = 0
 
-    init(budget: BufferBudget) { self.budget = budget }
+    /// - Parameter client: nil if the connection counts for no site.
+    init(budget: BufferBudget, client: IPAddress? = nil) {
+        self.budget = budget
+        site = client?.site
+    }
+
+    /// Counts the connection for this client from now on.
+    mutating func assign(_ client: IPAddress) {
+        _ = update(heldBytes: 0)
+        self = BufferCharge(budget: budget, client: client)
+    }
 
     /// Charges or releases the difference to the last call.
     /// - Returns: false when the budget is too small; then nothing has changed.
@@ -45,9 +77,9 @@ struct BufferCharge {
         let owed = max(0, heldBytes - BufferCharge.freeBytes)
         guard owed != charged else { return true }
         if owed > charged {
-            guard budget.acquire(owed - charged) else { return false }
+            guard budget.acquire(owed - charged, for: site) else { return false }
         } else {
-            budget.release(charged - owed)
+            budget.release(charged - owed, of: site)
         }
         charged = owed
         return true

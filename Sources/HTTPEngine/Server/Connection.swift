@@ -18,8 +18,7 @@ final class Connection: LoopConnection {
     private var charge: BufferCharge
     /// Runs the handler of the current request, and then sends the stream of its response.
     private var handler: Task<Void, Never>?
-    private var isStreaming = false
-    private var isRunning = false
+    private var (isStreaming, isRunning) = (false, false)
     /// A request was answered 503 because the buffer budget was used up.
     private var isOverBudget = false
     private var registration = EpollRegistration()
@@ -37,7 +36,7 @@ final class Connection: LoopConnection {
             limits: context.parserLimits, bodyBytes: context.configuration.bodyBytes, at: now)
         output = ConnectionOutput(limits: context.outputLimits)
         phase = ConnectionPhase(limits: context.phaseLimits, at: now)
-        charge = BufferCharge(budget: context.budget)
+        charge = BufferCharge(budget: context.budget, client: admission.client(peer))
     }
 
     var descriptor: Int32 { transport.descriptor }
@@ -160,8 +159,7 @@ final class Connection: LoopConnection {
             input.discard()
             output.discard()
             _ = charge.update(heldBytes: 0)
-            handler?.cancel()
-            handler = nil
+            handler.take()?.cancel()
         }
     }
 
@@ -242,6 +240,7 @@ extension Connection {
             admission = .exempt
         } else if limiter.assign(input.peer.address) {
             admission = .counted
+            charge.assign(input.peer.address)
         } else if loop.acquireRejected() {
             limiter.release(nil)
             admission = .rejected
@@ -372,8 +371,7 @@ extension Connection {
                 run(on: loop)
                 if output.isFull { perform(phase.close(), on: loop) }
             }
-            isStreaming = false
-            handler = nil
+            (isStreaming, handler) = (false, nil)
             if phase.closing != .closed {
                 bytes += output.writeEnd(frame)
                 if loop.isDraining { phase.endInput(lingers: true) }

@@ -89,6 +89,9 @@ extension Connection {
         case unassigned
         /// Not at all: it exceeds a limit, and is open only until it has been answered 503.
         case rejected
+
+        /// Whose connection it is for the limits; nil for nobody's.
+        func client(_ peer: SocketAddress) -> IPAddress? { self == .counted ? peer.address : nil }
     }
 
     func release(on loop: isolated Loop) {

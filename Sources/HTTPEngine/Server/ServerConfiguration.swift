@@ -41,6 +41,9 @@ public struct ServerConfiguration: Sendable {
     /// first 8,192 of each connection. A request beyond it is answered 503; a client that does not
     /// read is disconnected.
     public var bufferBytes = 134_217_728
+    /// Bytes of these that the connections of one site may buffer. Those of trusted proxies count
+    /// for no site.
+    public var bufferBytesPerSite = 67_108_864
 
     /// From the first byte of a head (or from accepting the connection) to its end; 408 after it.
     public var headDeadline: Duration = .seconds(10)

@@ -26,7 +26,8 @@ struct ServerContext: Sendable {
         self.routes = routes
         limiter = ConnectionLimiter(configuration)
         separateLimiter = ConnectionLimiter(configuration)
-        budget = BufferBudget(limit: configuration.bufferBytes)
+        budget = BufferBudget(
+            limit: configuration.bufferBytes, siteLimit: configuration.bufferBytesPerSite)
         parserLimits = ParserLimits(configuration)
         outputLimits = ConnectionOutput.Limits(
             pipelinedRequests: max(1, configuration.pipelinedRequests),

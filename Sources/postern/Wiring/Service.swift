@@ -345,14 +345,16 @@ struct Service: Sendable {
             })
     }
 
-    /// The settings of the HTTP engine. One site may use a quarter of the connections. An IPv6 /48
-    /// has 65,536 clients, and without this limit ten of them could use all connections.
+    /// The settings of the HTTP engine. One site may use a quarter of the connections, and half of
+    /// the memory for requests and responses. An IPv6 /48 has 65,536 clients, and without this
+    /// limit ten of them could use all connections, and one of them all of this memory.
     private func engine(publicURL: String) -> ServerConfiguration {
         var engine = config.server.engine
         engine.headers = SecurityFields.all
         engine.secureHeaders = SecurityFields.overTLS(publicURL: publicURL)
         engine.maxConnectionsPerSite =
             config.limits.enabled ? max(1, engine.maxConnections / 4) : .max
+        engine.bufferBytesPerSite = config.limits.enabled ? max(1, engine.bufferBytes / 2) : .max
         return engine
     }
 }
