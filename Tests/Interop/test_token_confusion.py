@@ -1,11 +1,15 @@
 """Every kind of token at every endpoint that takes one: each opens only its own."""
 
+import base64
 import uuid
 
 import pytest
 
 from agent import Agent, bearer
+from hashhost import argon2
+from hashlogin import HashLogin
 from mailboxes import Mailboxes, failed, fresh, solve
+from services import Services
 from test_capability_token import encoded, signed
 from test_accounts_flow import claims, header
 
@@ -258,3 +262,54 @@ def test_an_invalid_nonce_is_a_wrong_proof(boxes, nonce):
     answer = boxes.create(fresh(), pow={"id": boxes.challenge()["id"], "nonce": nonce})
     assert answer.status_code in (400, 403), answer.text
     assert answer.json()["error"] in ("invalid proof of work", "invalid_request")
+
+
+@pytest.mark.parametrize("algorithm", ["RS256", "ES256", "EdDSA"])
+def test_services_take_capabilities_and_email_jwts_only(
+        start, authority, host, tmp_path, algorithm):
+    address = f"unix:{tmp_path}/s"
+    server = start(
+        POSTERN_TOKENS_CAPABILITY_ALGORITHM=algorithm, POSTERN_SERVICES_LISTEN=address,
+        POSTERN_USERS_REGISTRATION="open", POSTERN_HASH_LOGIN_CA_FILE=str(authority.file))
+    agent, boxes = Agent(server.url), Mailboxes(server.url)
+    logins, services = HashLogin(server.url), Services(address)
+    assert logins.register(
+        "login@users.example", host.serve(argon2("right")), "right").status_code == 201
+    signup = agent.session(username="confused-agent")
+    user = boxes.user()
+    capability, email = bearer(agent.capability(bearer(signup))), boxes.mailbox(user.token).token
+    login = logins.token("login@users.example", "right")
+    own, other = header(capability)["kid"], header(login)["kid"]
+
+    def renamed(token, **names):
+        return signed({**header(token), **names}, claims(token),
+                      lambda text: base64.urlsafe_b64decode(token.split(".")[2] + "=="))
+
+    others = {
+        "challenge": agent.challenge(), "session": bearer(signup),
+        "api key": signup.json()["apiKey"], "work": boxes.challenge()["id"], "pro": user.token,
+        "api": boxes.api_token(user)["token"], "login": login,
+        "passkey": boxes.call("POST", "/api/user/login/passkey/options").json()["challenge"],
+        "codes": boxes.call("POST", "/api/user/totp", user.token).json()["enrolment"],
+        "the kid of a login key": renamed(capability, kid=other),
+        "a login token with the kid of a capability": renamed(login, kid=own),
+        "the kid of an Email JWT": renamed(capability, kid=header(email)["kid"]),
+        "an Email JWT with the kid of a capability": renamed(email, kid=own),
+        "nothing signed": signed(header(capability), claims(capability), lambda text: b""),
+        "zeros": signed(header(capability), claims(capability), lambda text: bytes(64)),
+    }
+    for name in {"RS256", "ES256", "EdDSA", "HS256", "none"} - {algorithm}:
+        others[f"the algorithm {name}"] = renamed(capability, alg=name)
+    assert all(others.values())
+    for token in [capability, email]:
+        assert services.introspect(token)["active"]
+        assert services.forward(f"Bearer {token}").status == 200
+    for kind, token in others.items():
+        assert services.introspect(token) == {"active": False}, kind
+        assert services.forward(f"Bearer {token}").status == 401, kind
+        for answer in [services.call("GET", "/userinfo", {"Authorization": f"Bearer {token}"}),
+                       services.check(services.introspect(email)["email"], token)]:
+            assert answer.status == 401, kind
+        assert not logins.validate(token).json().get("valid") or token == login, kind
+    for token in [capability, email]:
+        assert not logins.validate(token).json().get("valid")
