@@ -4,7 +4,8 @@ extension Unicode.Scalar {
     /// change the direction of text, which make a line look like another one.
     public var isPrintable: Bool {
         switch value {
-        case ..<0x20, 0x7f...0x9f, 0x200e, 0x200f, 0x2028...0x202e, 0x2066...0x2069, 0xfeff: false
+        case ..<0x20, 0x7f...0x9f, 0x061c, 0x200e, 0x200f, 0x2028...0x202e, 0x2066...0x2069, 0xfeff:
+            false
         default: true
         }
     }
