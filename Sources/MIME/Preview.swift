@@ -36,7 +36,7 @@ enum Preview {
     /// Senders fill previews with these; U+034F and U+200C to U+200F among them.
     private static func isInvisible(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.value {
-        case 0x034F, 0x00AD, 0x200B, 0x200E, 0x200F, 0x2060, 0xFEFF, 0x202A...0x202E,
+        case 0x034F, 0x00AD, 0x061C, 0x200B, 0x200E, 0x200F, 0x2060, 0xFEFF, 0x202A...0x202E,
             0x2066...0x2069:
             true
         default: scalar.properties.generalCategory == .control

@@ -43,7 +43,8 @@ import Testing
     }
 
     @Test func whiteSpaceAndControlsAreNotShown() throws {
-        #expect(try preview("\n a\t\tb \u{1B}[31m\u{202E}c\u{A0}\nd\u{FEFF} ") == "a b [31mc d")
+        let text = "\n a\t\tb \u{1B}[31m\u{202E}\u{61C}c\u{A0}\nd\u{FEFF} "
+        #expect(try preview(text) == "a b [31mc d")
         #expect(try preview("") == "")
         #expect(try preview(" \n") == "")
     }

@@ -82,8 +82,9 @@ enum SafeFilename {
             switch scalar {
             case "/", "\\", ":", "*", "?", "\"", "<", ">", "|": scalars.append("_")
             // Controls, and the characters that change the direction of the text after them.
-            case "\u{0}"..."\u{1F}", "\u{7F}"..."\u{9F}", "\u{200E}", "\u{200F}", "\u{2028}",
-                "\u{2029}", "\u{202A}"..."\u{202E}", "\u{2066}"..."\u{2069}", "\u{FEFF}":
+            case "\u{0}"..."\u{1F}", "\u{7F}"..."\u{9F}", "\u{61C}", "\u{200E}", "\u{200F}",
+                "\u{2028}", "\u{2029}", "\u{202A}"..."\u{202E}", "\u{2066}"..."\u{2069}",
+                "\u{FEFF}":
                 continue
             default: scalars.append(scalar)
             }

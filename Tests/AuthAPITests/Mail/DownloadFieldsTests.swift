@@ -6,7 +6,8 @@ struct DownloadFieldsTests {
     @Test(arguments: [
         ("a.txt", "a.txt"), ("../../etc/passwd", "_.._etc_passwd"), ("C:\\x", "C__x"),
         ("..", "x"), ("", "x"), (" . ", "x"), ("a\r\nb", "ab"), ("a\u{0}b", "ab"),
-        ("\u{202E}gpj.exe", "gpj.exe"), ("a.exe. ", "a.exe"), ("\"q\"", "_q_"),
+        ("\u{202E}gpj.exe", "gpj.exe"), ("\u{61C}a\u{200F}", "a"), ("a.exe. ", "a.exe"),
+        ("\"q\"", "_q_"),
         (".hidden", "hidden"),
     ])
     func aFilenameIsSafe(name: String, safe: String) {
