@@ -41,8 +41,11 @@ def test_every_answer_is_closed_to_browsers(plain, https, name):
         found = fields(answer)
         assert found["x-content-type-options"] == "nosniff"
         assert found["content-security-policy"] == CLOSED
+        assert found["cross-origin-resource-policy"] == "same-origin"
         assert found.get("strict-transport-security") == (
             "max-age=31536000" if server is https else None)
+        assert found.get("cross-origin-opener-policy") == (
+            "same-origin" if server is https else None)
 
 
 def test_answers_of_the_engine_have_the_fields_too(https):
@@ -63,6 +66,7 @@ def test_a_page_has_its_own_policy_once(plain):
         policy = answer.one("content-security-policy")
         assert "style-src 'self'" in policy and "default-src 'none'" in policy
         assert answer.one("x-content-type-options") == "nosniff"
+        assert answer.one("cross-origin-resource-policy") == "same-origin"
 
 
 @pytest.mark.parametrize("host, shown", [
