@@ -31,6 +31,25 @@ struct PublicHost: Sendable {
         return host == name || isLocal && (host == "localhost" || IPAddress(host) != nil)
     }
 
+    /// Whether no other site can have the host of the request: the public URL has it, it is an
+    /// address, it has no dot, or its top-level domain is not delegated (RFC 6761, RFC 6762; ICANN
+    /// keeps `internal` for private use). For the names that machines and containers have in
+    /// private networks.
+    func isPrivate(in request: Request) -> Bool {
+        guard !isNamed(by: request), let value = request.headers.values("host").first else {
+            return true
+        }
+        let host = Self.host(value.lowercased)
+        let labels = host.utf8.split(
+            separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
+        return labels.count == 1 || IPAddress(host) != nil
+            || Self.reservedDomains.contains(String(Substring(labels[labels.count - 1])))
+    }
+
+    private static let reservedDomains: Set = [
+        "example", "internal", "invalid", "local", "localhost", "test",
+    ]
+
     /// A page that is shown under this host only.
     func route(_ path: String, _ page: Response) -> Route {
         Route(.get, path) { request in

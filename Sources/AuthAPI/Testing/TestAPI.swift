@@ -6,7 +6,8 @@ internal import StrictJSON
 /// of the test profile").
 ///
 /// Errors are those of the accounts API. There are no rate limits, because a suite that has used up
-/// a limit sets the clock here. A page of another origin in a browser gets 403.
+/// a limit sets the clock here. A page of another origin in a browser gets 403, and so does every
+/// host name that another site can make resolve to this server (``PublicHost``).
 public struct TestAPI: Sendable {
     private static let eventPage = 100
     private static let maximumEventPage = 1000
@@ -16,11 +17,15 @@ public struct TestAPI: Sendable {
     private let work: MailWork
     private let pipeline: Pipeline<AccountsError>
     private let errors = AccountsErrors()
+    private let host: PublicHost
 
     /// - Parameter mail: where the mail is. Without mail in this process the endpoints for mail
     ///   answer 503.
-    public init(fixtures: TestFixtures, clock: ServerClock, mail: AccountsMail) {
+    public init(
+        fixtures: TestFixtures, publicURL: String, clock: ServerClock, mail: AccountsMail
+    ) {
         self.fixtures = fixtures
+        host = PublicHost(publicURL: publicURL)
         self.mail = mail.local.map { TestMail($0, clock: clock) }
         work = mail.work
         let errors = errors
@@ -31,8 +36,8 @@ public struct TestAPI: Sendable {
 
     public var routes: RouteGroup {
         let access = Authentication<Void, AccountsError>(limit: .general) {
-            request, _ throws(AccountsError) in
-            if request.isCrossOrigin { throw .forbidden }
+            [host] request, _ throws(AccountsError) in
+            guard host.isPrivate(in: request), !request.isCrossOrigin else { throw .forbidden }
         }
         let mail = TestMailEndpoints(
             mail: mail, work: work, pipeline: pipeline, access: access)

@@ -184,6 +184,8 @@ struct Application: Sendable {
         redirects = apis.redirects(to: BaseURL(publicURL)?.origin ?? publicURL)
     }
 
+    /// The URL that clients use for this server.
+    var publicURL: String { base.publicURL }
     var eventLoops: [EventLoop] { base.eventLoops }
     var stores: Stores { base.stores }
     var keys: KeyRing { base.keys }

@@ -15,8 +15,8 @@ struct ListenerServices: Sendable {
     func services(of application: Application, _ config: Config) -> [Listener.Service] {
         let test = test.map {
             TestAPI(
-                fixtures: $0.fixtures(of: application, tasks), clock: $0.clock.clocks,
-                mail: application.mail)
+                fixtures: $0.fixtures(of: application, tasks), publicURL: application.publicURL,
+                clock: $0.clock.clocks, mail: application.mail)
         }
         let router = application.apis.router(with: test)
         // If the public URL is https and no listener has TLS, a proxy terminates TLS. If some

@@ -21,6 +21,20 @@ struct PublicHostTests {
         }
     }
 
+    @Test(
+        arguments: [
+            (nil, true), ("auth.test", true), ("postern:8080", true), ("localhost", true),
+            ("192.0.2.1", true), ("[2001:db8::1]:8080", true), ("host.docker.internal", true),
+            ("postern.default.svc.cluster.LOCAL:80", true), ("mail.test", true),
+            ("evil.org", false), ("localhost.evil.org:8080", false), ("internal.evil.org", false),
+            ("evil.org.", false), ("127.0.0.1.evil.org", false), ("evilinternal.org", false),
+        ] as [(String?, Bool)])
+    func aPrivateHostIsOneThatNoOtherSiteHas(host: String?, isPrivate: Bool) {
+        let request = Request(
+            method: .get, target: "/", headers: host.map { [("Host", $0)] } ?? [])
+        #expect(PublicHost(publicURL: "https://auth.org").isPrivate(in: request) == isPrivate)
+    }
+
     @Test(arguments: [
         ("localhost:8080", true), ("127.0.0.1", true), ("[::1]:8080", true),
         ("192.168.1.7:8080", true), ("evil.test", false), ("localhost.evil.test:8080", false),

@@ -21,7 +21,9 @@ import Testing
             agents: api.world.agents, mailboxes: api.world.mailboxes, users: api.world.users,
             apiTokens: api.world.apiTokens, stores: api.world.stores, clock: clock,
             random: api.world.random.make, runDueTasks: { [ran] in ran.add(true) })
-        let test = TestAPI(fixtures: fixtures, clock: clock.clocks, mail: .none)
+        let test = TestAPI(
+            fixtures: fixtures, publicURL: "http://127.0.0.1:8080", clock: clock.clocks, mail: .none
+        )
         self.api = api
         self.clock = clock
         router = Router(
@@ -245,6 +247,16 @@ import Testing
         for (method, path) in [(Method.post, "reset"), (.get, "events"), (.post, "clock")] {
             let response = await call(
                 method, "/test/\(path)", headers: [("Origin", "https://evil.example")])
+            try expectError(response, 403, "forbidden")
+        }
+    }
+
+    @Test(arguments: ["evil.example.org:8080", "localhost.evil.org", "evil.org."])
+    func aHostOfAnotherSiteGetsNothing(host: String) async throws {
+        for (method, path) in [(Method.post, "reset"), (.get, "events"), (.get, "messages")] {
+            let response = await call(
+                method, "/test/\(path)",
+                headers: [("Host", host), ("Origin", "http://\(host)")])
             try expectError(response, 403, "forbidden")
         }
     }

@@ -39,7 +39,7 @@ import Testing
                     return name == "nobody" ? .unknown : .account(account)
                 }, quota: { $0 == "full" ? 0 : 100 << 20 }))
         let test = TestAPI(
-            fixtures: fixtures, clock: clock.clocks,
+            fixtures: fixtures, publicURL: "http://127.0.0.1:8080", clock: clock.clocks,
             mail: AccountsMail(local: mail, names: nil, work: work))
         router = Router(groups: [test.routes], fallback: { _, _ in .init(status: .ok) })
     }
