@@ -79,6 +79,14 @@ public struct Database: Equatable, Sendable {
         }
     }
 
+    /// Whether the URL has a password.
+    public var hasPassword: Bool {
+        switch engine {
+        case .sqlite: false
+        case .postgres(let url): url.shown != url.text
+        }
+    }
+
     /// Whether no other process can reach the database.
     public var isInMemory: Bool { self == .inMemory }
 

@@ -125,6 +125,17 @@ public struct LoadedConfig: Sendable {
     /// Whether the value of the setting is not its default.
     public func isSet(_ key: String) -> Bool { sources[key] != nil }
 
+    /// The file that has the password of the database: the configuration file, or the one that
+    /// `POSTERN_STORAGE_URL_FILE` names. `nil` if `storage.url` has no password, or is not from a
+    /// file.
+    public var databasePasswordFile: String? {
+        guard config.database.hasPassword else { return nil }
+        switch sources["storage.url"] {
+        case .file(let path, _), .secretFile(_, let path): return path
+        default: return nil
+        }
+    }
+
     /// Warnings: settings that are allowed but risky.
     public var warnings: [ConfigFault] { ConfigRules.warnings(in: config, sources: sources) }
 

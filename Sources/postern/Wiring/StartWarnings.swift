@@ -7,6 +7,7 @@ extension LoadedConfig {
         let exposures =
             [
                 MasterSecret.exposure(for: config),
+                SecretFile.exposure("storage.url", databasePasswordFile),
                 SecretFile.exposure("services.secret_file", config.services.secretFile),
                 SecretFile.exposure("provisioning.secret_file", config.provisioning.secretFile),
             ] + config.users.providers.map { SecretFile.exposure("users.providers", $0.secretFile) }
