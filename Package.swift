@@ -42,10 +42,10 @@ let package = Package(
         .target(
             name: "postern",
             dependencies: [
-                "AgentClient", "Configuration", "Provisioning", "AuthAPI", "AuthStorage",
-                "Fetching", "AuthCore", "HTTPEngine", "Platform", "JMAP", "RemoteMail",
-                "Cryptography", "LocalMail", "MIME", "Networking", "QRCode", "Scheduling",
-                "StrictJSON", "WebAuthn", "IdentityProviders", "CProcess",
+                "AgentClient", "Configuration", "Provisioning", "Mailing", "AuthAPI",
+                "AuthStorage", "Fetching", "AuthCore", "HTTPEngine", "Platform", "JMAP",
+                "RemoteMail", "Cryptography", "LocalMail", "MIME", "Networking", "QRCode",
+                "Scheduling", "StrictJSON", "WebAuthn", "IdentityProviders", "CProcess",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
             ],
@@ -59,8 +59,8 @@ let package = Package(
         .target(
             name: "Configuration",
             dependencies: [
-                "AuthAPI", "AuthStorage", "Fetching", "AuthCore", "HTTPEngine", "Platform",
-                "Cryptography", "LocalMail", "Networking", "Scheduling", "CProcess",
+                "Mailing", "AuthAPI", "AuthStorage", "Fetching", "AuthCore", "HTTPEngine",
+                "Platform", "Cryptography", "LocalMail", "Networking", "Scheduling", "CProcess",
                 .product(name: "TOMLKit", package: "TOMLKit"),
             ],
             swiftSettings: settings),
@@ -70,6 +70,10 @@ let package = Package(
                 "Fetching", "AuthCore", "Platform", "Cryptography", "Networking", "Scheduling",
                 "StrictJSON",
             ],
+            swiftSettings: settings),
+        // Mail to users, by the operator's relay.
+        .target(
+            name: "Mailing", dependencies: ["Fetching", "AuthCore", "Networking", "Scheduling"],
             swiftSettings: settings),
         .target(
             name: "AuthAPI",
@@ -239,6 +243,13 @@ let package = Package(
             name: "ProvisioningTests",
             dependencies: [
                 "Provisioning", "AuthCore", "AuthStorage", "Cryptography", "TestPrimitives",
+            ],
+            swiftSettings: settings),
+        .testTarget(
+            name: "MailingTests",
+            dependencies: [
+                "Mailing", "AuthCore", "Fetching", "Networking", "Scheduling", "TestPrimitives",
+                "TestSupport",
             ],
             swiftSettings: settings),
         .testTarget(

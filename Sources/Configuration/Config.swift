@@ -29,6 +29,7 @@ public struct Config: Sendable {
     public var services = ServicesSection()
     public var provisioning = ProvisioningSection()
     public var webhooks = WebhooksSection()
+    public var mailer = MailerSection()
     var testing = TestingSection()
 
     /// All settings.
@@ -40,7 +41,7 @@ public struct Config: Sendable {
         + UserSection.settings + LimitSection.settings + HashLoginSection.settings
         + DNSSection.settings + AuditSection.settings + LogSection.settings
         + ServicesSection.settings + ProvisioningSection.settings + WebhooksSection.settings
-        + TestingSection.settings
+        + MailerSection.settings + TestingSection.settings
 
     /// The defaults of a profile.
     init(profile: Profile = .development) {
@@ -106,6 +107,15 @@ public struct Config: Sendable {
     /// Whether mail stores and proxies have a listener.
     public var servesServices: Bool {
         services.listen != nil || server.listeners.contains { $0.serves == .services }
+    }
+
+    /// The URL that clients use for this server; `nil` if that depends on a port that is chosen at
+    /// the start.
+    public var publicURLOfCommands: String? {
+        if case .tcp(_, let port) = publicListener.address, port != 0 {
+            return publicURL(port: port)?.text
+        }
+        return server.publicURL?.text
     }
 
     /// The URL that clients use for this server when its first public listener is on `port`.

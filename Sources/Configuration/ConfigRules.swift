@@ -23,6 +23,9 @@ struct ConfigRules {
         rules.checkMailStore()
         rules.checkKeys()
         rules.checkProvisioning()
+        for fault in config.mailer.faults {
+            rules.add(fault.key, fault.problem, fault.remedy)
+        }
         rules.checkTesting()
         return rules.faults
     }
@@ -53,6 +56,12 @@ struct ConfigRules {
             rules.add(
                 "provisioning.url", "is http, so addresses can be read on the network",
                 "use https, or a receiver on this machine")
+        }
+        if config.mailer.isExposed {
+            rules.add(
+                "mailer.tls", "is \"none\" for a relay on another machine",
+                "links that set a password, and the relay's password, can be read on the network;"
+                    + " use \"starttls\" or \"tls\"")
         }
         return rules.faults
     }

@@ -21,7 +21,7 @@ struct Module {
         Module(
             "postern",
             [
-                "AgentClient", "Configuration", "Provisioning", "AuthAPI", "AuthStorage",
+                "AgentClient", "Configuration", "Provisioning", "Mailing", "AuthAPI", "AuthStorage",
                 "AuthCore", "Cryptography", "Fetching", "HTTPEngine", "IdentityProviders", "JMAP",
                 "LocalMail", "MIME", "Networking", "Platform", "QRCode", "RemoteMail", "Scheduling",
                 "StrictJSON",
@@ -36,7 +36,8 @@ struct Module {
             "Configuration",
             [
                 "AuthAPI", "AuthStorage", "AuthCore", "Cryptography", "Fetching", "HTTPEngine",
-                "LocalMail", "Networking", "Platform", "Scheduling", "CProcess", "TOMLKit",
+                "LocalMail", "Mailing", "Networking", "Platform", "Scheduling", "CProcess",
+                "TOMLKit",
             ],
             system: ["Dispatch", "Glibc"]),
         Module(
@@ -45,6 +46,9 @@ struct Module {
                 "AuthCore", "Cryptography", "Fetching", "Networking", "Platform", "Scheduling",
                 "StrictJSON",
             ],
+            system: ["Synchronization"]),
+        Module(
+            "Mailing", ["AuthCore", "Fetching", "Networking", "Scheduling"],
             system: ["Synchronization"]),
         Module(
             "AuthAPI",

@@ -41,10 +41,11 @@ struct APIWorld {
             storeSessions: storeSessions, mail: mail, limiter: world.limiter, events: folder,
             clock: clock)
         let accounts = AccountsAPI(
-            mailboxes: world.mailboxes, users: world.users, sessions: world.userSessions,
-            passkeys: world.passkeys, secondFactors: world.secondFactors,
-            providerLogins: world.providerLogins, apiTokens: world.apiTokens,
-            domains: world.domains, webhooks: world.webhooks, authenticator: world.authenticator,
+            mailboxes: world.mailboxes, users: world.users, links: world.emailLinks,
+            sessions: world.userSessions, passkeys: world.passkeys,
+            secondFactors: world.secondFactors, providerLogins: world.providerLogins,
+            apiTokens: world.apiTokens, domains: world.domains, webhooks: world.webhooks,
+            authenticator: world.authenticator,
             publicURL: AgentWorld.issuer, mail: mail, limiter: world.limiter, events: folder,
             clock: clock)
         let hashLogin = HashLoginAPI(
@@ -53,7 +54,7 @@ struct APIWorld {
         let discovery = DiscoveryAPI(
             agent: agent, keys: world.keys, difficulty: 6, bodyLimit: 65_536, clock: clock)
         web = WebAPI(
-            agent: agent, settings: world.accountsSettings,
+            agent: agent, settings: world.accountsSettings, sendsMail: world.emailLinks.areSent,
             providers: world.providerLogins.providers)
         let operations = OperationsAPI(
             agent: agent, isDraining: { isDraining }, pingDatabase: pingDatabase,

@@ -10,6 +10,10 @@ import Testing
     private let totp = StoredTOTP(
         owner: userID(1), sealedSecret: [0, 1, 2], lastStep: 55, created: .epoch)
 
+    private let link = EmailLink(
+        digest: digest(1), owner: userID(1), purpose: .operatorReset,
+        expiry: Instant(milliseconds: 7))
+
     private func source() async throws -> (directory: TemporaryDirectory, store: SQLiteStore) {
         let directory = try TemporaryDirectory()
         let store = try directory.open()
@@ -41,6 +45,7 @@ import Testing
             try await store.insert(
                 totp, recoveryCodes: (0..<1203).map { digest($0) },
                 recording: event(.totpEnabled)))
+        #expect(try await store.insert(link, at: 1, recording: nil))
         for number in 0..<1203 {
             #expect(
                 try await store.insert(account(number, owner: number % 2 == 0 ? userID(1) : nil)))
@@ -112,6 +117,7 @@ import Testing
         let factors = try await new.factors(of: userID(1))
         #expect(factors == Factors(totpCreated: .epoch, recoveryCodes: 1203, passkeys: 1))
         #expect(try await new.beginGuess(of: userID(1), at: .epoch) == .allowed(totp))
+        #expect(try await new.emailLink(link.digest, at: .epoch)?.link == link)
         #expect(try await new.holdings(of: userID(1)) == old.holdings(of: userID(1)))
         #expect(try await new.holdings(of: userID(2)) == (0, 0))
         #expect(try await new.tokens(of: userID(1)) == old.tokens(of: userID(1)))

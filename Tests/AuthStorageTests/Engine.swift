@@ -8,6 +8,7 @@ import Testing
 /// What every engine implements.
 typealias EngineStore = AccountStore & AccountDirectory & AccountFeed & DeliveryQueue & UserStore
     & UserDirectory & UserSessionStore & PasskeyStore & SecondFactorStore & IdentityStore
+    & EmailLinkStore
     & HoldingStore & APITokenStore & DomainStore & DomainDirectory & HashLoginStore
     & HashLoginDirectory & AuditLog
     & WebhookStore & WebhookQueue

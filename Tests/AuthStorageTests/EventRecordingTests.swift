@@ -210,6 +210,44 @@ import Testing
             ])
     }
 
+    @Test(arguments: Engine.allCases)
+    func eventsOfEmailLinks(engine: Engine) async throws {
+        let store = try await engine.open()
+        let id = userID(1)
+        #expect(try await store.insert(user(1)))
+        func link(_ number: Int, _ purpose: EmailLink.Purpose) -> EmailLink {
+            EmailLink(
+                digest: digest(number), owner: id, purpose: purpose, expiry: Instant(seconds: 9))
+        }
+        try await hold(
+            store,
+            to: [
+                Step("link", changes: true) {
+                    _ = try await store.insert(link(1, .passwordReset), at: 1, recording: $0)
+                },
+                Step("link for other credentials", changes: false) {
+                    _ = try await store.insert(link(2, .passwordReset), at: 2, recording: $0)
+                },
+                Step("reset", changes: true) {
+                    _ = try await store.resetPassword(
+                        by: digest(1), of: id, to: hash("x"), revokingTokens: false, recording: $0)
+                },
+                Step("reset again", changes: false) {
+                    _ = try await store.resetPassword(
+                        by: digest(1), of: id, to: hash("x"), revokingTokens: false, recording: $0)
+                },
+                Step("another link", changes: true) {
+                    _ = try await store.insert(link(3, .emailVerification), at: 2, recording: $0)
+                },
+                Step("verification", changes: true) {
+                    _ = try await store.verifyEmail(by: digest(3), of: id, recording: $0)
+                },
+                Step("verification again", changes: false) {
+                    _ = try await store.verifyEmail(by: digest(3), of: id, recording: $0)
+                },
+            ])
+    }
+
     private func passkey(_ number: Int) -> Passkey {
         Passkey(
             id: PasskeyID(random: [UInt8](repeating: UInt8(number), count: 16)),

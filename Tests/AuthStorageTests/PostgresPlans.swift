@@ -169,6 +169,11 @@ private enum SQL {
         INSERT INTO recovery_code
         SELECT sha256(n::text::bytea), md5('u' || n % 2000 + 1)::uuid
         FROM generate_series(1, 10000) AS n;
+        INSERT INTO email_link
+        SELECT sha256(n::text::bytea), md5('u' || n % 2000 + 1)::uuid,
+               CASE n % 2 WHEN 0 THEN 'password_reset' ELSE 'email_verification' END,
+               now() + n * interval '1 ms'
+        FROM generate_series(1, 10000) AS n;
         INSERT INTO domain (id, name, owner, pro_only, verification, verify_token, has_mx, created,
                             next_check)
         SELECT md5('d' || n)::uuid, 'd' || n || '.test', md5('u' || n % 2000 + 1)::uuid, false,

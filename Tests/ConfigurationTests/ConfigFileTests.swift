@@ -24,7 +24,7 @@ import Testing
                     + "jmap_max_concurrent_requests, jmap_max_calls_in_request, "
                     + "jmap_max_objects_in_get, jmap_max_objects_in_set, subject",
                 "f:4: mial: no such setting; the sections are accounts, audit, dns, hash_login, keys, "
-                    + "limits, log, mail, passwords, pow, provisioning, server, services, storage, "
+                    + "limits, log, mail, mailer, passwords, pow, provisioning, server, services, storage, "
                     + "testing, tls, tokens, users, webhooks",
                 "f:3: server.prot: no such setting; did you mean server.port?",
             ])

@@ -19,7 +19,8 @@ import Testing
         .string("sqlite:other.db"), .string("00112233445566778899"), .string("other.example"),
         .string("unix:/s"), .string("0600"), .list([.string("imap=127.0.0.1:143")]),
         .list([.string("192.0.2.1")]), .list([.string("a.test")]), .list([.integer(81)]),
-        .string("sse2"), .string("errors"), .string("jmap"), .integer(1 << 30),
+        .string("tls"), .string("a@b.test"), .string("sse2"), .string("errors"), .string("jmap"),
+        .integer(1 << 30),
         .list([.table(["address": .string("127.0.0.1:443")])]),
         .list([.table(["certificate": .string("/c"), "key": .string("/k")])]),
         .list([
@@ -54,7 +55,10 @@ import Testing
             // Set by the engine itself, by the program from the public URL, and a share.
             (
                 "server", config.server.engine,
-                ["retryAfter", "headers", "secureHeaders", "maxConnectionsPerSite"]
+                [
+                    "retryAfter", "headers", "secureHeaders", "maxConnectionsPerSite",
+                    "bufferBytesPerSite",
+                ]
             ),
             ("storage", config.storage, []), ("pow", config.pow, []),
             ("mail", config.mail, ["jmapSession", "jmapLimits"]),
@@ -66,7 +70,8 @@ import Testing
             ("dns", config.dns, []), ("audit", config.audit, []),
             ("log", config.log, []),
             ("services", config.services, []), ("provisioning", config.provisioning, []),
-            ("webhooks", config.webhooks, []), ("testing", config.testing, []),
+            ("webhooks", config.webhooks, []), ("mailer", config.mailer, []),
+            ("testing", config.testing, []),
         ]
         #expect(Mirror(reflecting: config).children.count == Set(sections.map(\.name)).count + 1)
         for name in Set(sections.map(\.name)) {

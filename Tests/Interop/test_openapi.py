@@ -172,6 +172,7 @@ def test_each_operation_of_the_accounts_api_is_documented(watched_boxes, documen
     boxes.call("DELETE", "/api/user/sessions", user.token)
 
     call_factors(boxes, user)
+    call_links(boxes, user)
     free = boxes.mailbox()
     ended = boxes.call("DELETE", "/api/token", boxes.login(free.address).json()["token"])
     assert ended.status_code == 204
@@ -252,6 +253,16 @@ def call_providers(boxes, user):
     for method, path in [("GET", "oauth/none"), ("GET", "oauth/none/callback"),
                          ("POST", "oauth/none/link"), ("DELETE", "identities/none")]:
         assert boxes.call(method, f"/api/user/{path}", user.token).status_code == 404
+
+
+def call_links(boxes, user):
+    """Each operation of the links that are sent by mail, which are off here."""
+    body = {"email": user.email}
+    assert boxes.call("POST", "/api/user/password/forgot", None, body).status_code == 403
+    assert boxes.call("POST", "/api/user/email/verification", user.token).status_code == 403
+    body = {"token": "x", "password": "anotherpassword"}
+    assert boxes.call("POST", "/api/user/password/reset", None, body).status_code == 400
+    assert boxes.call("POST", "/api/user/email/verify", None, {"token": "x"}).status_code == 400
 
 
 @pytest.mark.parametrize("accept", ["application/json", "text/html"])
@@ -448,6 +459,11 @@ REFUSED = {
         [], {"current_password": "supersecret"},
         *variants({"current_password": "propassword", "password": "supersecret"},
                   current_password=[1, "x" * 1025], password=[None, 1, "short", "x" * 1025])],
+    "POST /api/user/password/forgot": [[], {}, {"email": None}, {"email": 1}],
+    "POST /api/user/password/reset": [
+        [], {}, *variants({"token": "x", "password": "supersecret"}, token=[None, 1],
+                          password=[None, 1, "x" * 1025])],
+    "POST /api/user/email/verify": [[], {}, {"token": None}, {"token": 1}],
     "POST /api/user/tokens": variants(
         {}, name=["", "x" * 201, 1, []], expires_in=[59, 315_360_001, "60", 60.5, -1, True, []]),
     "POST /api/user/domains": [

@@ -39,6 +39,9 @@ public final class AgentWorld: Sendable {
     /// The provider `id`, of everybody's emails, the provider `work`, of those at `work.test` only,
     /// and `github`, all in memory.
     public let provider: SoftProvider
+    public let emailLinks: EmailLinks
+    /// The mail to users.
+    public let mailer = RecordingMailer()
     public let apiTokens: APITokens
     public let domains: Domains
     public let webhookResults = Counters<WebhookEventResult>()
@@ -65,6 +68,7 @@ public final class AgentWorld: Sendable {
     ///   - rates: replace the documented rates of their classes.
     ///   - wrongProofAllowance: wrong proofs that a client may send in a minute. Proofs that are
     ///     being checked count as wrong until then. `nil` for any number.
+    ///   - sendsMail: whether users get mail.
     ///   - registrationIsOpen: whether anybody may become a Pro user.
     ///   - passwords: the cost of a stored password; next to nothing unless given.
     ///   - bounds: the greatest cost of a served hash.
@@ -75,7 +79,8 @@ public final class AgentWorld: Sendable {
         capabilityKeyID: Bool = true, capabilityAlgorithm: SignatureAlgorithm = .rs256,
         mailSubject: MailSubject = .address, limits: Bool = false,
         wrongProofAllowance: Int? = 10,
-        rates: [RateLimiter.Class: RateLimiter.Rate] = [:], registrationIsOpen: Bool = false,
+        rates: [RateLimiter.Class: RateLimiter.Rate] = [:], sendsMail: Bool = true,
+        registrationIsOpen: Bool = false,
         passwords: PasswordHasher.Settings = .init(memoryKiB: 8, iterations: 1, parallelism: 1),
         bounds: Argon2Hash.Bounds = .served,
         agentSettings adjust: (inout Agents.Settings) -> Void = { _ in }
@@ -125,15 +130,21 @@ public final class AgentWorld: Sendable {
             hasher: hasher, limiter: limiter, throttle: throttle, random: random.make)
         userSessions = UserSessions(
             tokens: tokens, stores: stores, lifetime: settings.tokenLifetime, random: random.make)
+        let mailer = sendsMail ? self.mailer : nil
+        let notices = UserNotices(mailer: mailer, stores: stores, limiter: limiter)
+        emailLinks = EmailLinks(
+            mailer: mailer, stores: stores, hasher: hasher, notices: notices, limiter: limiter,
+            random: random.make)
         passkeys = Passkeys(
             site: Self.site, tokens: tokens, stores: stores, sessions: userSessions,
-            throttle: throttle, random: random.make)
+            notices: notices, throttle: throttle, random: random.make)
         secondFactors = SecondFactors(
             tokens: tokens, stores: stores, sessions: userSessions, passkeys: passkeys,
-            throttle: throttle, keys: keys, random: random.make)
+            notices: notices, throttle: throttle, keys: keys, random: random.make)
         users = Users(
-            settings: settings, policy: Self.policy, sessions: userSessions, stores: stores,
-            hasher: hasher, limiter: limiter, throttle: throttle, random: random.make)
+            settings: settings, policy: Self.policy, sessions: userSessions, links: emailLinks,
+            notices: notices, stores: stores, hasher: hasher, limiter: limiter, throttle: throttle,
+            random: random.make)
         provider = try SoftProvider { clock.now.seconds }
         providerLogins = ProviderLogins(
             providers: LoginProvider.forTests(provider), tokens: tokens, stores: stores,

@@ -3,8 +3,8 @@ public import HTTPEngine
 
 /// The accounts API: `/api/…` (docs/api.md, "Accounts API").
 ///
-/// The endpoints are grouped by subject: mailboxes, users, sessions, passkeys, second factors,
-/// identity providers, API tokens, domains, webhooks.
+/// The endpoints are grouped by subject: mailboxes, users, links by mail, sessions, passkeys,
+/// second factors, identity providers, API tokens, domains, webhooks.
 public struct AccountsAPI: Sendable {
     let errors = AccountsErrors()
     let pipeline: Pipeline<AccountsError>
@@ -12,6 +12,7 @@ public struct AccountsAPI: Sendable {
     let mail: AccountsMail
     private let mailboxes: MailboxEndpoints
     private let users: UserEndpoints
+    private let links: EmailLinkEndpoints
     private let sessions: SessionEndpoints
     private let passkeys: PasskeyEndpoints
     private let secondFactors: SecondFactorEndpoints
@@ -26,8 +27,8 @@ public struct AccountsAPI: Sendable {
     ///   - mail: where the mail of accounts is.
     ///   - limiter: shared by all APIs, as `events`.
     public init(
-        mailboxes: Mailboxes, users: Users, sessions: UserSessions, passkeys: Passkeys,
-        secondFactors: SecondFactors,
+        mailboxes: Mailboxes, users: Users, links: EmailLinks, sessions: UserSessions,
+        passkeys: Passkeys, secondFactors: SecondFactors,
         qrCode: @escaping @Sendable (String) -> String? = { _ in nil },
         providerLogins: ProviderLogins, apiTokens: APITokens, domains: Domains,
         webhooks: Webhooks, authenticator: Authenticator,
@@ -48,6 +49,7 @@ public struct AccountsAPI: Sendable {
         self.mailboxes = MailboxEndpoints(
             mailboxes: mailboxes, mail: mail, pipeline: pipeline, access: access)
         self.users = UserEndpoints(users: users, pipeline: pipeline, access: access)
+        self.links = EmailLinkEndpoints(links: links, pipeline: pipeline, access: access)
         self.sessions = SessionEndpoints(sessions: sessions, pipeline: pipeline, access: access)
         self.passkeys = PasskeyEndpoints(
             passkeys: passkeys, factors: secondFactors, pipeline: pipeline, access: access)
@@ -67,8 +69,9 @@ public struct AccountsAPI: Sendable {
     public var routes: RouteGroup {
         RouteGroup(
             prefixes: ["/api"], errors: errors.renderer,
-            routes: mailboxes.routes + users.routes + sessions.routes + passkeys.routes
-                + secondFactors.routes + providers.routes + apiTokens.routes + domains.routes
+            routes: mailboxes.routes + users.routes + links.routes + sessions.routes
+                + passkeys.routes + secondFactors.routes + providers.routes + apiTokens.routes
+                + domains.routes
                 + webhooks.routes)
     }
 }

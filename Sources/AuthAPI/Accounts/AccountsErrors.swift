@@ -65,6 +65,7 @@ extension CodedError {
         case .invalidEmail:
             self.init(.badRequest, "invalid_email", "The email is not an address.")
         case .emailTaken: self.init(.conflict, "email_taken", "The email is taken.")
+        case .mailerMissing, .invalidLink, .emailVerified: self = Self.ofLink(error)
         case .tokenLimitReached:
             self.init(
                 .forbidden, "token_limit_reached", "Revoke a token before you create another.")
@@ -162,6 +163,22 @@ extension CodedError {
         .badRequest, "password_too_short",
         "The password must have at least \(MailboxSecret.passwordBytes.lowerBound) bytes, "
             + "a user's at least 8 characters.")
+
+    /// Those of links by mail.
+    private static func ofLink(_ error: AccountsError) -> CodedError {
+        switch error {
+        case .mailerMissing:
+            CodedError(
+                .forbidden, "mail_disabled",
+                "This server sends no mail; its operator makes links for a new password.")
+        case .emailVerified:
+            CodedError(.conflict, "email_verified", "The email has been verified already.")
+        default:
+            CodedError(
+                .badRequest, "invalid_link",
+                "The link was used or has expired; ask for another one.")
+        }
+    }
 
     private static let passwordTooCommon = CodedError(
         .badRequest, "password_too_common",

@@ -19,10 +19,12 @@ struct PageLayout: Sendable {
     ///   - link: the link of the header that is marked, with its mark.
     ///   - script: the path of the module that the page runs. Without one it may not run scripts.
     ///   - showsMail: whether it shows the HTML of messages in frames.
+    ///   - referrer: the page's `Referrer-Policy`.
     ///   - main: the content, with its heading.
     func page(
         _ status: Status = .ok, title: String, at link: (PageLink, PageLink.Mark),
-        script: String? = nil, showsMail: Bool = false, main: HTMLText
+        script: String? = nil, showsMail: Bool = false,
+        referrer: SecurityFields.ReferrerPolicy = .sameOrigin, main: HTMLText
     ) -> Response {
         let document: HTMLText = """
             <!DOCTYPE html>
@@ -46,7 +48,7 @@ struct PageLayout: Sendable {
             ? "style-src 'self' 'unsafe-inline'; img-src data: https:" : "style-src 'self'"
         if script != nil { policy += "; connect-src 'self'; worker-src 'self'" }
         return Response(
-            status: status, headers: SecurityFields.page(allowing: policy),
+            status: status, headers: SecurityFields.page(allowing: policy, referrer: referrer),
             body: Array(document.text.utf8))
     }
 

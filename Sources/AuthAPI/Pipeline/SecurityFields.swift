@@ -27,10 +27,21 @@ public enum SecurityFields {
         ]
     }
 
+    /// Which requests of a page say where they come from.
+    enum ReferrerPolicy: String {
+        /// With `no-referrer`, browsers send `Origin: null` with the forms of a page (Fetch,
+        /// "append a request Origin header"), as with a form of another site.
+        case sameOrigin = "same-origin"
+        /// For a page whose URL has a secret, and whose requests are made by scripts only.
+        case none = "no-referrer"
+    }
+
     /// The header fields of a page for people. It may show tokens, so it is never stored.
     /// - Parameter policy: the page's `Content-Security-Policy`, instead of one that allows
     ///   nothing.
-    static func page(allowing policy: String) -> Fields {
+    static func page(
+        allowing policy: String, referrer: ReferrerPolicy = .sameOrigin
+    ) -> Fields {
         [
             ("Content-Type", "text/html; charset=utf-8"), ("Cache-Control", "no-store"),
             (
@@ -38,9 +49,7 @@ public enum SecurityFields {
                 "default-src 'none'; \(policy); form-action 'self'; base-uri 'none'; "
                     + "frame-ancestors 'none'"
             ),
-            // With `no-referrer`, browsers send `Origin: null` with the forms of a page (Fetch,
-            // "append a request Origin header"), as with a form of another site.
-            ("Referrer-Policy", "same-origin"),
+            ("Referrer-Policy", referrer.rawValue),
         ]
     }
 

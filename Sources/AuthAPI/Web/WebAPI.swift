@@ -11,14 +11,17 @@ public struct WebAPI: Sendable {
     private let host: PublicHost
     private let signup: Response
     private let dashboard: Response
+    private let resetPassword: Response
+    private let verifyEmail: Response
 
     /// - Parameters:
     ///   - settings: what the pages say of this server.
+    ///   - sendsMail: whether users get links by mail.
     ///   - providers: where users can log in instead of here.
     ///   - hasMailPage: whether there is a ``CapturedMailAPI``.
     public init(
-        agent: AgentAPI, settings: AccountsSettings, providers: [LoginProvider] = [],
-        hasMailPage: Bool = false
+        agent: AgentAPI, settings: AccountsSettings, sendsMail: Bool,
+        providers: [LoginProvider] = [], hasMailPage: Bool = false
     ) {
         errors = agent.errors
         let publicURL = agent.errors.publicURL
@@ -28,6 +31,7 @@ public struct WebAPI: Sendable {
         let values = [
             "public_url": escapedURL.text,
             "registration": settings.registrationIsOpen ? "open" : "closed",
+            "mailer": sendsMail ? "on" : "off",
             "token_lifetime": settings.tokenLifetime.inWords,
             "login_providers": ProviderMarkup.links(providers).text,
             "link_providers": ProviderMarkup.linkButtons(providers).text,
@@ -41,14 +45,24 @@ public struct WebAPI: Sendable {
         dashboard = layout.page(
             title: "Dashboard", at: (.dashboard, .page), script: "/web/dashboard.js",
             showsMail: true, main: main(.dashboard_html))
+        // Their URLs have the tokens of links.
+        resetPassword = layout.page(
+            title: "Set a new password", at: (.dashboard, .section),
+            script: "/web/reset-password.js", referrer: .none, main: main(.reset_password_html))
+        verifyEmail = layout.page(
+            title: "Verify your email", at: (.dashboard, .section),
+            script: "/web/verify-email.js", referrer: .none, main: main(.verify_email_html))
     }
 
     public var routes: RouteGroup {
         RouteGroup(
-            prefixes: ["/signup", "/dashboard", "/web"], errors: errors.renderer,
+            prefixes: ["/signup", "/dashboard", "/reset-password", "/verify-email", "/web"],
+            errors: errors.renderer,
             routes: [
                 host.route("/signup", signup),
                 host.route("/dashboard", dashboard),
+                host.route("/reset-password", resetPassword),
+                host.route("/verify-email", verifyEmail),
                 Self.script("/web/accounts.js", .accounts_js),
                 Self.script("/web/api.js", .api_js),
                 Self.script("/web/captured.js", .captured_js),
@@ -62,11 +76,13 @@ public struct WebAPI: Sendable {
                 Self.script("/web/providers.js", .providers_js),
                 Self.script("/web/proof-worker.js", .proof_worker_js),
                 Self.script("/web/proof.js", .proof_js),
+                Self.script("/web/reset-password.js", .reset_password_js),
                 Self.script("/web/security.js", .security_js),
                 Self.script("/web/signup.js", .signup_js),
                 Self.script("/web/tokens.js", .tokens_js),
                 Self.script("/web/totp.js", .totp_js),
                 Self.script("/web/user.js", .user_js),
+                Self.script("/web/verify-email.js", .verify_email_js),
                 Self.script("/web/view.js", .view_js),
                 Self.script("/web/webauthn.js", .webauthn_js),
                 Self.script("/web/webhooks.js", .webhooks_js),

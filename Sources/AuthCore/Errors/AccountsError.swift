@@ -65,6 +65,12 @@ public enum AccountsError: FlowError {
     case registrationClosed
     case invalidEmail
     case emailTaken
+    /// The server sends no mail.
+    case mailerMissing
+    /// The link was used, has expired, or is none of this server.
+    case invalidLink
+    /// The user's email has been verified before.
+    case emailVerified
     case tokenLimitReached
     case domainLimitReached
     case domainAlreadyExists

@@ -109,6 +109,9 @@ public final class RateLimiter: Sendable {
         self.classes = classes
     }
 
+    /// False if nothing is limited.
+    var isEnabled: Bool { !classes.isEmpty }
+
     /// How many requests of a class were rejected, since the start.
     public func rejections(of limit: Class) -> Int { classes[limit]?.rejections.value ?? 0 }
 

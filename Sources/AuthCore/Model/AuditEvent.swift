@@ -19,6 +19,10 @@ public struct AuditEvent: Equatable, Sendable {
         case userLoggedOut = "user_logged_out"
         case sessionEnded = "session_ended"
         case otherSessionsEnded = "other_sessions_ended"
+        case emailVerified = "email_verified"
+        /// A link with which a new password can be set was made. With the actor `anonymous` it is
+        /// sent to the user; `operator` has printed it.
+        case resetLinkCreated = "reset_link_created"
         case passkeyAdded = "passkey_added"
         case passkeyRenamed = "passkey_renamed"
         case passkeyRemoved = "passkey_removed"

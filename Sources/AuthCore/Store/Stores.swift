@@ -13,6 +13,7 @@ public struct Stores: Sendable {
     public var passkeys: any PasskeyStore
     public var secondFactors: any SecondFactorStore
     public var identities: any IdentityStore
+    public var emailLinks: any EmailLinkStore
     public var holdings: any HoldingStore
     public var apiTokens: any APITokenStore
     public var domains: any DomainStore
@@ -59,6 +60,7 @@ public struct Stores: Sendable {
     where
         Engine: AccountStore & AccountDirectory & AccountFeed & DeliveryQueue & UserStore
             & UserDirectory & UserSessionStore & PasskeyStore & SecondFactorStore & IdentityStore
+            & EmailLinkStore
             & HoldingStore & APITokenStore & DomainStore & DomainDirectory & HashLoginStore
             & HashLoginDirectory & ChallengeLedger & AuditLog & WebhookStore & WebhookQueue
             & SigningKeyStore & ResettableStore
@@ -73,6 +75,7 @@ public struct Stores: Sendable {
         passkeys = engine
         secondFactors = engine
         identities = engine
+        emailLinks = engine
         holdings = engine
         apiTokens = engine
         domains = engine

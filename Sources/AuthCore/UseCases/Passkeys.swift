@@ -11,17 +11,19 @@ public struct Passkeys: UseCases {
     private let tokens: TokenAuthority
     private let passkeys: any PasskeyStore
     private let sessions: UserSessions
+    private let notices: UserNotices
     let logins: PasskeyLogin
     private let random: @Sendable (Int) -> [UInt8]
 
     /// - Parameter random: returns that many random bytes, fit for keys.
     public init(
         site: RelyingParty, tokens: TokenAuthority, stores: Stores, sessions: UserSessions,
-        throttle: LoginThrottle, random: @escaping @Sendable (Int) -> [UInt8]
+        notices: UserNotices, throttle: LoginThrottle, random: @escaping @Sendable (Int) -> [UInt8]
     ) {
         self.tokens = tokens
         passkeys = stores.passkeys
         self.sessions = sessions
+        self.notices = notices
         logins = PasskeyLogin(
             site: site, passkeys: stores.passkeys, challenges: stores.challenges,
             throttle: throttle, audit: stores.audit)
@@ -87,6 +89,7 @@ public struct Passkeys: UseCases {
         case .credentialTaken: throw .passkeyExists
         case .limitReached: throw .passkeyLimitReached
         }
+        notices.notify(user, of: .passkeyAdded(name: name), by: caller)
         return passkey
     }
 
@@ -112,10 +115,12 @@ public struct Passkeys: UseCases {
     public func remove(
         _ id: PasskeyID?, of user: User, in session: UserSession, by caller: Caller
     ) async throws(AccountsError) {
-        guard let id else { throw .notFound }
+        guard let passkey = try await list(of: user).first(where: { $0.id == id }) else {
+            throw .notFound
+        }
         let result = try await attempt(
             await passkeys.removePasskey(
-                id, of: user.id, keepingAccess: true,
+                passkey.id, of: user.id, keepingAccess: true,
                 recording: event(.passkeyRemoved, user, caller),
                 ending: UserSessions.others(than: session, of: user, by: caller)))
         switch result {
@@ -123,6 +128,7 @@ public struct Passkeys: UseCases {
         case .missing: throw .notFound
         case .isLast: throw .lastCredential
         }
+        notices.notify(user, of: .passkeyRemoved(name: passkey.name), by: caller)
     }
 
     public func loginOptions(by caller: Caller) async throws(AccountsError) -> Options {

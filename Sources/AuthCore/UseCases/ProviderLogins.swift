@@ -24,8 +24,7 @@ public struct ProviderLogins: UseCases {
     private let random: @Sendable (Int) -> [UInt8]
 
     /// - Parameters:
-    ///   - report: called with the cause when a provider does not say who it is. Clients do not see
-    ///     it.
+    ///   - report: called with the cause when a provider does not say who it is. Not for clients.
     ///   - random: returns that many random bytes, fit for keys.
     public init(
         providers: [LoginProvider], tokens: TokenAuthority, stores: Stores, users: Users,
@@ -320,12 +319,13 @@ public struct ProviderLogins: UseCases {
                 recording: event(.identityLinked, identity, of: user, caller),
                 ending: UserSessions.others(than: session, of: user, by: caller)))
         switch result {
-        case .inserted: break
+        case .inserted:
+            users.notices.notify(user, of: .providerLinked(name: provider.name), by: caller)
+            return identity
         case .rejected: throw .signInExpired
         case .identityTaken, .emailTaken: throw .identityTaken
         case .providerTaken: throw .identityExists
         }
-        return identity
     }
 
     public func identities(of user: User) async throws(AccountsError) -> [Identity] {
@@ -339,16 +339,16 @@ public struct ProviderLogins: UseCases {
     public func unlink(
         _ id: IdentityID?, of user: User, in session: UserSession, by caller: Caller
     ) async throws(AccountsError) {
-        guard let id,
-            let identity = try await identities(of: user).first(where: { $0.id == id })
+        guard let identity = try await identities(of: user).first(where: { $0.id == id })
         else { throw .notFound }
         let result = try await attempt(
             await stores.identities.removeIdentity(
-                id, of: user.id, keepingAccess: true,
+                identity.id, of: user.id, keepingAccess: true,
                 recording: event(.identityUnlinked, identity, of: user, caller),
                 ending: UserSessions.others(than: session, of: user, by: caller)))
         switch result {
-        case .removed: break
+        case .removed:
+            users.notices.notify(user, of: .providerUnlinked(name: identity.provider), by: caller)
         case .missing: throw .notFound
         case .isLast: throw .lastCredential
         }

@@ -13,6 +13,7 @@ public struct SecondFactors: UseCases {
     private let factors: any SecondFactorStore
     private let sessions: UserSessions
     private let passkeys: Passkeys
+    private let notices: UserNotices
     private let throttle: LoginThrottle
     private let audit: any AuditLog
     private let keys: KeyRing
@@ -21,13 +22,15 @@ public struct SecondFactors: UseCases {
     /// - Parameter random: returns that many random bytes, fit for keys.
     public init(
         tokens: TokenAuthority, stores: Stores, sessions: UserSessions, passkeys: Passkeys,
-        throttle: LoginThrottle, keys: KeyRing, random: @escaping @Sendable (Int) -> [UInt8]
+        notices: UserNotices, throttle: LoginThrottle, keys: KeyRing,
+        random: @escaping @Sendable (Int) -> [UInt8]
     ) {
         self.tokens = tokens
         users = stores.users
         factors = stores.secondFactors
         self.sessions = sessions
         self.passkeys = passkeys
+        self.notices = notices
         self.throttle = throttle
         audit = stores.audit
         self.keys = keys
@@ -104,6 +107,7 @@ public struct SecondFactors: UseCases {
                 recording: event(.totpEnabled, user, caller),
                 ending: UserSessions.others(than: session, of: user, by: caller)))
         guard isInserted else { throw .totpExists }
+        notices.notify(user, of: .totpEnabled, by: caller)
         return codes
     }
 
@@ -118,6 +122,7 @@ public struct SecondFactors: UseCases {
                     of: user.id, recording: event(.totpDisabled, user, caller),
                     ending: UserSessions.others(than: session, of: user, by: caller)))
         else { throw .notFound }
+        notices.notify(user, of: .totpDisabled, by: caller)
     }
 
     /// Replaces the recovery codes and ends the user's other sessions.
@@ -133,6 +138,7 @@ public struct SecondFactors: UseCases {
                     recording: event(.recoveryCodesReplaced, user, caller),
                     ending: UserSessions.others(than: session, of: user, by: caller)))
         else { throw .notFound }
+        notices.notify(user, of: .recoveryCodesReplaced, by: caller)
         return codes
     }
 
@@ -178,6 +184,7 @@ public struct SecondFactors: UseCases {
                 return try await factors.spendRecoveryCode(
                     digest, of: user.id, recording: event(.recoveryCodeUsed, user, caller))
             }
+            notices.notify(user, of: .recoveryCodeUsed, by: caller)
         case .passkey(let assertion):
             let (_, isUserVerified) = try await passkeys.logins.check(
                 assertion, answering: .init(token: challenge, expiry: expiry), of: user.id,

@@ -5,6 +5,8 @@ public struct Users: UseCases {
     let settings: AccountsSettings
     private let policy: AddressPolicy
     let sessions: UserSessions
+    private let links: EmailLinks
+    let notices: UserNotices
     private let users: any UserStore
     private let holdings: any HoldingStore
     private let domains: any DomainStore
@@ -16,13 +18,16 @@ public struct Users: UseCases {
 
     /// - Parameter random: returns that many random bytes, fit for keys.
     public init(
-        settings: AccountsSettings, policy: AddressPolicy, sessions: UserSessions, stores: Stores,
+        settings: AccountsSettings, policy: AddressPolicy, sessions: UserSessions,
+        links: EmailLinks, notices: UserNotices, stores: Stores,
         hasher: PasswordHasher, limiter: RateLimiter, throttle: LoginThrottle,
         random: @escaping @Sendable (Int) -> [UInt8]
     ) {
         self.settings = settings
         self.policy = policy
         self.sessions = sessions
+        self.links = links
+        self.notices = notices
         users = stores.users
         holdings = stores.holdings
         domains = stores.domains
@@ -51,6 +56,7 @@ public struct Users: UseCases {
         let event = AuditEvent(.userCreated, by: caller, actor: .anonymous, subject: email.text)
         let user = try await registrar.add(
             email, password: password, for: caller.address, recording: event)
+        await sendVerification(to: user, by: caller)
         return try await sessions.open(user, by: .registration, agent: agent, for: caller)
     }
 
@@ -68,6 +74,13 @@ public struct Users: UseCases {
     private func takeCreation(for caller: Caller) async throws(AccountsError) {
         _ = try attemptNow(try limiter.take(.creation, for: caller.address, at: caller.arrival))
         try await attempt(await creationInterval.begin(for: caller))
+    }
+
+    /// Sends the link that verifies the email, where this server sends mail. The user has been
+    /// added: without the link the user asks for another one.
+    private func sendVerification(to user: User, by caller: Caller) async {
+        guard links.areSent else { return }
+        try? await links.requestVerification(of: user, by: caller)
     }
 
     /// Whether only the operator may assign the email here: a user with it could impersonate the
@@ -139,6 +152,7 @@ public struct Users: UseCases {
                 of: user.id, at: user.credentialVersion, with: hash,
                 revokingTokens: revokesAPITokens, recording: event))
         guard isReplaced else { throw .invalidToken }
+        notices.notify(user, of: .passwordChanged, by: caller)
     }
 
     /// How many accounts and domains a user has, and may have.

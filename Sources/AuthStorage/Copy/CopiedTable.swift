@@ -153,6 +153,9 @@ struct CopiedTable {
                 ("last_used", .instant),
             ]),
         CopiedTable(
+            "email links", from: "email_link", to: "email_link",
+            [("digest", .bytes), ("owner", .uuid), ("purpose", .text), ("expiry", .instant)]),
+        CopiedTable(
             "webhooks", from: "webhook", to: "webhook",
             [
                 ("id", .uuid), ("owner", .uuid), ("url", .text), ("events", .text),

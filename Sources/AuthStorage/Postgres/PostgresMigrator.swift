@@ -152,6 +152,7 @@ extension Migration {
         Migration(5, "sessions", EmbeddedFile.postgres_0005_sql.bytes),
         Migration(6, "factors", EmbeddedFile.postgres_0006_sql.bytes),
         Migration(7, "identities", EmbeddedFile.postgres_0007_sql.bytes),
+        Migration(8, "email_links", EmbeddedFile.postgres_0008_sql.bytes),
     ]
 }
 

@@ -14,7 +14,7 @@ private enum SQL {
         "removeEverything",
         """
         TRUNCATE webhook, webhook_event, webhook_attempt, api_token, user_session, passkey, totp,
-            recovery_code, identity, account, domain, pro_user, hash_login, spent_challenge,
-            account_event, audit
+            recovery_code, identity, email_link, account, domain, pro_user, hash_login,
+            spent_challenge, account_event, audit
         """)
 }

@@ -19,6 +19,18 @@ extension PostgresStore: UserStore {
         of id: UserID, at version: Int64, with password: PasswordHash, revokingTokens: Bool,
         recording event: AuditEvent
     ) async throws -> Bool {
+        try await replacePassword(
+            of: id, by: SQL.replacePassword,
+            [.text(password.encoded), .id(id), .integer(version), .bool(revokingTokens)],
+            recording: event)
+    }
+
+    /// - Parameters:
+    ///   - query: made by ``Query/replacingPassword(_:_:exceptLink:)``.
+    ///   - values: its four parameters.
+    func replacePassword(
+        of id: UserID, by query: Query, _ values: [PostgresValue], recording event: AuditEvent
+    ) async throws -> Bool {
         let writeID = WriteID.make(at: event.time)
         let revoked: [String]? = try await perform(
             PostgresWrite(
@@ -26,12 +38,7 @@ extension PostgresStore: UserStore {
                     // The statement after it sees every token that was created before, and every
                     // session.
                     .lockingOwner(id),
-                    PostgresStatement(
-                        SQL.replacePassword,
-                        [
-                            .text(password.encoded), .id(id), .integer(version),
-                            .bool(revokingTokens),
-                        ] + event.values(writeID)),
+                    PostgresStatement(query, values + event.values(writeID)),
                 ],
                 repetition: .provable(PostgresWrite<[String]?>.proof(writeID), done: []),
                 read: { results in
@@ -128,6 +135,62 @@ enum StateChange: Sendable {
     }
 }
 
+extension Query {
+    /// Removes the sessions of the users that a table expression has changed, and their links that
+    /// set a password.
+    /// - Parameter digest: the link that the expression removes itself.
+    fileprivate static func removedSessions(
+        of users: String, exceptLink digest: String? = nil
+    ) -> String {
+        """
+        ended_sessions AS (
+            DELETE FROM user_session USING \(users) WHERE user_session.owner = \(users).id
+        ),
+        removed_links AS (
+            DELETE FROM email_link USING \(users)
+            WHERE email_link.owner = \(users).id AND purpose <> 'email_verification'
+            \(digest.map { "AND digest <> \($0)" } ?? "")
+        )
+        """
+    }
+
+    /// A query that sets a user's password, ends the sessions and, if $4 is true, the API tokens.
+    /// The events of the tokens come before that of the password.
+    /// - Parameters:
+    ///   - change: with four parameters. The expression named `replaced` has the user's id. The
+    ///     parameters of the event follow; its time is $6.
+    ///   - digest: as in ``removedSessions(of:exceptLink:)``.
+    static func replacingPassword(
+        _ name: String, _ change: String, exceptLink digest: String? = nil
+    ) -> Query {
+        recording(
+            name, 4,
+            """
+            \(change),
+            \(removedSessions(of: "replaced", exceptLink: digest)),
+            revoked AS (
+                UPDATE api_token SET revoked = $6
+                FROM replaced
+                WHERE $4 AND owner = replaced.id AND revoked IS NULL
+                    AND (expiry IS NULL OR expiry > $6)
+                RETURNING api_token.id
+            ),
+            ended AS (
+                INSERT INTO audit (kind, time, actor, subject, client, request_id, network)
+                SELECT 'token_revoked', $6::timestamptz, $7::text, revoked.id::text, $9::text,
+                       $10::text, $11::text
+                FROM revoked
+                RETURNING 1
+            ),
+            changed AS (SELECT id FROM replaced, (SELECT count(*) FROM ended) AS all_ended)
+            """,
+            result: """
+                SELECT false AS is_token, id FROM changed
+                UNION ALL SELECT true, id FROM revoked
+                """)
+    }
+}
+
 private enum SQL {
     /// Does nothing when the id or the email is there already.
     static let insertUser = Query.recording(
@@ -146,36 +209,15 @@ private enum SQL {
     static let userByEmail = Query(
         "userByEmail", "SELECT \(User.columns) FROM pro_user WHERE email = $1")
 
-    /// The events of the tokens come before that of the password.
-    static let replacePassword = Query.recording(
-        "replacePassword", 4,
+    static let replacePassword = Query.replacingPassword(
+        "replacePassword",
         """
         replaced AS (
             UPDATE pro_user SET password_hash = $1, credential_version = credential_version + 1
             WHERE id = $2 AND credential_version = $3 AND state = 'active'
             RETURNING id
-        ),
-        \(removedSessions(of: "replaced")),
-        revoked AS (
-            UPDATE api_token SET revoked = $6
-            FROM replaced
-            WHERE $4 AND owner = replaced.id AND revoked IS NULL
-                AND (expiry IS NULL OR expiry > $6)
-            RETURNING api_token.id
-        ),
-        ended AS (
-            INSERT INTO audit (kind, time, actor, subject, client, request_id, network)
-            SELECT 'token_revoked', $6::timestamptz, $7::text, revoked.id::text, $9::text,
-                   $10::text, $11::text
-            FROM revoked
-            RETURNING 1
-        ),
-        changed AS (SELECT id FROM replaced, (SELECT count(*) FROM ended) AS all_ended)
-        """,
-        result: """
-            SELECT false AS is_token, id FROM changed
-            UNION ALL SELECT true, id FROM revoked
-            """)
+        )
+        """)
 
     static let rehashUser = Query(
         "rehashUser", "UPDATE pro_user SET password_hash = $1 WHERE id = $2 AND password_hash = $3")
@@ -191,17 +233,8 @@ private enum SQL {
             WHERE id = $1 AND credential_version = $2
             RETURNING id
         ),
-        \(removedSessions(of: "changed"))
+        \(Query.removedSessions(of: "changed"))
         """)
-
-    /// Removes the sessions of the users that a table expression has changed.
-    private static func removedSessions(of users: String) -> String {
-        """
-        ended_sessions AS (
-            DELETE FROM user_session USING \(users) WHERE user_session.owner = \(users).id
-        )
-        """
-    }
 
     static let setUserState = Query.recording(
         "setUserState", 2,
@@ -212,7 +245,7 @@ private enum SQL {
             WHERE id = $2 AND state <> $1
             RETURNING id
         ),
-        \(removedSessions(of: "changed"))
+        \(Query.removedSessions(of: "changed"))
         """,
         result: """
             SELECT (SELECT count(*) FROM changed), EXISTS (SELECT 1 FROM pro_user WHERE id = $2)

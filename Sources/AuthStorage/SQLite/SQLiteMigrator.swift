@@ -126,6 +126,7 @@ extension Migration {
         Migration(8, "sessions", EmbeddedFile.sqlite_0008_sql.bytes),
         Migration(9, "factors", EmbeddedFile.sqlite_0009_sql.bytes),
         Migration(10, "identities", EmbeddedFile.sqlite_0010_sql.bytes),
+        Migration(11, "email_links", EmbeddedFile.sqlite_0011_sql.bytes),
     ]
 }
 

@@ -12,8 +12,7 @@ private enum SQL {
     /// Rows that refer to a user are removed before the user.
     static let removals = [
         "webhook", "api_token", "user_session", "passkey", "totp", "recovery_code", "identity",
-        "account", "retired_address", "domain", "user", "hash_login", "spent_challenge",
-        "account_event",
-        "audit",
+        "email_link", "account", "retired_address", "domain", "user", "hash_login",
+        "spent_challenge", "account_event", "audit",
     ].map { Query("remove \($0)", "DELETE FROM \($0)") }
 }

@@ -79,9 +79,11 @@ extension SQLiteConnection {
         try record(others.event)
     }
 
-    /// Ends every session of the owner.
+    /// Ends every session of the owner, and removes the links that set a password: for what raises
+    /// the credential version.
     func removeSessions(of owner: UserID) throws {
         try run(SQL.endAllSessions, .id(owner))
+        try removeResetLinks(of: owner)
     }
 }
 

@@ -122,6 +122,18 @@ extension StoredTOTP {
     }
 }
 
+extension EmailLink {
+    static let columns = "digest, owner, purpose, expiry"
+    static let columnCount: Int32 = 4
+
+    /// - Parameter row: begins with ``columns``.
+    init(row: some StoredRow) throws {
+        self.init(
+            digest: try row.digest(0), owner: try row.id(1),
+            purpose: try row.parsed(2, Purpose.init), expiry: try row.instant(3))
+    }
+}
+
 extension SealedSecret {
     /// The name and the encrypted form of every secret.
     static let selection = """

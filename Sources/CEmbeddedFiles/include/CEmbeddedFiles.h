@@ -17,6 +17,8 @@ embedded_file {
     FILE(style_css, "Files/Web/style.css") \
     FILE(signup_html, "Files/Web/signup.html") \
     FILE(dashboard_html, "Files/Web/dashboard.html") \
+    FILE(reset_password_html, "Files/Web/reset-password.html") \
+    FILE(verify_email_html, "Files/Web/verify-email.html") \
     FILE(mail_html, "Files/Web/mail.html") \
     FILE(mail_view_html, "Files/Web/mail-view.html") \
     FILE(confirm_html, "Files/Web/confirm.html") \
@@ -36,9 +38,11 @@ embedded_file {
     FILE(proof_worker_js, "Files/Web/proof-worker.js") \
     FILE(proof_js, "Files/Web/proof.js") \
     FILE(signup_js, "Files/Web/signup.js") \
+    FILE(reset_password_js, "Files/Web/reset-password.js") \
     FILE(security_js, "Files/Web/security.js") \
     FILE(tokens_js, "Files/Web/tokens.js") \
     FILE(user_js, "Files/Web/user.js") \
+    FILE(verify_email_js, "Files/Web/verify-email.js") \
     FILE(view_js, "Files/Web/view.js") \
     FILE(webhooks_js, "Files/Web/webhooks.js") \
     FILE(postgres_0001_sql, "../../migrations/postgres/0001_postgres.sql") \
@@ -48,6 +52,7 @@ embedded_file {
     FILE(postgres_0005_sql, "../../migrations/postgres/0005_sessions.sql") \
     FILE(postgres_0006_sql, "../../migrations/postgres/0006_factors.sql") \
     FILE(postgres_0007_sql, "../../migrations/postgres/0007_identities.sql") \
+    FILE(postgres_0008_sql, "../../migrations/postgres/0008_email_links.sql") \
     FILE(sqlite_0001_sql, "../../migrations/sqlite/0001_accounts.sql") \
     FILE(sqlite_0002_sql, "../../migrations/sqlite/0002_users.sql") \
     FILE(sqlite_0003_sql, "../../migrations/sqlite/0003_hash_login.sql") \
@@ -57,7 +62,8 @@ embedded_file {
     FILE(sqlite_0007_sql, "../../migrations/sqlite/0007_webhooks.sql") \
     FILE(sqlite_0008_sql, "../../migrations/sqlite/0008_sessions.sql") \
     FILE(sqlite_0009_sql, "../../migrations/sqlite/0009_factors.sql") \
-    FILE(sqlite_0010_sql, "../../migrations/sqlite/0010_identities.sql")
+    FILE(sqlite_0010_sql, "../../migrations/sqlite/0010_identities.sql") \
+    FILE(sqlite_0011_sql, "../../migrations/sqlite/0011_email_links.sql")
 
 // EmbeddedFile.name in Swift.
 #define EMBEDDED_FILE(name, path)                     \

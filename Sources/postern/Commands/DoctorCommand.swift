@@ -26,6 +26,7 @@ struct DoctorCommand: AsyncParsableCommand {
               domains         the DNS records of verified domains of users
               mail store      that mail.jmap_url answers
               identity provider  that each of users.providers has documents that can be used
+              mail relay      that mailer.host answers and accepts the account
 
             A SQLite database is read as a whole, which takes long if it is large. postern.db-wal \
             cannot shrink during that time.
@@ -70,6 +71,7 @@ struct DoctorCommand: AsyncParsableCommand {
         }
         report.add(await network.mailStoreFindings())
         report.add(await network.providerFindings())
+        report.add(await network.relayFindings())
         if report.hasFailed { throw ExitCode.failure }
     }
 }

@@ -8,7 +8,10 @@ internal import Platform
 struct UserCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "user",
-        abstract: "Add, list, disable or enable Pro users, change a password, remove factors.",
+        abstract: """
+            Add, list, disable or enable Pro users, change a password, remove factors, make a link \
+            to set a new password.
+            """,
         discussion: """
             On a terminal the command asks for a password twice. With --password-stdin the \
             password is the first line of standard input. No option takes a password, because \
@@ -22,7 +25,7 @@ struct UserCommand: AsyncParsableCommand {
             """,
         subcommands: [
             Add.self, List.self, Disable.self, Enable.self, Password.self,
-            UserFactorsCommand.self, UserUnlinkCommand.self,
+            UserFactorsCommand.self, UserUnlinkCommand.self, UserResetLinkCommand.self,
         ])
 
     struct Add: AsyncParsableCommand {

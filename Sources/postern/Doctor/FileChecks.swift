@@ -1,6 +1,7 @@
 internal import AuthAPI
 internal import AuthStorage
 internal import Configuration
+internal import Fetching
 internal import Glibc
 internal import IdentityProviders
 internal import Platform
@@ -23,6 +24,9 @@ struct FileChecks {
                 "provisioning secret", "provisioning.secret_file", config.provisioning.secretFile
             ) { _ = try EventReceiver(config) }
             + providerFindings()
+            + secretFindings(
+                "relay password", "mailer.password_file", config.mailer.passwordFile
+            ) { _ = try MailRelay(config, publicURL: "") }
     }
 
     private func providerFindings() -> [Finding] {

@@ -5,11 +5,12 @@ internal import IdentityProviders
 internal import Networking
 internal import Scheduling
 
-/// The network services that the server needs: the DNS of the hosted domains, the mail store, and
-/// the identity providers.
+/// The network services that the server needs: the DNS of the hosted domains, the mail store,
+/// the identity providers, and the relay for mail to users.
 struct NetworkChecks {
     private static let domains = "domains"
     private static let mailStore = "mail store"
+    private static let relay = "mail relay"
     /// Look-ups at once.
     private static let width = 8
     private static let page = 500
@@ -80,6 +81,29 @@ struct NetworkChecks {
             }
         }
         return findings
+    }
+
+    /// Connects to the relay and logs in, without a message.
+    func relayFindings() async -> [Finding] {
+        do {
+            let url = config.publicURL(port: 0)?.text ?? ""
+            guard let relay = try MailRelay(config, publicURL: url) else { return [] }
+            do {
+                try await RelayClient(relay).probe()
+                let login = relay.login == nil ? "" : " and accepts the account"
+                return [Finding(.ok, Self.relay, "\(relay.name) answers\(login)")]
+            } catch {
+                return [
+                    Finding(
+                        .failed, Self.relay, "\(relay.name): \(error)",
+                        "check [mailer], and whether the relay runs: users get no links to verify"
+                            + " an email or set a password")
+                ]
+            }
+        } catch {
+            // The file of the password has a finding.
+            return []
+        }
     }
 
     /// Sends any request to the JMAP server: its answer without a token does not matter.

@@ -4,6 +4,7 @@ internal import AuthStorage
 internal import Configuration
 internal import Cryptography
 internal import HTTPEngine
+internal import Mailing
 internal import Platform
 internal import QRCode
 internal import Scheduling
@@ -64,6 +65,7 @@ struct Application: Sendable {
             config.services, isServed: config.servesServices)
         let found = try secret ?? MasterSecret.find(for: config)
         try MasterSecret.checkDatabase(of: config)
+        let mailQueue = try MailQueue(config, publicURL: publicURL, report: report)
         let localMail = LocalMailHost(config, clock: clock)
         let eventLoops = try config.server.engine.makeEventLoops()
         var opened: Stores?
@@ -90,7 +92,7 @@ struct Application: Sendable {
             let tokens = TokenAuthority(
                 realm: Realm(config, publicURL: publicURL), keys: keys, signers: pools.signing)
             let parts = try LastingParts(
-                config, stores, localMail, MailWork(pool: pools.mail), clock, report)
+                config, stores, localMail, MailWork(pool: pools.mail), mailQueue, clock, report)
             let metrics = Metrics()
             metrics.add(parts, stores, pools)
             metrics.add(stores)
@@ -151,7 +153,8 @@ struct Application: Sendable {
             agent: agent,
             accounts: AccountsAPI(
                 mailboxes: useCases.mailboxes, users: useCases.users,
-                sessions: useCases.userSessions, passkeys: useCases.passkeys,
+                links: useCases.emailLinks, sessions: useCases.userSessions,
+                passkeys: useCases.passkeys,
                 secondFactors: useCases.secondFactors,
                 qrCode: { [report = base.report] text in
                     do throws(QRCodeError) {
@@ -174,6 +177,7 @@ struct Application: Sendable {
                 bodyLimit: config.server.engine.bodyBytes, clock: clock),
             web: WebAPI(
                 agent: agent, settings: AccountsSettings(config),
+                sendsMail: useCases.emailLinks.areSent,
                 providers: useCases.providerLogins.providers, hasMailPage: captured != nil),
             capturedMail: captured,
             operations: OperationsAPI(
@@ -199,6 +203,8 @@ struct Application: Sendable {
     var router: Router { apis.router() }
 
     func close() async {
+        parts.mailQueue?.stop()
+        await parts.mailQueue?.finish()
         await stores.close()
         for loop in eventLoops { loop.stop() }
     }
@@ -319,6 +325,8 @@ enum RemoteFailure: Sendable {
     case provider(name: String, cause: String)
     /// There is no QR code of a secret for one-time codes; users type it in.
     case qrCode(cause: String)
+    /// A message to a user could not be sent.
+    case mailer(MailQueue.Report, relay: String)
 }
 
 /// The application that answers requests now.

@@ -3,6 +3,7 @@ internal import AuthCore
 internal import Configuration
 internal import Cryptography
 internal import Fetching
+internal import Mailing
 internal import Provisioning
 internal import Scheduling
 internal import WebAuthn
@@ -67,6 +68,7 @@ struct UseCases: Sendable {
     let passkeys: Passkeys
     let secondFactors: SecondFactors
     let providerLogins: ProviderLogins
+    let emailLinks: EmailLinks
     let apiTokens: APITokens
     let domains: Domains
     let webhookEvents: WebhookEvents
@@ -96,14 +98,19 @@ struct UseCases: Sendable {
             limiter: limiter, throttle: throttle, proofs: parts.mailboxProofs, random: random)
         userSessions = UserSessions(
             tokens: tokens, stores: stores, lifetime: settings.tokenLifetime, random: random)
+        let notices = UserNotices(mailer: parts.mailQueue, stores: stores, limiter: limiter)
+        emailLinks = EmailLinks(
+            mailer: parts.mailQueue, stores: stores, hasher: hasher, notices: notices,
+            limiter: limiter, random: random)
         passkeys = Passkeys(
             site: RelyingParty(publicURL: tokens.realm.issuer), tokens: tokens, stores: stores,
-            sessions: userSessions, throttle: throttle, random: random)
+            sessions: userSessions, notices: notices, throttle: throttle, random: random)
         secondFactors = SecondFactors(
             tokens: tokens, stores: stores, sessions: userSessions, passkeys: passkeys,
-            throttle: throttle, keys: keys, random: random)
+            notices: notices, throttle: throttle, keys: keys, random: random)
         users = Users(
-            settings: settings, policy: policy, sessions: userSessions, stores: stores,
+            settings: settings, policy: policy, sessions: userSessions, links: emailLinks,
+            notices: notices, stores: stores,
             hasher: hasher, limiter: limiter, throttle: throttle, random: random)
         providerLogins = ProviderLogins(
             providers: parts.providers.providers, tokens: tokens, stores: stores, users: users,
@@ -152,19 +159,21 @@ extension Metrics {
         add(parts.logins)
         add(parts.limiter)
         addWebhooks(parts.webhooks.results)
+        addMails(parts.mailQueue?.results ?? Counters())
         addProofs([("agent", parts.agentProofs), ("accounts", parts.mailboxProofs)])
         let (fetcher, dns) = (parts.hashFetcher, parts.resolver.dns)
         addFetches([
             ("login", fetcher.loginResults), ("registration", fetcher.registrationResults),
         ])
-        let smtp = parts.localMail?.smtpPool
+        let (smtp, mailQueue) = (parts.localMail?.smtpPool, parts.mailQueue)
         addPools {
             let database = stores.statistics().connections.map { [("database", $0.pool)] } ?? []
             let smtp = smtp.map { [("smtp", $0.statistics)] } ?? []
+            let mailer = mailQueue.map { [("mailer", $0.statistics)] } ?? []
             return [
                 ("hashing", pools.hashing.statistics), ("signing", pools.signing.statistics),
                 ("mail", pools.mail.statistics), ("dns", dns.statistics),
-            ] + smtp + fetcher.pools + parts.webhooks.pools + database
+            ] + smtp + mailer + fetcher.pools + parts.webhooks.pools + database
         }
     }
 }

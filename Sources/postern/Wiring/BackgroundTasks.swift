@@ -4,15 +4,15 @@ internal import Logging
 internal import Platform
 internal import Provisioning
 
-/// The tasks that run at intervals, independent of requests: remove expired challenges and
-/// sessions, refresh the signing keys, rotate and export them, return free memory, remove old
+/// The tasks that run at intervals, independent of requests: remove expired challenges, sessions
+/// and links, refresh the signing keys, rotate and export them, return free memory, remove old
 /// events, look up verified domains, send account events and the events of webhooks to their
 /// receivers.
 ///
 /// A task that fails is logged and runs again after its interval. It never ends the server.
 struct BackgroundTasks: Sendable {
-    /// The number of challenges, or of sessions, that one statement removes. It is small, so that a
-    /// signup does not wait long for it.
+    /// The number of challenges, sessions or links that one statement removes. It is small, so that
+    /// a signup does not wait long for it.
     private static let sweepLimit = 1000
     /// Audit events that one statement removes.
     private static let trimLimit = 1000
@@ -37,6 +37,7 @@ struct BackgroundTasks: Sendable {
 
     let ledger: any ChallengeLedger
     let sessions: any UserSessionStore
+    let links: any EmailLinkStore
     let signingKeys: SigningKeyTasks
     /// Whether other processes can open the database and change its keys.
     let isShared: Bool
@@ -121,14 +122,19 @@ struct BackgroundTasks: Sendable {
         try await domains().recheck(at: clock())
     }
 
-    /// Removes all challenges and all sessions of users that have expired, a limited number at a
-    /// time.
+    /// Removes all challenges, and all sessions and links of users, that have expired, a limited
+    /// number at a time.
     func sweep() async throws {
         let past = clock().advanced(by: .zero - Self.clockDifference)
         while try await ledger.sweep(before: past, limit: Self.sweepLimit) == Self.sweepLimit {
             try Task.checkCancellation()
         }
         while try await sessions.sweepSessions(before: past, limit: Self.sweepLimit)
+            == Self.sweepLimit
+        {
+            try Task.checkCancellation()
+        }
+        while try await links.sweepEmailLinks(before: past, limit: Self.sweepLimit)
             == Self.sweepLimit
         {
             try Task.checkCancellation()

@@ -3,6 +3,7 @@ internal import AuthCore
 internal import Configuration
 internal import Cryptography
 internal import Fetching
+internal import Mailing
 internal import RemoteMail
 internal import Scheduling
 
@@ -19,6 +20,8 @@ struct LastingParts: Sendable {
     let mailWork: MailWork
     let localMail: LocalMailHost?
     let webhooks: WebhookParts
+    /// `nil` where the server sends no mail.
+    let mailQueue: MailQueue?
     let remoteStore: RemoteStore?
     let providers: ProviderParts
     let logins: Counters<LoginResult>
@@ -29,7 +32,7 @@ struct LastingParts: Sendable {
     ///   rule out.
     init(
         _ config: Config, _ stores: Stores, _ localMail: LocalMailHost?,
-        _ mailWork: MailWork, _ clock: ServerClock,
+        _ mailWork: MailWork, _ mailQueue: MailQueue?, _ clock: ServerClock,
         _ report: @escaping @Sendable (RemoteFailure) -> Void
     ) throws {
         logins = Counters()
@@ -52,6 +55,7 @@ struct LastingParts: Sendable {
         self.mailWork = mailWork
         self.localMail = localMail
         webhooks = WebhookParts(config.webhooks)
+        self.mailQueue = mailQueue
         remoteStore = RemoteStore(config, report: report)
         providers = try ProviderParts(config)
     }
@@ -67,6 +71,7 @@ struct LastingParts: Sendable {
         mailWork = present.mailWork
         localMail = present.localMail
         webhooks = present.webhooks
+        mailQueue = present.mailQueue
         remoteStore = present.remoteStore
         providers = present.providers
         logins = present.logins

@@ -138,7 +138,7 @@ struct Service: Sendable {
     ) -> BackgroundTasks {
         let stores = application.stores
         return BackgroundTasks(
-            ledger: stores.challenges, sessions: stores.userSessions,
+            ledger: stores.challenges, sessions: stores.userSessions, links: stores.emailLinks,
             signingKeys: signingKeyTasks(of: application, events, logger, clock),
             isShared: !config.database.isInMemory,
             domains: { current.value.useCases.domains },
@@ -324,6 +324,7 @@ struct Service: Sendable {
             logger.warning(
                 "an identity provider did not say who somebody is",
                 metadata: ["provider": "\(name)", "cause": "\(cause)"])
+        case .mailer(let report, let relay): report.log(to: logger, relay: relay)
         case .qrCode(let cause):
             logger.error("there is no QR code", metadata: ["cause": "\(cause)"])
         }

@@ -10,6 +10,7 @@ extension LoadedConfig {
                 SecretFile.exposure("storage.url", databasePasswordFile),
                 SecretFile.exposure("services.secret_file", config.services.secretFile),
                 SecretFile.exposure("provisioning.secret_file", config.provisioning.secretFile),
+                SecretFile.exposure("mailer.password_file", config.mailer.passwordFile),
             ] + config.users.providers.map { SecretFile.exposure("users.providers", $0.secretFile) }
         let certificates = CertificateChecks(config: config, now: SystemClock.now()).findings()
             .filter { $0.outcome != .ok }.map(\.text)

@@ -41,6 +41,10 @@ struct ProviderLinkTests: ProviderTests {
             await api.send(.delete, "/identities/x", bearer: pro), 404, "not_found")
         let kinds = try await kinds()
         #expect(kinds.contains(.identityLinked) && kinds.contains(.identityUnlinked))
+        #expect(
+            try await api.world.mailer.takeNotices() == [
+                .providerLinked(name: "id"), .providerUnlinked(name: "id"),
+            ])
     }
 
     @Test func linkingNeedsARecentLoginAndTheSameOrigin() async throws {

@@ -26,7 +26,7 @@ import Testing
                 dns: DNSClient(servers: [], timeout: .seconds(1)), report: { _ in }),
             random: RandomBytes.make)
         return BackgroundTasks(
-            ledger: stores.challenges, sessions: stores.userSessions,
+            ledger: stores.challenges, sessions: stores.userSessions, links: stores.emailLinks,
             signingKeys: SigningKeyTasks(
                 store: stores.signingKeys,
                 keys: KeyRing(
@@ -74,6 +74,30 @@ import Testing
         try await tasks(stores, at: later).sweep()
         #expect(try await stores.userSessions.holder(of: old.id) == nil)
         #expect(try await stores.userSessions.holder(of: young.id) != nil)
+    }
+
+    @Test func aSweepRemovesExpiredLinksAndNoOthers() async throws {
+        let stores = try Database.openInMemory()
+        let user = User(
+            id: UserID(random: .init(repeating: 1, count: 16)),
+            email: try #require(Email(parsing: "a@b.test")), password: nil,
+            created: Instant(seconds: 0))
+        let event = AuditEvent(.userCreated, time: user.created, actor: .operator, subject: "a")
+        #expect(try await stores.users.insert(user, recording: event))
+        func link(_ number: UInt8, expiry: Int64) -> EmailLink {
+            EmailLink(
+                digest: APIKeyDigest(bytes: .init(repeating: number, count: 32)), owner: user.id,
+                purpose: .passwordReset, expiry: Instant(seconds: expiry))
+        }
+        let (old, young) = (link(1, expiry: 10), link(2, expiry: 30))
+        for each in [old, young] {
+            #expect(try await stores.emailLinks.insert(each, at: 1, recording: nil))
+        }
+        let later = Instant(seconds: 20).advanced(by: BackgroundTasks.clockDifference)
+        try await tasks(stores, at: later).sweep()
+        let past = Instant(seconds: 0)
+        #expect(try await stores.emailLinks.emailLink(old.digest, at: past) == nil)
+        #expect(try await stores.emailLinks.emailLink(young.digest, at: past) != nil)
     }
 
     @Test func aSweepRemovesExpiredChallengesAndNoOthers() async throws {

@@ -11,10 +11,10 @@ import {
 import { closeMail } from './mail.js';
 import { enablePasskeys, loadPasskeys } from './passkeys.js';
 import { enableProviders, endSignIn, loadProviders } from './providers.js';
-import { PASSWORD_ERRORS, enableSecurity, loadSecurity } from './security.js';
+import { enableSecurity, loadSecurity } from './security.js';
 import { enableTokens, forgetToken, loadTokens } from './tokens.js';
 import { enableTOTP, forgetTOTP, loadTOTP } from './totp.js';
-import { SESSION_ENDED, userCall } from './user.js';
+import { PASSWORD_ERRORS, SESSION_ENDED, userCall } from './user.js';
 import {
   announce, element, enableCopying, onSubmit, revealWith, showView, textOf,
 } from './view.js';
@@ -24,7 +24,7 @@ import { enableWebhooks, forgetWebhookSecret, loadWebhooks } from './webhooks.js
 let isOpen = false;
 
 /** What shows something of the user. */
-const PRIVATE = '[data-list], #user, #mail-address, #reset-address';
+const PRIVATE = '[data-list], #user, #mail-address, #reset-address, #email-address';
 
 async function showDashboard() {
   const user = await userCall('GET', '/me');

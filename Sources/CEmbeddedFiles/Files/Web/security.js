@@ -1,11 +1,11 @@
 // @ts-check
-// "Sign-in and security": the user's sessions and password. Other ways of signing in have a module
+// "Sign-in and security": the user's email, sessions and password. Other ways of signing in have a module
 // and a section each, beside those of this one.
 
 import { Failure } from './api.js';
 import { confirmed, copyOf, dateOf, focusHeading, onClick, part } from './list.js';
 import { enablePasskeyButton, logInWithPasskey, withSecondFactor } from './login.js';
-import { userCall } from './user.js';
+import { PASSWORD_ERRORS, userCall } from './user.js';
 import { announce, element, onSubmit } from './view.js';
 
 /**
@@ -13,23 +13,40 @@ import { announce, element, onSubmit } from './view.js';
  *   method: string, client: string, agent: string, current: boolean}} Session
  */
 
-/** What is wrong with a new password of a user. */
-export const PASSWORD_ERRORS = {
-  password_too_short: { field: 'password', text: 'It needs at least 8 characters.' },
-  password_too_common: { field: 'password' },
-};
-
 /** The session of this page. */
 let current = '';
 let email = '';
 let hasPassword = true;
 
-/** @param {{email: string, has_password: boolean}} user */
+/** @param {{email: string, email_verified: boolean, has_password: boolean}} user */
 export async function loadSecurity(user) {
   email = user.email;
   hasPassword = user.has_password;
+  showEmail(user.email_verified);
   showPasswordForm();
   await loadSessions();
+}
+
+/** @param {boolean} isVerified */
+function showEmail(isVerified) {
+  const isOn = element('email').dataset.mailer === 'on';
+  element('email-address').textContent = email;
+  element('email-state').textContent = isVerified ? 'verified' : 'not verified';
+  element('email-verify').hidden = isVerified || !isOn;
+  element('email-off').hidden = isVerified || isOn;
+}
+
+async function sendVerification() {
+  try {
+    await userCall('POST', '/email/verification');
+  } catch (failure) {
+    // In another tab, for example.
+    if (!(failure instanceof Failure) || failure.code !== 'email_verified') throw failure;
+    showEmail(true);
+    focusHeading('email');
+    return;
+  }
+  announce(`A link was sent to ${email}. It can be used once, within 24 hours.`);
 }
 
 async function loadSessions() {
@@ -164,6 +181,7 @@ export async function noteLogin() {
  * @param {(text: string) => void} leave called when the session has ended, with what is said
  */
 export function enableSecurity(leave) {
+  onClick(element('email-verify'), sendVerification);
   onClick(element('sessions-end'), endOthers);
   onClick(element('logout-here'), async () => {
     await userCall('DELETE', `/sessions/${current}`);

@@ -7,6 +7,12 @@ import { element, inSeconds, speak } from './view.js';
 /** The event of `document` when the server does not accept the session any more. */
 export const SESSION_ENDED = 'session-ended';
 
+/** What is wrong with a new password of a user. */
+export const PASSWORD_ERRORS = {
+  password_too_short: { field: 'password', text: 'It needs at least 8 characters.' },
+  password_too_common: { field: 'password' },
+};
+
 const ENDED = new Set(['unauthorized', 'invalid_or_expired_token']);
 
 /**

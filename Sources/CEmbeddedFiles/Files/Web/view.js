@@ -30,6 +30,16 @@ export function speak(text) {
 }
 
 /**
+ * Takes the token of a link out of the page's URL, so that it does not stay in the history.
+ * @returns {string} empty if there is none
+ */
+export function takeToken() {
+  const token = location.hash.slice(1);
+  if (token) history.replaceState(null, '', location.pathname);
+  return token;
+}
+
+/**
  * Shows one of the page's views. Where it replaces another one, the focus moves to its heading; the
  * first one leaves the focus where it is, maybe in the header.
  * @param {string} id
