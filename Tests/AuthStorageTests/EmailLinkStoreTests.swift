@@ -43,11 +43,12 @@ import Testing
 
     private func reset(
         _ store: any EngineStore, _ number: Int = 1, of owner: Int = 1, time: Int64 = 1,
-        revoking: Bool = false
+        revoking: Bool = false, removing: Bool = false
     ) async throws -> Bool {
         try await store.resetPassword(
             by: digest(number), of: userID(owner), to: hash("new \(number)"),
-            revokingTokens: revoking, recording: event(.credentialReset, time: time))
+            revokingTokens: revoking, removingCredentials: removing,
+            recording: event(.credentialReset, time: time))
     }
 
     @Test(arguments: Engine.allCases)
@@ -58,6 +59,48 @@ import Testing
         #expect(found?.owner == (try user(1)))
         #expect(try await left(store, at: 1000) == [])
         #expect(try await store.emailLink(digest(9), at: .epoch) == nil)
+    }
+
+    @Test(arguments: Engine.allCases, [false, true])
+    func aResetRemovesTheOtherCredentialsOfItsUserOnDemand(
+        engine: Engine, removing: Bool
+    ) async throws {
+        let store = try await filled(engine)
+        for owner in 1...2 {
+            let bytes = [UInt8](repeating: UInt8(owner), count: 16)
+            let passkey = Passkey(
+                id: PasskeyID(random: bytes), owner: userID(owner), name: "key",
+                credential: bytes, publicKey: "key", signatureCount: 0, isSynced: false,
+                created: .epoch)
+            #expect(
+                try await store.insert(passkey, limit: 20, recording: event(.passkeyAdded))
+                    == .inserted)
+            let totp = StoredTOTP(
+                owner: userID(owner), sealedSecret: bytes, lastStep: 1, created: .epoch)
+            #expect(
+                try await store.insert(
+                    totp, recoveryCodes: [digest(50 + owner)], recording: event(.totpEnabled)))
+            let identity = Identity(
+                id: IdentityID(random: bytes), owner: userID(owner), provider: "id",
+                issuer: "https://id.test", subject: "\(owner)", email: nil, created: .epoch)
+            #expect(
+                try await store.insert(identity, at: 1, recording: event(.identityLinked))
+                    == .inserted)
+            let webhook = Webhook(
+                id: WebhookID(random: bytes), owner: userID(owner), url: "https://example.com/",
+                events: [.emailReceived], sealedSecret: bytes, created: .epoch)
+            #expect(try await store.insert(webhook, recording: event(.webhookCreated)))
+        }
+        #expect(try await reset(store, removing: removing))
+        for owner in 1...2 {
+            let stays = owner == 2 || !removing
+            let factors = try await store.factors(of: userID(owner))
+            #expect((factors.totpCreated != nil) == stays)
+            #expect(factors.recoveryCodes == (stays ? 1 : 0))
+            #expect(factors.passkeys == (stays ? 1 : 0))
+            #expect(try await store.identities(of: userID(owner)).isEmpty == !stays)
+            #expect((try await store.webhook(of: userID(owner)) != nil) == stays)
+        }
     }
 
     @Test(arguments: Engine.allCases)

@@ -219,6 +219,11 @@ import Testing
             EmailLink(
                 digest: digest(number), owner: id, purpose: purpose, expiry: Instant(seconds: 9))
         }
+        @Sendable func reset(_ event: AuditEvent) async throws {
+            _ = try await store.resetPassword(
+                by: digest(1), of: id, to: hash("x"), revokingTokens: false,
+                removingCredentials: false, recording: event)
+        }
         try await hold(
             store,
             to: [
@@ -228,14 +233,8 @@ import Testing
                 Step("link for other credentials", changes: false) {
                     _ = try await store.insert(link(2, .passwordReset), at: 2, recording: $0)
                 },
-                Step("reset", changes: true) {
-                    _ = try await store.resetPassword(
-                        by: digest(1), of: id, to: hash("x"), revokingTokens: false, recording: $0)
-                },
-                Step("reset again", changes: false) {
-                    _ = try await store.resetPassword(
-                        by: digest(1), of: id, to: hash("x"), revokingTokens: false, recording: $0)
-                },
+                Step("reset", changes: true) { try await reset($0) },
+                Step("reset again", changes: false) { try await reset($0) },
                 Step("another link", changes: true) {
                     _ = try await store.insert(link(3, .emailVerification), at: 2, recording: $0)
                 },

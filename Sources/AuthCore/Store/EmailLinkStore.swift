@@ -21,15 +21,17 @@ public protocol EmailLinkStore: Sendable {
     /// - Parameters:
     ///   - owner: as ``emailLink(_:at:)`` has returned it.
     ///   - revokingTokens: as in ``UserStore``.
+    ///   - removingCredentials: whether the owner's passkeys, one-time codes, recovery codes,
+    ///     identities and webhook are removed.
     /// - Returns: `false` when the link was used, has expired at the time of `event`, or its owner
     ///   is not active.
     func resetPassword(
         by digest: APIKeyDigest, of owner: UserID, to password: PasswordHash,
-        revokingTokens: Bool, recording event: AuditEvent
+        revokingTokens: Bool, removingCredentials: Bool, recording event: AuditEvent
     ) async throws -> Bool
 
     /// Uses a link that verifies the email: removes it and the owner's others, and stores the time
-    /// of `event`. As ``resetPassword(by:of:to:revokingTokens:recording:)`` otherwise.
+    /// of `event`. Otherwise as the reset.
     func verifyEmail(
         by digest: APIKeyDigest, of owner: UserID, recording event: AuditEvent
     ) async throws -> Bool

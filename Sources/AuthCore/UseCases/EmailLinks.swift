@@ -101,6 +101,10 @@ public struct EmailLinks: UseCases {
 
     /// Sets a new password and ends every Pro JWT and every other link that sets a password. The
     /// second factor stays, and no session opens.
+    ///
+    /// Where the link is the first proof that the user has this email, somebody else may have
+    /// registered it. So all that this one could come back with ends: passkeys, one-time codes,
+    /// identities, the webhook and API tokens.
     /// - Parameters:
     ///   - text: the token of the link.
     ///   - password: bytes as sent, at most 1,024.
@@ -115,10 +119,12 @@ public struct EmailLinks: UseCases {
         let event = AuditEvent(
             .credentialReset, by: caller, actor: .user(user.id), subject: user.email.text)
         let hash = try await attempt(await hasher.hash(.bytes(password), for: caller.address))
+        let isFirstProof = link.purpose == .passwordReset && user.emailVerified == nil
         let isReset = try await attempt(
             await links.resetPassword(
-                by: link.digest, of: user.id, to: hash, revokingTokens: revokesAPITokens,
-                recording: event))
+                by: link.digest, of: user.id, to: hash,
+                revokingTokens: revokesAPITokens || isFirstProof,
+                removingCredentials: isFirstProof, recording: event))
         guard isReset else { throw .invalidLink }
         notices.notify(user, of: .passwordReset, by: caller)
     }

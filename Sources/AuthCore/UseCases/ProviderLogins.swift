@@ -88,28 +88,6 @@ public struct ProviderLogins: UseCases {
             lifetime: Self.lifetime)
     }
 
-    /// What a browser brings back from a provider.
-    public struct Callback: Sendable {
-        /// ``Begun/token``; `nil` if the browser has none.
-        public let token: String?
-        public let state: String?
-        public let code: String?
-        /// `error` of RFC 6749 §4.1.2.1.
-        public let error: String?
-        /// `iss` of RFC 9207.
-        public let issuer: String?
-
-        public init(
-            token: String?, state: String?, code: String?, error: String?, issuer: String?
-        ) {
-            self.token = token
-            self.state = state
-            self.code = code
-            self.error = error
-            self.issuer = issuer
-        }
-    }
-
     public enum Outcome: Sendable {
         case loggedIn(UserSessions.Opened)
         case linked(Identity)
@@ -117,7 +95,7 @@ public struct ProviderLogins: UseCases {
 
     /// Ends a sign-in: logs in, adds the user, or links the identity. A sign-in ends once, whatever
     /// comes of it. Everything that fails counts as a failed login of the client, unless it is for
-    /// the provider to mend.
+    /// the provider to mend, or this browser has begun no sign-in.
     /// - Parameter agent: the request's `User-Agent` field, if it has one.
     /// - Throws: ``AccountsError/signInExpired``, ``AccountsError/providerDenied``,
     ///   ``AccountsError/providerRejected``, ``AccountsError/providerUnavailable``,
@@ -130,11 +108,13 @@ public struct ProviderLogins: UseCases {
         _ callback: Callback, at name: String, agent: String? = nil, by caller: Caller
     ) async throws(AccountsError) -> Outcome {
         let provider = try provider(name)
+        // Any page can send a browser here. Only what was begun here counts.
+        let begun = try await begun(callback, at: provider, caller)
         let login = LoginName.provider(name, caller.address.client)
         let result: Result<Outcome, AccountsError>
         do {
             let attempt = try await throttle.begin(login, by: caller)
-            result = await ended(callback, at: provider, agent, caller)
+            result = await ended(callback, begun, at: provider, agent, caller)
             attempt.end(as: Self.outcome(of: result))
         } catch {
             throw .common(CommonError(error))
@@ -162,19 +142,26 @@ public struct ProviderLogins: UseCases {
     }
 
     private func ended(
-        _ callback: Callback, at provider: LoginProvider, _ agent: String?, _ caller: Caller
+        _ callback: Callback, _ begun: BegunToken, at provider: LoginProvider,
+        _ agent: String?, _ caller: Caller
     ) async -> Result<Outcome, AccountsError> {
         do throws(AccountsError) {
-            return .success(try await end(callback, at: provider, agent, caller))
+            return .success(try await end(callback, begun, at: provider, agent, caller))
         } catch {
             return .failure(error)
         }
     }
 
     private func end(
-        _ callback: Callback, at provider: LoginProvider, _ agent: String?, _ caller: Caller
+        _ callback: Callback, _ begun: BegunToken, at provider: LoginProvider,
+        _ agent: String?, _ caller: Caller
     ) async throws(AccountsError) -> Outcome {
-        let token = try await token(of: callback, at: provider, caller)
+        let token = begun.token
+        guard let state = callback.state,
+            SecretBytes(Array(state.utf8))
+                == SecretBytes(Array(SignInSecrets(secret: token.challenge).state.utf8)),
+            try await attempt(await stores.challenges.spend(token.id, expiry: begun.expiry))
+        else { throw .signInExpired }
         let identity: ProviderIdentity
         do throws(ProviderError) {
             identity = try await self.identity(callback, at: provider, signIn(token, by: caller))
@@ -190,19 +177,18 @@ public struct ProviderLogins: UseCases {
         }
     }
 
-    /// The sign-in that this browser began at this provider, which ends with this call.
-    private func token(
-        of callback: Callback, at provider: LoginProvider, _ caller: Caller
-    ) async throws(AccountsError) -> ProviderLoginToken {
+    private typealias BegunToken = (token: ProviderLoginToken, expiry: Instant)
+
+    /// The sign-in that this browser began at this provider.
+    private func begun(
+        _ callback: Callback, at provider: LoginProvider, _ caller: Caller
+    ) async throws(AccountsError) -> BegunToken {
         guard let text = callback.token,
             let (token, expiry) = try await attempt(
                 await tokens.verify(text, as: ProviderLoginToken.self, at: caller.now)),
-            token.provider == provider.name, let state = callback.state,
-            SecretBytes(Array(state.utf8))
-                == SecretBytes(Array(SignInSecrets(secret: token.challenge).state.utf8)),
-            try await attempt(await stores.challenges.spend(token.id, expiry: expiry))
+            token.provider == provider.name
         else { throw .signInExpired }
-        return token
+        return (token, expiry)
     }
 
     private func identity(

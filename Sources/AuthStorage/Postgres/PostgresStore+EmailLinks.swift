@@ -37,10 +37,10 @@ extension PostgresStore: EmailLinkStore {
 
     func resetPassword(
         by digest: APIKeyDigest, of owner: UserID, to password: PasswordHash,
-        revokingTokens: Bool, recording event: AuditEvent
+        revokingTokens: Bool, removingCredentials: Bool, recording event: AuditEvent
     ) async throws -> Bool {
         try await replacePassword(
-            of: owner, by: SQL.resetPassword,
+            of: owner, by: removingCredentials ? SQL.resetCredentials : SQL.resetPassword,
             [
                 .text(password.encoded), .id(owner), .bytes(digest.bytes), .bool(revokingTokens),
             ], recording: event)
@@ -94,9 +94,7 @@ private enum SQL {
 
     /// The time of the event is $6. The link that is used is removed once: a statement that
     /// deletes a row twice removes it by one of the two only.
-    static let resetPassword = Query.replacingPassword(
-        "resetPassword",
-        """
+    private static let reset = """
         used AS (
             DELETE FROM email_link
             WHERE digest = $3::bytea AND owner = $2::uuid AND expiry > $6::timestamptz
@@ -112,7 +110,16 @@ private enum SQL {
             WHERE id = $2 AND state = 'active'
             RETURNING id
         )
-        """, exceptLink: "$3")
+        """
+
+    static let resetPassword = Query.replacingPassword("resetPassword", reset, exceptLink: "$3")
+
+    static let resetCredentials = Query.replacingPassword(
+        "resetCredentials",
+        ([reset]
+            + ["passkey", "totp", "recovery_code", "identity", "webhook"].map {
+                "removed_\($0) AS (DELETE FROM \($0) USING replaced WHERE owner = replaced.id)"
+            }).joined(separator: ",\n"), exceptLink: "$3")
 
     static let verifyEmail = Query.recording(
         "verifyEmail", 2,

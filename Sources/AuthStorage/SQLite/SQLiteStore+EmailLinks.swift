@@ -30,7 +30,7 @@ extension SQLiteStore: EmailLinkStore {
 
     func resetPassword(
         by digest: APIKeyDigest, of owner: UserID, to password: PasswordHash,
-        revokingTokens: Bool, recording event: AuditEvent
+        revokingTokens: Bool, removingCredentials: Bool, recording event: AuditEvent
     ) async throws -> Bool {
         try await change(recording: event) { connection in
             guard let purpose = try connection.use(digest, of: owner, at: event.time),
@@ -40,6 +40,9 @@ extension SQLiteStore: EmailLinkStore {
                     purpose == .passwordReset ? .instant(event.time) : .null) == 1
             else { return false }
             try connection.removeSessions(of: owner)
+            if removingCredentials {
+                for query in SQL.removeCredentials { try connection.run(query, .id(owner)) }
+            }
             if revokingTokens { try connection.revokeTokens(of: owner, as: event) }
             return true
         }
@@ -111,6 +114,10 @@ private enum SQL {
             email_verified = coalesce(email_verified, ?3)
         WHERE id = ?2 AND state = 'active'
         """)
+
+    static let removeCredentials = ["passkey", "totp", "recovery_code", "identity", "webhook"].map {
+        Query("remove \($0) of", "DELETE FROM \($0) WHERE owner = ?1")
+    }
 
     static let verifyEmail = Query(
         "verifyEmail",

@@ -302,21 +302,28 @@ struct ProviderEndpointsTests: ProviderTests {
         #expect(!text.contains("<script"))
     }
 
+    /// At once, unlike ``finish(_:_:at:cookie:accept:)``.
+    private func guess(_ begun: BegunSignIn? = nil) async -> Response {
+        await api.call(
+            .get, "/api/user/oauth/id/callback?state=x&code=y",
+            headers: [("Accept", "application/json"), ("Host", "auth.mail.test")]
+                + (begun.map { [("Cookie", $0.cookie)] } ?? []))
+    }
+
     @Test func failuresMakeTheClientWait() async throws {
         let begun = try await begin()
-        for _ in 0..<5 {
-            try expectError(
-                await api.call(
-                    .get, "/api/user/oauth/id/callback?state=x&code=y",
-                    headers: [("Accept", "application/json")]), 401, "sign_in_expired")
-        }
-        let response = await api.call(
-            .get, "/api/user/oauth/id/callback?state=x&code=y",
-            headers: [("Accept", "application/json")])
+        for _ in 0..<5 { try expectError(await guess(begun), 401, "sign_in_expired") }
+        let response = await guess(begun)
         try expectError(response, 429, "rate_limit_exceeded")
         #expect(response.header("Retry-After") == "1")
         // What waits is not spent.
         api.world.clock.advance(by: .seconds(60))
+        _ = try token(await finish(begun, answer(ada, to: begun)))
+    }
+
+    @Test func pagesThatSendABrowserHereDoNotMakeItsClientWait() async throws {
+        let begun = try await begin()
+        for _ in 0..<20 { try expectError(await guess(), 401, "sign_in_expired") }
         _ = try token(await finish(begun, answer(ada, to: begun)))
     }
 }

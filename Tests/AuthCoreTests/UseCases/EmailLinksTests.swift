@@ -120,8 +120,8 @@ struct EmailLinksTests {
         }
     }
 
-    @Test func theSecondFactorStays() async throws {
-        let user = try await world.addUser(email)
+    /// Turns one-time codes on without a secret.
+    private func enableTOTP(of user: User) async throws {
         let totp = StoredTOTP(
             owner: user.id, sealedSecret: [1], lastStep: 1, created: world.clock.now)
         let event = AuditEvent(
@@ -129,13 +129,35 @@ struct EmailLinksTests {
         #expect(
             try await world.stores.secondFactors.insert(
                 totp, recoveryCodes: [], recording: event, ending: nil))
-        try await reset(try await link())
-        do throws(AccountsError) {
-            _ = try await world.users.logIn(
-                email: email, password: Array("another password".utf8), by: world.caller)
-            Issue.record("the second factor is off")
-        } catch .secondFactorRequired {
+    }
+
+    private func asksForASecondFactor() async throws -> Bool {
+        do {
+            try await logIn("another password")
+            return false
+        } catch AccountsError.secondFactorRequired {
+            return true
         }
+    }
+
+    @Test func theSecondFactorOfAVerifiedUserStays() async throws {
+        let opened = try await world.users.register(
+            email: email, password: Array("propassword".utf8), by: world.caller)
+        try await world.emailLinks.verifyEmail(
+            by: #require(try await world.mailer.takeTokens().first), by: world.caller)
+        try await enableTOTP(of: opened.user)
+        try await reset(try await link())
+        #expect(try await asksForASecondFactor())
+    }
+
+    @Test func whoeverRegisteredTheEmailOfAnotherPersonIsLockedOutByItsFirstReset() async throws {
+        try await enableTOTP(of: world.addUser(email))
+        try await reset(try await link())
+        #expect(try await !asksForASecondFactor())
+        // Whoever has turned codes on since then is the person with the email.
+        try await enableTOTP(of: user())
+        try await reset(try await link())
+        #expect(try await asksForASecondFactor())
     }
 
     // MARK: Who gets a link

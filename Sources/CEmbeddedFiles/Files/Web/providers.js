@@ -96,5 +96,8 @@ export async function endSignIn() {
     await hasShownSecondFactor({ challenge, factors: (fields.get('factors') ?? '').split(',') });
     return '';
   }
-  return `${labelOf(linked ?? '')} logs you in from now on. Your other sessions have ended.`;
+  const button = buttons().find((button) => button.dataset.provider === linked);
+  // Any link can have text behind its `#`.
+  if (!button) return '';
+  return `${button.dataset.label} logs you in from now on. Your other sessions have ended.`;
 }
