@@ -24,6 +24,8 @@ struct BodyTypeTests {
             method: .post, target: "/",
             headers: [("Content-Type", "application/json"), ("content-type", "text/plain")])
         #expect(request.headers.mediaTypes == ["application/json", "text/plain"])
+        #expect(BodyType.json.mismatch(with: request) == "application/json")
+        #expect(BodyType.formOrJSON(isOptional: false).mismatch(with: request) != nil)
         #expect(Request(method: .post, target: "/").headers.mediaType == nil)
     }
 }

@@ -88,6 +88,23 @@ struct DifficultyGovernorTests {
         #expect(governor.difficulty(for: frequent, at: later) == 6)
     }
 
+    @Test func theAllowanceItselfDoesNotRaiseTheDifficulty() {
+        let governor = DifficultyGovernor(settings: .init(siteAllowance: 32))
+        #expect(request(governor, frequent, times: 32) == 6)
+        #expect(request(governor, frequent, times: 1) == 7)
+    }
+
+    @Test func theDifficultyIsTheBaseAfterAnyTimeWithoutRequests() {
+        let governor = DifficultyGovernor(settings: .init())
+        #expect(request(governor, frequent, times: 200) > 6)
+        for halfLives in [63, 64, 65, 100, 100_000] {
+            let later = start.advanced(by: .seconds(60 * halfLives))
+            #expect(governor.lowest(at: later) == 6)
+        }
+        let later = start.advanced(by: .seconds(6000))
+        #expect(governor.difficulty(for: frequent, at: later) == 6)
+    }
+
     @Test func extremeTimesDoNotTrap() {
         let governor = DifficultyGovernor(settings: .init())
         _ = governor.difficulty(for: rare, at: start)

@@ -193,6 +193,16 @@ import Testing
         }
     }
 
+    /// Nor those of the account: its owner's logins do not help a guesser.
+    @Test func aSuccessDoesNotClearTheFailuresOfOtherClients() async throws {
+        for number in 0..<99 {
+            #expect(try await attempt(owner, stranger(number)) == .zero)
+        }
+        #expect(try await attempt(owner, home, as: .succeeded) == .zero)
+        #expect(try await attempt(owner, stranger(99)) == .zero)
+        #expect(try await attempt(owner, stranger(100)) == .seconds(1))
+    }
+
     @Test func aClientThatTriesManyAccountsWaitsOnAllOfThem() async throws {
         for number in 0..<20 { #expect(try await attempt(name(number), home) == .zero) }
         #expect(try await attempt(name(50), home) == .seconds(1))

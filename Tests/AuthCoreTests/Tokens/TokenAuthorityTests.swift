@@ -185,6 +185,22 @@ struct TokenAuthorityTests {
         #expect(try await !verifies(try await signRaw(claims), as: SessionToken.self))
     }
 
+    @Test func aTokenThatNamesNoKeyIsInvalidThoughTheSignatureIsValid() async throws {
+        #expect(try await verifies(try await signRaw(wellFormed), as: SessionToken.self))
+        let token = try await signRaw(wellFormed, namesKey: false)
+        #expect(try await !verifies(token, as: SessionToken.self))
+    }
+
+    @Test(arguments: [("RS256", true), ("ES256", false), ("EdDSA", false)])
+    func anotherAlgorithmThanThatOfTheKeyIsInvalid(name: String, isValid: Bool) async throws {
+        let token = try await signRaw(
+            #"{"sub":"inbox","iat":\#(world.clock.now.seconds)}"#,
+            header: #""alg":"\#(name)","typ":"JWT""#, use: .capability, namesKey: false)
+        let found = try await world.tokens.read(
+            token, as: MinimalCapabilityToken.self, at: world.clock.now)
+        #expect((found != nil) == isValid)
+    }
+
     @Test func aCriticalHeaderParameterIsInvalid() async throws {
         let token = try await signRaw(
             wellFormed, header: #""alg":"HS256","typ":"session+jwt","crit":["b64"]"#)
@@ -281,7 +297,7 @@ struct TokenAuthorityTests {
     /// A token with exactly these claims, signed with the real key.
     private func signRaw(
         _ claims: String, header: String = #""alg":"HS256","typ":"session+jwt""#,
-        use: KeyUse = .agent
+        use: KeyUse = .agent, namesKey: Bool = true
     ) async throws -> String {
         let key = try await world.keys.signingKey(for: use, at: world.clock.now)
         var filled = claims
@@ -293,8 +309,9 @@ struct TokenAuthorityTests {
                 filled.replaceSubrange(range, with: value)
             }
         }
+        let name = namesKey ? #""kid":"\#(key.id)","# : ""
         let message =
-            Base64URL.encode(Array(#"{"kid":"\#(key.id)",\#(header)}"#.utf8)) + "."
+            Base64URL.encode(Array("{\(name)\(header)}".utf8)) + "."
             + Base64URL.encode(Array(filled.utf8))
         let bytes = Array(message.utf8)
         let signature =

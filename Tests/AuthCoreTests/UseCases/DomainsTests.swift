@@ -111,6 +111,18 @@ struct DomainsTests {
         try await verify(domain, of: user)
     }
 
+    @Test func aDomainWhoseNameserverDoesNotAnswerStaysVerified() async throws {
+        let user = try await world.addUser("ada@example.test")
+        let domain = try await add("example.test", for: user)
+        try await verify(domain, of: user)
+        world.resolver.stopAnswering()
+        for _ in 1...20 {
+            world.clock.advance(by: .seconds(86_400))
+            try await world.domains.recheck(at: world.clock.now)
+        }
+        #expect(try await world.domains.list(of: user).first?.verification == .verified)
+    }
+
     @Test func verificationNeedsTheTXTRecordAndReportsTheMXRecord() async throws {
         let user = try await world.addUser("ada@example.test")
         let domain = try await add("example.test", for: user)

@@ -336,6 +336,19 @@ import Testing
         #expect(event.kind == .hashLoginEnded && event.actor == .email(email))
     }
 
+    /// The token is valid for both when they read it.
+    @Test func ofTwoLogoutsWithOneTokenAtTheSameTimeOneSucceeds() async throws {
+        let world = try await world()
+        let token = try await logIn(world).token
+        var stores = world.stores
+        stores.hashLogins = OvertakenLogouts(store: world.stores.hashLogins)
+        let overtaken = try AgentWorld(stores: stores)
+        await #expect(throws: HashLoginError.logoutFailed) {
+            try await overtaken.hashLogins.logOut(
+                token: token, email: nil, password: nil, by: overtaken.caller)
+        }
+    }
+
     @Test func aLogoutByPasswordFailsAtTheFloorAndAnInvalidTokenAtOnce() async throws {
         let world = try await world()
         let floor = world.clock.monotonic.advanced(by: .seconds(3))
@@ -370,5 +383,25 @@ import Testing
         }
         let new = try await logIn(world).token
         _ = try await world.hashLogins.validate(new, at: world.clock.now)
+    }
+}
+
+/// Before each logout another one with the same token is stored.
+private struct OvertakenLogouts: HashLoginStore {
+    let store: any HashLoginStore
+
+    func insert(_ login: HashLogin, recording event: AuditEvent) async throws -> Bool {
+        try await store.insert(login, recording: event)
+    }
+
+    func hashLogin(email: Email) async throws -> HashLogin? {
+        try await store.hashLogin(email: email)
+    }
+
+    func endLogins(
+        of email: Email, at version: Int64?, recording event: AuditEvent
+    ) async throws -> Bool {
+        #expect(try await store.endLogins(of: email, at: version, recording: event))
+        return try await store.endLogins(of: email, at: version, recording: event)
     }
 }

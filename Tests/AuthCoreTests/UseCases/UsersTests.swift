@@ -51,6 +51,17 @@ struct UsersTests {
         #expect(try await closed.events.isEmpty)
     }
 
+    @Test func theIntervalBetweenRegistrationsHoldsOnAllServers() async throws {
+        let servers = try (0..<2).map { _ in
+            try AgentWorld(stores: world.stores, limits: true, registrationIsOpen: true)
+        }
+        _ = try await register(email, in: servers[0])
+        let limited = RateLimited(retryAfter: .seconds(8))
+        await #expect(throws: AccountsError.common(.rateLimited(limited))) {
+            try await register("bob@example.test", in: servers[1])
+        }
+    }
+
     @Test func aRegisteredUserHasAValidTokenAndCanLogIn() async throws {
         let opened = try await register("Ada@Example.test")
         #expect(opened.user.email.text == email)
