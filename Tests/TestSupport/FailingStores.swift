@@ -206,3 +206,27 @@ public struct FailingHashLogins: HashLoginStore {
         throw error
     }
 }
+
+/// Registrations where another logout with the same token is stored before each one.
+public struct OvertakenLogouts: HashLoginStore {
+    private let store: any HashLoginStore
+
+    public init(store: any HashLoginStore) {
+        self.store = store
+    }
+
+    public func insert(_ login: HashLogin, recording event: AuditEvent) async throws -> Bool {
+        try await store.insert(login, recording: event)
+    }
+
+    public func hashLogin(email: Email) async throws -> HashLogin? {
+        try await store.hashLogin(email: email)
+    }
+
+    public func endLogins(
+        of email: Email, at version: Int64?, recording event: AuditEvent
+    ) async throws -> Bool {
+        _ = try await store.endLogins(of: email, at: version, recording: event)
+        return try await store.endLogins(of: email, at: version, recording: event)
+    }
+}

@@ -385,23 +385,3 @@ import Testing
         _ = try await world.hashLogins.validate(new, at: world.clock.now)
     }
 }
-
-/// Before each logout another one with the same token is stored.
-private struct OvertakenLogouts: HashLoginStore {
-    let store: any HashLoginStore
-
-    func insert(_ login: HashLogin, recording event: AuditEvent) async throws -> Bool {
-        try await store.insert(login, recording: event)
-    }
-
-    func hashLogin(email: Email) async throws -> HashLogin? {
-        try await store.hashLogin(email: email)
-    }
-
-    func endLogins(
-        of email: Email, at version: Int64?, recording event: AuditEvent
-    ) async throws -> Bool {
-        #expect(try await store.endLogins(of: email, at: version, recording: event))
-        return try await store.endLogins(of: email, at: version, recording: event)
-    }
-}
