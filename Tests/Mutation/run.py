@@ -3,12 +3,12 @@
 
 mutants.txt lists the changes. All of them are compiled into one copy of the package in
 .build/mutation: each place becomes a choice by a number that the process reads when it starts. So
-the copy is built once, and each mutant costs only the tests that run with it: first those named
-after its file, then its module's, then those of AuthAPI and AuthCore, then all others. The first
-test that fails kills the mutant, and so does a crash or a time limit. Before a group of tests runs
-with a mutant, it must pass without one.
+the copy is built once, and each mutant costs only the tests that run with it: first the test that
+killed it before, by killers.txt, then those named after its file, then its module's, then those of
+AuthAPI and AuthCore, then all others. The first test that fails kills the mutant, and so does a
+crash or a time limit. Before a group of tests runs with a mutant, it must pass without one.
 
-Results are kept in .build/mutation/results.json: a killed mutant is not run again unless its entry
+killers.txt is written anew at the end; commit it. Results are kept in .build/mutation/results.json: a killed mutant is not run again unless its entry
 changes, and a survivor not until a file of the package changes. Arguments after `--` are given to
 `swift build`.
 """
@@ -31,6 +31,7 @@ WORK = ROOT / ".build/mutation"
 TREE = WORK / "tree"
 RESULTS = WORK / "results.json"
 CHOICE = WORK / "choice"
+KILLERS = pathlib.Path(__file__).with_name("killers.txt")
 MODULES = ("AuthCore", "AuthAPI", "HTTPEngine", "AuthStorage", "LocalMail", "Fetching")
 FORMS = ("expression", "statement", "text")
 # They check the text of the sources, which is woven.
@@ -144,6 +145,22 @@ def read_list(path):
     return mutants
 
 
+def read_killers():
+    """The test that killed each mutant, of those that one test killed."""
+    lines = KILLERS.read_text().splitlines() if KILLERS.is_file() else []
+    return {int(number): name for number, _, name in (line.partition(" ") for line in lines)}
+
+
+def write_killers(mutants, results):
+    """Keeps the tests that killed `mutants`; a crash and a time limit name none."""
+    killers = read_killers()
+    for mutant in mutants:
+        name = results.get(str(mutant.number), {}).get("by", "")
+        if name.endswith(")") and not name.startswith(("crash", "time limit")):
+            killers[mutant.number] = name
+    KILLERS.write_text("".join(f"{number} {killers[number]}\n" for number in sorted(killers)))
+
+
 def pattern(text):
     """Matches `text` with any white space where it has some."""
     return re.compile(r"\s+".join(map(re.escape, text.split())))
@@ -252,6 +269,7 @@ class Runner:
         self.deadline = deadline
         self.flags = flags
         self.results = json.loads(RESULTS.read_text()) if RESULTS.is_file() else {}
+        self.killers = read_killers()
 
     def save(self):
         new = RESULTS.with_suffix(".new")
@@ -349,6 +367,12 @@ class Runner:
 
     def run(self, mutants, tree, depth):
         """Runs one group of tests with all mutants that are left, then the next group."""
+        for mutant in mutants:
+            result = self.result(mutant, tree)
+            if mutant.number in self.killers and result["state"] == "left" and not result["passed"]:
+                killer = [f"/{re.escape(self.killers[mutant.number])}"]
+                self.kill(mutant, result, killer, killer, tree)
+                self.save()
         for stage in range(depth):
             for mutant in mutants:
                 result = self.result(mutant, tree)
@@ -366,20 +390,22 @@ class Runner:
         return known
 
     def advance(self, mutant, result, stage, tree):
-        for tests, whole in self.groups(mutant)[stage]:
-            usual = self.baseline(whole, tree)
-            limit = 30 + 4 * usual
-            self.check_time(usual)
-            failure, seconds = self.test(tests, mutant.number, limit)
-            if failure:
-                result.update(state="killed", by=failure, seconds=round(seconds, 1))
-                print(f"{mutant.number}: killed by {failure} ({seconds:.0f} s)", flush=True)
-                break
-        else:
+        tests, whole = self.groups(mutant)[stage]
+        if not self.kill(mutant, result, tests, whole, tree):
             result["passed"] = stage + 1
             result["state"] = "survived" if stage + 1 == len(self.groups(mutant)) else "left"
             print(f"{mutant.number}: passes {stage + 1} of 4 groups", flush=True)
         self.save()
+
+    def kill(self, mutant, result, tests, whole, tree):
+        """Whether one of `tests`, a part of the group `whole`, notices the mutant."""
+        usual = self.baseline(whole, tree)
+        self.check_time(usual)
+        failure, seconds = self.test(tests, mutant.number, 30 + 4 * usual)
+        if failure:
+            result.update(state="killed", by=failure, seconds=round(seconds, 1))
+            print(f"{mutant.number}: killed by {failure} ({seconds:.0f} s)", flush=True)
+        return failure is not None
 
     @staticmethod
     def groups(mutant):
@@ -388,7 +414,7 @@ class Runner:
         stem = pathlib.Path(mutant.file).stem
         named = [f"^{mutant.module}Tests\\.{re.escape(stem)}Tests/"]
         core = ["^(AuthAPI|AuthCore)Tests\\."]
-        return [[(named, own)], [(own, own)], [(core, core)], [([], [])]]
+        return [(named, own), (own, own), (core, core), ([], [])]
 
 
 def table(mutants, runner, tree):
@@ -442,7 +468,9 @@ def main():
         if not options.table:
             runner.build()
             runner.run([one for one in mutants if not one.equivalent], tree, options.groups)
+            write_killers(mutants, runner.results.get("mutants", {}))
     except OutOfTime:
+        write_killers(mutants, runner.results.get("mutants", {}))
         print("out of time: run again to go on")
     except (Fault, subprocess.CalledProcessError) as error:
         print(error, file=sys.stderr)
