@@ -42,11 +42,23 @@ public enum FormCoding {
     }
 
     static func pairs(_ bytes: [UInt8], in range: Range<Int>) -> [(name: String, value: String)] {
-        bytes[range].split(separator: UInt8(ascii: "&")).map { pair in
-            let equals = pair.firstIndex(of: UInt8(ascii: "=")) ?? pair.endIndex
-            let value = equals < pair.endIndex ? equals + 1..<pair.endIndex : equals..<equals
-            return (text(bytes, in: pair.startIndex..<equals), text(bytes, in: value))
+        var pairs: [(name: String, value: String)] = []
+        var start = range.lowerBound
+        while start < range.upperBound {
+            let end = index(of: UInt8(ascii: "&"), in: bytes, start..<range.upperBound)
+            if start < end {
+                let equals = index(of: UInt8(ascii: "="), in: bytes, start..<end)
+                let value = min(equals + 1, end)..<end
+                pairs.append((text(bytes, in: start..<equals), text(bytes, in: value)))
+            }
+            start = end + 1
         }
+        return pairs
+    }
+
+    /// Of the first such byte; the end of the range without one.
+    private static func index(of byte: UInt8, in bytes: [UInt8], _ range: Range<Int>) -> Int {
+        bytes[range].firstIndex(of: byte) ?? range.upperBound
     }
 
     private static func text(_ bytes: [UInt8], in range: Range<Int>) -> String {

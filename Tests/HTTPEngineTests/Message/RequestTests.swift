@@ -41,6 +41,14 @@ import Testing
         #expect(pairs.map(\.value) == ["a@b.test", "x+y z%zz"])
     }
 
+    @Test func namesAndValuesOfAFormMayBeEmpty() {
+        let pairs = FormCoding.pairs(Array("&=v&n=&m&a=b=c&".utf8))
+        #expect(pairs.map(\.name) == ["", "n", "m", "a"])
+        #expect(pairs.map(\.value) == ["v", "", "", "b=c"])
+        #expect(FormCoding.pairs(Array("&&".utf8)).isEmpty)
+        #expect(FormCoding.pairs([]).isEmpty)
+    }
+
     @Test func requestIDsReadAsPrefixAndNumberInHex() {
         #expect(RequestID(prefix: 0xdead_beef, number: 0).description == "deadbeef-0")
         #expect(RequestID(prefix: 1, number: 0x1f0).description == "00000001-1f0")
