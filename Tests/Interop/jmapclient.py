@@ -1,5 +1,7 @@
 """JMAP as RFC 8620 and RFC 8621 describe it: requests, nothing of Postern's."""
 
+import json
+
 import requests
 
 from agent import bearer
@@ -11,11 +13,11 @@ EVERYTHING = [CORE, MAIL, SUBMISSION, BLOB]
 
 
 class JMAP:
-    """One client of one account. `token` is a capability."""
+    """One client of one account. `token` is a capability, `http` an HTTP client of its own."""
 
-    def __init__(self, url, token, verify=True):
+    def __init__(self, url, token, verify=True, http=None):
         self.token = token
-        self.http = requests.Session()
+        self.http = http or requests.Session()
         self.http.trust_env, self.http.verify = False, verify
         self.http.headers["Authorization"] = f"Bearer {token}"
         answer = self.http.get(f"{url}/.well-known/jmap", timeout=60)
@@ -108,6 +110,34 @@ class JMAP:
             "mailboxIds": {self.folder(role): True}, **more}})
         assert not response["notCreated"], response
         return response["created"]["k"]["id"]
+
+
+class Events:
+    """An event source of a client."""
+
+    def __init__(self, mail, types="*", closeafter="no", ping="0", **headers):
+        url = mail.session["eventSourceUrl"]
+        for name, value in [("types", types), ("closeafter", closeafter), ("ping", ping)]:
+            url = url.replace("{" + name + "}", value)
+        self.answer = mail.http.get(url, stream=True, timeout=60, headers=headers)
+        assert self.answer.status_code == 200, self.answer.text
+        assert self.answer.headers["Content-Type"].startswith("text/event-stream")
+        self.lines = self.answer.iter_lines(chunk_size=1)
+        # The first comment: the events begin.
+        assert next(self.lines).startswith(b":") and next(self.lines) == b""
+
+    def next(self):
+        """The next event: its kind, id and data."""
+        fields = {}
+        for line in self.lines:
+            if not line:
+                return fields["event"], fields.get("id"), json.loads(fields["data"])
+            name, _, value = line.decode().partition(": ")
+            fields[name] = value
+        return None
+
+    def close(self):
+        self.answer.close()
 
 
 def capability(url, token):

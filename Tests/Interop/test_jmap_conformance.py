@@ -2,7 +2,6 @@
 
 import base64
 import hashlib
-import json
 import random
 import threading
 import time
@@ -10,7 +9,7 @@ import time
 import pytest
 
 from agent import Agent, bearer
-from jmapclient import BLOB, CORE, EVERYTHING, JMAP, MAIL, SUBMISSION, reader
+from jmapclient import BLOB, CORE, EVERYTHING, JMAP, MAIL, SUBMISSION, Events, reader
 from mailboxes import Mailboxes
 
 ROLES = ["inbox", "drafts", "sent", "archive", "junk", "trash"]
@@ -848,34 +847,6 @@ def test_attachments_have_at_most_the_bytes_of_the_session_object(mail):
 
 
 # Event source.
-
-class Events:
-    """An event source of a client."""
-
-    def __init__(self, mail, types="*", closeafter="no", ping="0", **headers):
-        url = mail.session["eventSourceUrl"]
-        for name, value in [("types", types), ("closeafter", closeafter), ("ping", ping)]:
-            url = url.replace("{" + name + "}", value)
-        self.answer = mail.http.get(url, stream=True, timeout=60, headers=headers)
-        assert self.answer.status_code == 200, self.answer.text
-        assert self.answer.headers["Content-Type"].startswith("text/event-stream")
-        self.lines = self.answer.iter_lines(chunk_size=1)
-        # The first comment: the events begin.
-        assert next(self.lines).startswith(b":") and next(self.lines) == b""
-
-    def next(self):
-        """The next event: its kind, id and data."""
-        fields = {}
-        for line in self.lines:
-            if not line:
-                return fields["event"], fields.get("id"), json.loads(fields["data"])
-            name, _, value = line.decode().partition(": ")
-            fields[name] = value
-        return None
-
-    def close(self):
-        self.answer.close()
-
 
 def test_an_event_source_pushes_what_arrives(postern, mail, other, report):
     """The figure is of the machine; the goal is 50 ms."""
