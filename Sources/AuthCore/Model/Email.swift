@@ -17,6 +17,15 @@ public struct Email: Hashable, Sendable, CustomStringConvertible {
 
     public var description: String { text }
 
+    /// The address without what follows `+` in its local part: many providers deliver both to one
+    /// mailbox.
+    var withoutSuffix: String {
+        guard let plus = localPart.utf8.firstIndex(of: UInt8(ascii: "+")),
+            plus != localPart.startIndex
+        else { return text }
+        return "\(localPart[..<plus])@\(domain)"
+    }
+
     /// RFC 5322 §3.2.3, lower case.
     private static func isAtomText(_ byte: UInt8) -> Bool {
         switch byte {

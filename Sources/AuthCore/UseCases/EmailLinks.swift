@@ -45,7 +45,7 @@ public struct EmailLinks: UseCases {
         let reservation = try attemptNow(try limiter.reserve(.creation, for: caller))
         try await attempt(await creationInterval.begin(for: caller))
         let mark = try await attempt(
-            await allowance.take(.passwordReset, for: email, at: caller.now))
+            await allowance.take(.passwordReset, for: email, by: caller))
         let isTaken = mailer.send(for: caller.address) {
             guard let user = try await users.user(email: email),
                 // A user without a password came from an identity provider, which may not have
@@ -75,7 +75,7 @@ public struct EmailLinks: UseCases {
         guard let mailer else { throw .mailerMissing }
         guard user.emailVerified == nil else { throw .emailVerified }
         let mark = try await attempt(
-            await allowance.take(.emailVerification, for: user.email, at: caller.now))
+            await allowance.take(.emailVerification, for: user.email, by: caller))
         let isTaken = mailer.send(for: caller.address) {
             let token = try await Self.make(
                 .emailVerification, of: user, in: links, random: random, at: caller.now,

@@ -15,7 +15,9 @@ public struct UserNotices: Sendable {
     /// because nobody is told of it.
     public func notify(_ user: User, of notice: UserNotice, by caller: Caller) {
         _ = mailer?.send(for: caller.address) { [allowance] in
-            _ = try await allowance.take(.notice, for: user.email, at: caller.now)
+            _ = try await allowance.take(
+                user.emailVerified == nil ? .unverifiedNotice : .notice, for: user.email,
+                by: caller)
             return UserMail(
                 to: user, .notice(notice, client: caller.address.description), time: caller.now)
         }

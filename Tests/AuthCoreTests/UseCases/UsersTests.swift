@@ -123,7 +123,10 @@ struct UsersTests {
             .userDisabled, by: world.caller, actor: .operator, subject: email)
         _ = try await world.stores.userDirectory.setState(
             of: user.id, to: .disabled, recording: event)
+        // Failures of a minute are one event.
+        world.clock.advance(by: .seconds(60))
         await #expect(throws: AccountsError.invalidCredentials) { try await logIn("propassword") }
+        #expect(try await world.events.last?.kind == .loginFailed)
     }
 
     @Test func aLogoutEndsEveryProJWTAndNoAPIToken() async throws {
@@ -142,6 +145,18 @@ struct UsersTests {
         try await world.users.logOut(first.user, by: world.caller)
         #expect(try await world.events.count == count)
         #expect(try await isValid(try await logIn("propassword").token))
+    }
+
+    @Test func aSessionIsNoProofForAUserWithAPassword() async throws {
+        let opened = try await register(email)
+        let grant = try await world.authenticator.grant(of: opened.token, at: world.clock.now)
+        let session = try #require(grant?.userSession)
+        await #expect(throws: AccountsError.recentLoginRequired) {
+            try await world.users.changePassword(
+                of: opened.user, by: .session(session), to: Array("another password".utf8),
+                by: world.caller)
+        }
+        _ = try await logIn("propassword")
     }
 
     @Test func aPasswordChangeNeedsTheCurrentPasswordAndEndsEveryProJWT() async throws {
