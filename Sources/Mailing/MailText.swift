@@ -59,6 +59,16 @@ struct MailText {
         }
     }
 
+    /// - Parameter serverName: how the server is called: its host name.
+    init(tryingRelayOf serverName: String) {
+        subject = "Test message of \(serverName)"
+        parts = [
+            .paragraph(
+                "The operator of \(serverName) has sent this message to try the mail relay."
+                    + " Nothing has to be done.")
+        ]
+    }
+
     private static func text(of notice: UserNotice) -> (subject: String, sentence: String) {
         switch notice {
         case .passwordChanged:

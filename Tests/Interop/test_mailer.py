@@ -190,6 +190,29 @@ def test_a_relay_with_tls_and_a_login_gets_a_message_that_python_reads(
     relay.close()
 
 
+def test_the_operator_tries_the_relay(tmp_path, relay):
+    def doctor(*flags):
+        return run("doctor", "--profile", "test", *flags, directory=tmp_path, **settings)
+
+    settings = mailer(relay.port)
+    assert doctor().returncode == 0
+    assert not relay.messages
+    result = doctor("--mail-to", "Ada@Example.com")
+    assert result.returncode == 0, result.stdout
+    assert f"mail relay: 127.0.0.1:{relay.port} answers; it has taken a message to ada@example.com\n" in result.stdout
+    [(sender, recipient, message)] = relay.await_messages(1)
+    assert (sender, recipient) == ("postern@mail.test", "ada@example.com")
+    assert message["Subject"].startswith("Test message of ")
+    relay.answers["RCPT"] = ["550 no such user"]
+    result = doctor("--mail-to", "eve@example.com")
+    assert result.returncode == 1 and "550" in result.stdout
+    assert doctor("--mail-to", "nobody").returncode == 64
+    settings = {}
+    result = doctor("--mail-to", "ada@example.com")
+    assert result.returncode == 1
+    assert "mail relay: nothing was sent, because there is none; set mailer.host" in result.stdout
+
+
 def test_a_relay_with_another_certificate_or_without_tls_gets_nothing(
         start, tmp_path, authority, relay):
     stranger = Relay(authority.context("other.test"), starttls=True)

@@ -26,7 +26,8 @@ struct DoctorCommand: AsyncParsableCommand {
               domains         the DNS records of verified domains of users
               mail store      that mail.jmap_url answers
               identity provider  that each of users.providers has documents that can be used
-              mail relay      that mailer.host answers and accepts the account
+              mail relay      that mailer.host answers and accepts the account; with --mail-to, \
+            that it takes a message
 
             A SQLite database is read as a whole, which takes long if it is large. postern.db-wal \
             cannot shrink during that time.
@@ -37,9 +38,22 @@ struct DoctorCommand: AsyncParsableCommand {
             Examples:
               postern doctor --data /var/lib/postern
               postern doctor --config /etc/postern.toml --profile production
+              postern doctor --config /etc/postern.toml --mail-to ada@example.com
             """)
 
     @OptionGroup var options: ConfigOptions
+
+    @Option(
+        name: .customLong("mail-to"),
+        help: ArgumentHelp(
+            "Send a test message to this email by the mail relay.", valueName: "email"),
+        transform: { text in
+            guard let email = Email(parsing: text) else {
+                throw ValidationError("\(text) is not an email.")
+            }
+            return email
+        })
+    var mailRecipient: Email?
 
     func run() async throws {
         let loaded = try options.load()
@@ -71,7 +85,7 @@ struct DoctorCommand: AsyncParsableCommand {
         }
         report.add(await network.mailStoreFindings())
         report.add(await network.providerFindings())
-        report.add(await network.relayFindings())
+        report.add(await network.relayFindings(sendingTo: mailRecipient, at: SystemClock.now()))
         if report.hasFailed { throw ExitCode.failure }
     }
 }

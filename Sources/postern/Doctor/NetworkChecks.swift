@@ -1,7 +1,9 @@
 internal import AuthCore
 internal import Configuration
+internal import Cryptography
 internal import Fetching
 internal import IdentityProviders
+internal import Mailing
 internal import Networking
 internal import Scheduling
 
@@ -83,15 +85,35 @@ struct NetworkChecks {
         return findings
     }
 
-    /// Connects to the relay and logs in, without a message.
-    func relayFindings() async -> [Finding] {
+    /// Connects to the relay and logs in.
+    /// - Parameter recipient: who gets a message; `nil` to send none.
+    func relayFindings(sendingTo recipient: Email?, at now: Instant) async -> [Finding] {
         do {
             let url = config.publicURL(port: 0)?.text ?? ""
-            guard let relay = try MailRelay(config, publicURL: url) else { return [] }
+            guard let relay = try MailRelay(config, publicURL: url),
+                let sender = config.mailer.from
+            else {
+                guard recipient != nil else { return [] }
+                return [
+                    Finding(
+                        .failed, Self.relay, "nothing was sent, because there is none",
+                        "set mailer.host and mailer.from")
+                ]
+            }
             do {
-                try await RelayClient(relay).probe()
+                let client = RelayClient(relay)
+                try await client.probe()
                 let login = relay.login == nil ? "" : " and accepts the account"
-                return [Finding(.ok, Self.relay, "\(relay.name) answers\(login)")]
+                var text = "\(relay.name) answers\(login)"
+                if let recipient {
+                    try await client.send(
+                        OutboundMail(
+                            tryingRelayFrom: sender, to: recipient,
+                            serverName: BaseURL(url)?.host ?? "this server",
+                            id: Hex.encode(RandomBytes.make(16)), time: now))
+                    text += "; it has taken a message to \(recipient)"
+                }
+                return [Finding(.ok, Self.relay, text)]
             } catch {
                 return [
                     Finding(
