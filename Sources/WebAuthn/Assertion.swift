@@ -3,8 +3,10 @@ public import Cryptography
 /// The use of a credential, verified (Web Authentication §7.2).
 ///
 /// The caller has found the credential by its id, and its user by the credential; it spends the
-/// challenge, and compares ``signatureCount`` with the stored one by ``isCount(_:after:)``.
+/// challenge, and compares ``signatureCount`` with the stored one.
 public struct VerifiedAssertion: Equatable, Sendable {
+    /// One that does not rise is a sign of a copied authenticator (§7.2 step 21). Authenticators
+    /// that do not count always send 0.
     public let signatureCount: UInt32
     /// Whether the user proved to the authenticator who they are, by a PIN or a biometric.
     public let isUserVerified: Bool
@@ -26,11 +28,5 @@ public struct VerifiedAssertion: Equatable, Sendable {
         else { throw .wrongSignature }
         signatureCount = data.signatureCount
         isUserVerified = data.flags.contains(.userVerified)
-    }
-
-    /// Whether a signature counter may follow the stored one (§7.2 step 21). One that does not rise
-    /// is a sign of a copied authenticator. Authenticators that do not count always send 0.
-    public static func isCount(_ count: UInt32, after stored: UInt32) -> Bool {
-        count > stored || (count == 0 && stored == 0)
     }
 }

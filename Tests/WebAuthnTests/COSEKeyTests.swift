@@ -52,6 +52,22 @@ import Testing
         ] { #expect(throws: WebAuthnError.unacceptableKey) { try key(ec(x: x, y: y)) } }
     }
 
+    @Test func anotherCurveOfEdwardsIsRefused() throws {
+        let pair = try PrivateKey.generate(.edDSA)
+        guard case .ed25519(let x) = pair.publicKey.parameters else { return }
+        func okp(curve: Int) -> [UInt8] {
+            map([
+                (1, CBOR.integer(1)), (3, CBOR.integer(-8)), (-1, CBOR.integer(curve)),
+                (-2, CBOR.bytes(x)),
+            ])
+        }
+        #expect(try key(okp(curve: 6)).parameters == .ed25519(x: x))
+        // X25519, X448, Ed448.
+        for curve in [4, 5, 7, 1] {
+            #expect(throws: WebAuthnError.malformed("public key")) { try key(okp(curve: curve)) }
+        }
+    }
+
     @Test func weakRSAKeysAreRefused() throws {
         func rsa(_ modulus: [UInt8], _ exponent: [UInt8]) -> [UInt8] {
             map([
