@@ -52,6 +52,38 @@ struct KeySetTests {
         #expect(throws: ProviderError.self) { try KeySet(Array(text.utf8)) }
     }
 
+    /// A set of P-256 keys with these ids.
+    private func keys(_ ids: [String?]) throws -> KeySet {
+        let made = try ids.map { ($0, try PrivateKey.generate(.es256).publicKey) }
+        return try KeySet(
+            JSONWriter.object { body in
+                body.array("keys") { list in
+                    for (id, key) in made {
+                        list.element { member in
+                            if let id { member.member("kid", id) }
+                            SoftProvider.write(key.parameters, to: &member)
+                        }
+                    }
+                }
+            })
+    }
+
+    @Test func aKeyIsFoundByItsIDAndItsAlgorithm() throws {
+        // U+212A is canonically equivalent to K.
+        let several = try keys(["a", "K", "\u{212A}", nil])
+        for id in ["a", "K", "\u{212A}"] {
+            #expect(several.key(id: id, algorithm: "ES256") != nil)
+            #expect(several.key(id: id, algorithm: "RS256") == nil)
+        }
+        #expect(several.key(id: "b", algorithm: "ES256") == nil)
+    }
+
+    @Test func ofSeveralKeysThatFitNoneIsUsed() throws {
+        #expect(try keys(["a"]).key(id: nil, algorithm: "ES256") != nil)
+        #expect(try keys(["a", "b"]).key(id: nil, algorithm: "ES256") == nil)
+        #expect(try keys(["a", "a"]).key(id: "a", algorithm: "ES256") == nil)
+    }
+
     @Test func aSetOfManyKeysIsNone() {
         let text = #"{"keys":[\#(Array(repeating: "{}", count: 65).joined(separator: ","))]}"#
         #expect(throws: ProviderError.invalid("the key set has no `keys`, or more than 64")) {

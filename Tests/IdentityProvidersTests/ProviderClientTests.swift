@@ -103,6 +103,18 @@ struct ProviderClientTests {
         #expect(try await self.identity(at: .seconds(4000)).email == nil)
     }
 
+    @Test(arguments: [
+        (404, false), (302, false), (201, false), (500, true), (503, true), (429, true),
+    ])
+    func anErrorIsNoDocument(status: Int, isUnavailable: Bool) async {
+        provider.change {
+            $0.hidesEmail = true
+            $0.answers["/userinfo"] = (status, Array(#"{"sub":"ada"}"#.utf8))
+        }
+        let cause = "the request for user info was answered \(status)"
+        #expect(await error() == (isUnavailable ? .unavailable(cause) : .invalid(cause)))
+    }
+
     @Test func anotherSignInsCodeIsNotTaken() async throws {
         let url = try await client.authorizationURL(signIn(1))
         let code = provider.signIn(ada, at: url).code

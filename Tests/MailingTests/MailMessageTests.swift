@@ -57,6 +57,7 @@ import Testing
         let text = Samples.text(Samples.notice(.passkeyAdded(name: name)))
         #expect(!text.html.contains("<script"))
         #expect(!text.html.contains("<a href=\"https://evil"))
+        #expect(!text.html.contains("\"https://evil"))
         #expect(!text.plain.unicodeScalars.contains("\u{202E}"))
         #expect(text.plain.count(of: "\n") == Samples.text(Samples.notice()).plain.count(of: "\n"))
     }

@@ -45,6 +45,20 @@ struct PasskeyEndpointsTests {
         }
     }
 
+    @Test func thePasskeyThatIsNamedIsRemoved() async throws {
+        let pro = try await api.pro()
+        _ = try await api.register(try api.authenticator(1), name: "first", bearer: pro)
+        let second = try await api.register(try api.authenticator(2), name: "second", bearer: pro)
+        for id in ["00000000-0000-4000-8000-000000000000", "x"] {
+            try expectError(
+                await api.send(.delete, "/passkeys/\(id)", bearer: pro), 404, "not_found")
+        }
+        let id = try #require(try second.json.text("id"))
+        #expect(await api.send(.delete, "/passkeys/\(id)", bearer: pro).status == .noContent)
+        let list = try await api.send(.get, "/passkeys", bearer: pro).json.list("passkeys")
+        #expect(list?.map { $0.object?.text("name") } == ["first"])
+    }
+
     @Test func theOptionsAreThoseOfTheSpecification() async throws {
         let pro = try await api.pro()
         _ = try await api.register(try api.authenticator(), bearer: pro)
@@ -157,6 +171,7 @@ struct PasskeyEndpointsTests {
         }
         #expect(statuses.prefix(5) == [401, 401, 401, 401, 401])
         #expect(statuses.contains(429))
+        #expect(try await kinds().contains(.loginFailed))
     }
 
     @Test func challengesOfOtherKindsAndUsersAreRefused() async throws {

@@ -49,9 +49,14 @@ struct ProviderLinkTests: ProviderTests {
 
     @Test func linkingNeedsARecentLoginAndTheSameOrigin() async throws {
         let pro = try await api.pro()
+        _ = try await link(ada, to: pro)
+        let id = try #require(try await identities(pro).first?.text("id"))
         api.world.clock.advance(by: .seconds(601))
         try expectError(
             await api.send(.post, "/oauth/id/link", bearer: pro), 403, "recent_login_required")
+        try expectError(
+            await api.send(.delete, "/identities/\(id)", bearer: pro), 403,
+            "recent_login_required")
         try expectError(await api.send(.post, "/oauth/id/link"), 401, "unauthorized")
         let fresh = try #require(try await api.passwordLogin().json.text("token"))
         let cookie = ("Cookie", "__Secure-postern_session=\(fresh)")
@@ -82,6 +87,39 @@ struct ProviderLinkTests: ProviderTests {
         _ = try token(await signIn(SoftProvider.Person("new", "new@example.com")))
         try expectError(
             await link(SoftProvider.Person("new", nil), to: other), 409, "identity_taken")
+    }
+
+    @Test func theIdentityThatIsNamedIsUnlinked() async throws {
+        let pro = try await api.pro()
+        _ = try await link(ada, to: pro)
+        _ = try await link(SoftProvider.Person("583231", nil), to: pro, at: "github")
+        let unknown = "00000000-0000-4000-8000-000000000000"
+        for id in [unknown, "x"] {
+            try expectError(
+                await api.send(.delete, "/identities/\(id)", bearer: pro), 404, "not_found")
+        }
+        let last = try #require(
+            try await identities(pro).first { $0.text("provider") == "github" }?.text("id"))
+        #expect(
+            await api.send(.delete, "/identities/\(last)", bearer: pro).status == .noContent)
+        #expect(try await identities(pro).map { $0.text("provider") } == ["id"])
+    }
+
+    @Test func anExpiredSessionLinksNothing() async throws {
+        let world = api.world
+        let user = try await world.addUser("owner@example.com")
+        let opened = try await world.userSessions.open(
+            user, by: .password, agent: nil, for: world.caller)
+        let grant = try await world.authenticator.grant(of: opened.token, at: world.clock.now)
+        let session = try #require(grant?.userSession)
+        world.clock.advance(by: world.accountsSettings.tokenLifetime - .seconds(9))
+        let link = try await world.providerLogins.beginLink(
+            at: "id", to: user, in: session, by: world.caller)
+        let begun = BegunSignIn(
+            url: link.url, cookie: "__Host-postern_sign_in=\(link.token)")
+        try expectError(
+            await finish(begun, answer(ada, to: begun)), 401, "sign_in_expired")
+        #expect(try await world.stores.identities.identities(of: user.id).isEmpty)
     }
 
     @Test func aLinkEndsWithItsSession() async throws {

@@ -42,6 +42,9 @@ extension ProviderTests {
 
     func begun(_ response: Response, url: String? = nil) throws -> BegunSignIn {
         let field = try #require(response.header("Set-Cookie"))
+        if response.status.code == 303 {
+            #expect(response.header("Referrer-Policy") == "no-referrer")
+        }
         #expect(
             field.hasSuffix("; Max-Age=600; HttpOnly; Secure; SameSite=Lax; Path=/"))
         #expect(field.hasPrefix("__Host-postern_sign_in="))

@@ -46,6 +46,26 @@ struct RemovedFactorTests: ProviderTests {
         #expect(try await sessions() == 1)
     }
 
+    @Test func noSessionOpensWithARemovedPasskeyAsTheSecondFactor() async throws {
+        let pro = try await api.pro()
+        let authenticator = try api.authenticator()
+        let made = try await api.register(authenticator, bearer: pro)
+        let id = try #require(try made.json.text("id"))
+        _ = try await api.enableTOTP(pro)
+        let challenge = try await api.secondFactorChallenge(["totp", "recovery_code", "passkey"])
+        let options = try await api.options(
+            "/login/passkey/options", json: #"{"challenge":"\#(challenge)"}"#)
+        let credential = try api.credential(authenticator, options.challenge, user: nil)
+        overtake { [api] in
+            let removed = await api.send(.delete, "/passkeys/\(id)", bearer: pro)
+            #expect(removed.status == .noContent)
+        }
+        try expectError(
+            await api.second(challenge, #""credential":\#(credential)"#), 401,
+            "invalid_credentials")
+        #expect(try await sessions() == 1)
+    }
+
     @Test func noSessionOpensWithARecoveryCodeOfAReplacedList() async throws {
         let pro = try await api.pro()
         let (_, codes) = try await api.enableTOTP(pro)

@@ -1,4 +1,5 @@
 import AuthCore
+import Cryptography
 import HTTPEngine
 import StrictJSON
 import TestSupport
@@ -40,6 +41,23 @@ struct SecondFactorEndpointsTests {
         try expectError(await api.send(.post, "/totp", bearer: pro), 409, "totp_exists")
         #expect(try await kinds().last == .otherSessionsEnded)
         #expect(try await kinds().contains(.totpEnabled))
+    }
+
+    /// Whoever has seen the secret cannot turn the codes on again with it.
+    @Test func anEnrolmentIsConfirmedOnce() async throws {
+        let pro = try await api.pro()
+        let begun = try await api.send(.post, "/totp", bearer: pro).json
+        let secret = try #require(begun.text("secret").flatMap { Base32.decode($0.utf8) })
+        let token = try #require(begun.text("enrolment"))
+        func confirm() async -> Response {
+            await api.send(
+                .post, "/totp/confirm", bearer: pro,
+                json: #"{"enrolment":"\#(token)","code":"\#(api.code(secret))"}"#)
+        }
+        #expect(await confirm().status == .created)
+        #expect(await api.send(.delete, "/totp", bearer: pro).status == .noContent)
+        try expectError(await confirm(), 401, "invalid_challenge")
+        #expect(try await api.send(.get, "/totp", bearer: pro).json["enabled"] == .bool(false))
     }
 
     @Test func aCodeLogsInOnce() async throws {
