@@ -32,7 +32,9 @@ TREE = WORK / "tree"
 RESULTS = WORK / "results.json"
 CHOICE = WORK / "choice"
 KILLERS = pathlib.Path(__file__).with_name("killers.txt")
-MODULES = ("AuthCore", "AuthAPI", "HTTPEngine", "AuthStorage", "LocalMail", "Fetching")
+MODULES = (
+    "AuthCore", "AuthAPI", "HTTPEngine", "AuthStorage", "LocalMail", "Fetching", "IdentityProviders",
+    "WebAuthn", "Mailing")
 FORMS = ("expression", "statement", "text")
 # They check the text of the sources, which is woven.
 SKIPPED = "^ArchitectureTests\\."
