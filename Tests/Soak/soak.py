@@ -14,6 +14,7 @@ operator. The server is stopped and started again, and all that it acknowledged 
 import argparse
 import collections
 import pathlib
+import shutil
 import sys
 import tempfile
 import time
@@ -138,9 +139,17 @@ def main():
     try:
         soak.run()
         soak.finish()
+    except BaseException as error:
+        soak.faults.append(f"not finished: {error!r}")
+        raise
     finally:
         is_well = soak.report()
         soak.close()
+        if is_well:
+            # The log has a line for each of hundreds of thousands of refusals.
+            shutil.rmtree(soak.directory)
+        else:
+            print("log and database:", soak.directory)
     sys.exit(0 if is_well else 1)
 
 
