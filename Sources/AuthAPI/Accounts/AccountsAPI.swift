@@ -5,7 +5,9 @@ public import HTTPEngine
 ///
 /// The endpoints are grouped by subject: mailboxes, users, links by mail, sessions, passkeys,
 /// second factors, identity providers, API tokens, domains, webhooks.
-public struct AccountsAPI: Sendable {
+///
+/// A class, because the code that copies its fields would be 170 KB.
+public final class AccountsAPI: Sendable {
     let errors = AccountsErrors()
     let pipeline: Pipeline<AccountsError>
     let access: AccountsAccess

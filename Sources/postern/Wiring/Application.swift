@@ -14,8 +14,8 @@ internal import Synchronization
 /// routes.
 ///
 /// Owns the stores and the event loops, on which requests and statements run; the caller must call
-/// ``close()``.
-struct Application: Sendable {
+/// ``close()``. A class, because the code that copies its fields would be 100 KB.
+final class Application: Sendable {
     /// The parts that stay when settings change.
     private struct Base: Sendable {
         let publicURL: String

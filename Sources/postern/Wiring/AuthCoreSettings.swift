@@ -59,8 +59,8 @@ extension DifficultyGovernor.Settings {
     }
 }
 
-/// The use cases of AuthCore, with the settings of a configuration.
-struct UseCases: Sendable {
+/// The use cases of AuthCore, with the settings of a configuration. A class, as ``Application``.
+final class UseCases: Sendable {
     let agents: Agents
     let mailboxes: Mailboxes
     let users: Users
