@@ -1,6 +1,7 @@
 """Clients that make, reset and delete accounts at once, and what they were told: to compare with
 what a server knows after it, or its database, was killed."""
 
+import collections
 import dataclasses
 import random
 import threading
@@ -9,6 +10,13 @@ import time
 import requests
 
 from mailboxes import Mailboxes, failed, fresh
+from program import PATIENCE_SECONDS
+
+# How many events of each kind each account has, in the record.
+EVENTS = """
+    SELECT subject, kind, count(*) FROM audit
+    WHERE kind IN ('account_created', 'credential_reset', 'account_deleted')
+    GROUP BY subject, kind"""
 
 
 class Unavailable(Exception):
@@ -43,8 +51,8 @@ class Load:
         self.url, self.survives, self.verify, self.pause = url, survives, verify, pause
         self.told, self.faults, self.statuses = [], [], set()
         self.changes, self.wanted = 0, wanted
-        # Requests whose connection was closed without a response.
-        self.dropped = 0
+        # Requests whose connection was closed without a response, and those that were answered 503.
+        self.dropped = self.refused = 0
         self.enough, self.stopped = threading.Event(), threading.Event()
 
     def work(self):
@@ -69,6 +77,7 @@ class Load:
         self.statuses.add(answer.status_code)
         if answer.status_code == 503 and self.survives:
             assert int(answer.headers["Retry-After"]) >= 1
+            self.refused += 1
             raise Unavailable()
 
     def use_one_account(self, boxes):
@@ -108,6 +117,32 @@ class Load:
         return answer
 
 
+class RunningLoad:
+    """Some clients of a load until the block ends."""
+
+    def __init__(self, load, clients=4):
+        self.load = load
+        self.threads = [threading.Thread(target=load.work) for _ in range(clients)]
+
+    def __enter__(self):
+        for thread in self.threads:
+            thread.start()
+        return self
+
+    def __exit__(self, *_):
+        self.load.stopped.set()
+        for thread in self.threads:
+            thread.join(PATIENCE_SECONDS)
+
+    def await_changes(self, count):
+        """Waits for so many more changes to be acknowledged."""
+        self.load.enough.clear()
+        self.load.wanted = self.load.changes + count
+        is_enough = self.load.enough.wait(PATIENCE_SECONDS)
+        assert not self.load.faults, self.load.faults
+        assert is_enough, self.load.statuses
+
+
 def opens(boxes, box, key):
     answer = boxes.login(box.address, None, auth_key=key)
     if answer.status_code != 200:
@@ -142,3 +177,13 @@ def expected_events(box, is_late_done):
         "account_deleted": box.deleted + done["delete"],
     }
     return {kind: count for kind, count in expected.items() if count}
+
+
+def check_events(rows, told, late):
+    """A change is in the record if and only if it is in the accounts, and once. `rows` are those of
+    EVENTS, and `late` says of each address what `state_of` found."""
+    found = collections.defaultdict(dict)
+    for address, kind, count in rows:
+        found[address][kind] = int(count)
+    for box in told:
+        assert found[box.address] == expected_events(box, late[box.address]), box

@@ -7,9 +7,11 @@ import signal
 
 import pytest
 
+import databases
 from accessibility import violations
 from agent import Agent
 from hashhost import Authority, HashHost
+from hooks import HookReceiver
 from mailboxes import Mailboxes
 from nameserver import NameServer
 from program import Postern
@@ -17,10 +19,10 @@ from program import Postern
 # The slowest files begin first, so that no worker is left with one of them at the end.
 SLOWEST = [
     f"test_{name}.py" for name in [
-        "fairness", "nodes", "provisioning", "postgres", "accounts_races", "package",
-        "docs_fixtures", "testssl", "openapi", "hash_login_pages", "web_pages", "mail_pages",
-        "dovecot", "key_export", "doctor", "cyrus", "smtp", "slow_clients", "durability",
-        "limits"]]
+        "fairness", "nodes", "provisioning", "postgres", "accounts_races",
+        "package", "docs_fixtures", "testssl", "openapi", "hash_login_pages", "web_pages",
+        "mail_pages", "dovecot", "key_export", "doctor", "cyrus", "smtp", "slow_clients",
+        "durability", "limits"]]
 
 
 # Servers of the tests reload on SIGHUP, also where nohup(1) runs the tests: a signal that is ignored
@@ -99,6 +101,12 @@ def start(tmp_path):
             server.stop()
 
 
+@pytest.fixture(params=["sqlite", "postgres"])
+def storage(request, tmp_path):
+    """The settings of a server with a database of its own, on each engine."""
+    return databases.settings(request.param, tmp_path)
+
+
 @pytest.fixture
 def agent(postern):
     return Agent(postern.url)
@@ -120,6 +128,14 @@ def host(authority):
     host = HashHost(authority.context("localhost"))
     yield host
     host.close()
+
+
+@pytest.fixture
+def receiver(authority):
+    """The receiver of one user's webhook."""
+    receiver = HookReceiver(authority)
+    yield receiver
+    receiver.stop()
 
 
 @pytest.fixture

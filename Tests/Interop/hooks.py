@@ -1,13 +1,19 @@
-"""A receiver of a user's webhook, which verifies both signatures of each event."""
+"""A user with a webhook, what causes events of it, and its receiver, which verifies both signatures
+of each event."""
 
 import datetime
 import hashlib
 import hmac
 import json
+import smtplib
 import time
 
+from mailboxes import Mailboxes
 from receiver import Receiver
+from services import Services
 from standardwebhooks import Webhook
+
+SENDER = "ada@example.com"
 
 
 class HookReceiver(Receiver):
@@ -54,3 +60,48 @@ class HookReceiver(Receiver):
             assert time.monotonic() < deadline, (self.accepted, self.messages, self.forged[-1:])
             time.sleep(0.02)
         return list(self.accepted)
+
+
+class Owner:
+    """A user with a mailbox and a webhook."""
+
+    def __init__(self, url, receiver=None):
+        self.boxes = Mailboxes(url)
+        self.user = self.boxes.user()
+        self.box = self.boxes.mailbox(self.user.token)
+        if receiver:
+            self.webhook = receiver.takes(self.make(receiver.url))
+
+    def call(self, method, path="", body=None):
+        return self.boxes.call(method, f"/api/user/webhooks{path}", self.user.token, body)
+
+    def make(self, url, **more):
+        answer = self.call("POST", "", {"url": url, **more})
+        assert answer.status_code == 201, answer.text
+        return answer.json()
+
+    def act(self, method, what):
+        return self.call(method, f"/{self.webhook['id']}{what}")
+
+    @property
+    def state(self):
+        [webhook] = self.call("GET").json()["webhooks"]
+        return webhook
+
+    @property
+    def deliveries(self):
+        return self.act("GET", "/deliveries").json()["deliveries"]
+
+
+def send(server, recipient, subject="Hello", count=1):
+    with smtplib.SMTP(*server.smtp, timeout=60) as session:
+        for _ in range(count):
+            session.sendmail(SENDER, [recipient], (
+                f"From: Ada <{SENDER}>\r\nTo: {recipient}\r\nSubject: {subject}\r\n\r\n"
+                "The text.\r\n").encode())
+
+
+def report(services, address, subject, **more):
+    answer = Services(services).call("POST", "/delivered", body=[
+        {"address": address, "from": SENDER, "subject": subject, "size": 7, **more}])
+    assert answer.json() == {"unknown": []}

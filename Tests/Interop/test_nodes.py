@@ -7,13 +7,12 @@ import concurrent.futures
 import json
 import socket
 import ssl
-import threading
 import time
 
 import pytest
 import requests
 
-from accountload import Load, expected_events, opens, state_of
+from accountload import EVENTS, Load, RunningLoad, check_events, state_of
 from agent import Agent, bearer
 from cluster import Cluster
 from mailboxes import Mailboxes, failed, fresh
@@ -22,7 +21,6 @@ from proxies import NodesHAProxy, NodesHAProxyWithAddresses, NodesNginx
 
 ROUNDS = 100
 AT_ONCE = 12
-LOAD_CLIENTS = 4
 
 
 class Nodes:
@@ -294,30 +292,9 @@ def socket_form(address):
     return socket.inet_ntop(family, socket.inet_pton(family, address))
 
 
-class RunningLoad:
+def running(proxy, authority):
     """Clients that change accounts through HAProxy until the block ends."""
-
-    def __init__(self, proxy, authority):
-        self.load = Load(proxy.url, survives=True, verify=str(authority.file), pause=0.1)
-        self.threads = [threading.Thread(target=self.load.work) for _ in range(LOAD_CLIENTS)]
-
-    def __enter__(self):
-        for thread in self.threads:
-            thread.start()
-        return self
-
-    def __exit__(self, *_):
-        self.load.stopped.set()
-        for thread in self.threads:
-            thread.join(PATIENCE_SECONDS)
-
-    def await_changes(self, count):
-        """Waits for so many more changes to be acknowledged."""
-        self.load.enough.clear()
-        self.load.wanted = self.load.changes + count
-        is_enough = self.load.enough.wait(PATIENCE_SECONDS)
-        assert not self.load.faults, self.load.faults
-        assert is_enough, self.load.statuses
+    return RunningLoad(Load(proxy.url, survives=True, verify=str(authority.file), pause=0.1))
 
 
 def check(load, nodes, server):
@@ -325,24 +302,19 @@ def check(load, nodes, server):
     assert not load.faults, load.faults
     assert {code for code in load.statuses if code >= 500} <= {503}
     boxes = [Mailboxes(url) for url in nodes.urls]
-    for number, box in enumerate(load.told):
-        late = state_of(boxes[number % 3], box)
-        found = server.query(
-            "SELECT kind, count(*) FROM audit WHERE kind IN "
-            "('account_created', 'credential_reset', 'account_deleted')"
-            f" AND subject = '{box.address}' GROUP BY kind", "postern")
-        events = dict(line.split("|") for line in found.splitlines())
-        assert {kind: int(count) for kind, count in events.items()} == expected_events(box, late), box
+    late = {box.address: state_of(boxes[number % 3], box) for number, box in enumerate(load.told)}
+    rows = server.query(EVENTS, "postern").splitlines()
+    check_events([row.split("|") for row in rows], load.told, late)
 
 
 def test_killed_nodes_lose_nothing(nodes, proxy, authority, primary):
-    with RunningLoad(proxy, authority) as running:
+    with running(proxy, authority) as clients:
         for index in range(3):
-            running.await_changes(20)
+            clients.await_changes(20)
             nodes.started[index].kill()
-            running.await_changes(10)
+            clients.await_changes(10)
             nodes.restart(index)
-    check(running.load, nodes, primary)
+    check(clients.load, nodes, primary)
 
 
 def test_a_write_is_acknowledged_when_a_standby_has_it(nodes, cluster, primary):
@@ -401,8 +373,8 @@ def test_a_failover_loses_nothing_and_needs_no_restart(nodes, proxy, authority, 
     before = [node.process.pid for node in nodes.started]
     revoked = Mailboxes(nodes.urls[0])
     box = revoked.mailbox()
-    with RunningLoad(proxy, authority) as running:
-        running.await_changes(40)
+    with running(proxy, authority) as clients:
+        clients.await_changes(40)
         assert revoked.delete(box.id, box.token).status_code == 204
         primary.kill()
         for url in nodes.urls:
@@ -422,9 +394,9 @@ def test_a_failover_loses_nothing_and_needs_no_restart(nodes, proxy, authority, 
             made = Mailboxes(url).create(fresh())
             assert made.status_code == 201, made.text
         report(f"{time.monotonic() - since:.1f} s from the promotion to writes on every node")
-        running.await_changes(40)
-    check(running.load, nodes, promoted)
-    assert running.load.dropped == 0
+        clients.await_changes(40)
+    check(clients.load, nodes, promoted)
+    assert clients.load.dropped == 0
     assert [node.process.pid for node in nodes.started] == before
     for node in nodes.started:
         assert node.running and "the database cannot be reached" in node.read_log()

@@ -1,71 +1,21 @@
 """Webhooks of users: what is sent, when it is sent again, and what others notice of it."""
 
 import smtplib
-import time
 
 import pytest
 import requests
 
-from agent import Agent
-from hooks import HookReceiver
-from mailboxes import PASSWORD, Mailboxes, fresh
+from hooks import SENDER, HookReceiver, Owner, report, send
+from mailboxes import PASSWORD
 from postgres import TestDatabase
 from program import await_true
 from services import Services
-
-SENDER = "ada@example.com"
 
 
 @pytest.fixture(scope="module")
 def server(serve, authority):
     return serve(
         POSTERN_USERS_REGISTRATION="open", POSTERN_WEBHOOKS_CA_FILE=str(authority.file))
-
-
-@pytest.fixture
-def receiver(authority):
-    receiver = HookReceiver(authority)
-    yield receiver
-    receiver.stop()
-
-
-class Owner:
-    """A user with a mailbox and a webhook."""
-
-    def __init__(self, url, receiver=None):
-        self.boxes = Mailboxes(url)
-        self.user = self.boxes.user()
-        self.box = self.boxes.mailbox(self.user.token)
-        if receiver:
-            self.webhook = receiver.takes(self.make(receiver.url))
-
-    def call(self, method, path="", body=None):
-        return self.boxes.call(method, f"/api/user/webhooks{path}", self.user.token, body)
-
-    def make(self, url, **more):
-        answer = self.call("POST", "", {"url": url, **more})
-        assert answer.status_code == 201, answer.text
-        return answer.json()
-
-    def act(self, method, what):
-        return self.call(method, f"/{self.webhook['id']}{what}")
-
-    @property
-    def state(self):
-        [webhook] = self.call("GET").json()["webhooks"]
-        return webhook
-
-    @property
-    def deliveries(self):
-        return self.act("GET", "/deliveries").json()["deliveries"]
-
-
-def send(server, recipient, subject="Hello", count=1):
-    with smtplib.SMTP(*server.smtp, timeout=60) as session:
-        for _ in range(count):
-            session.sendmail(SENDER, [recipient], (
-                f"From: Ada <{SENDER}>\r\nTo: {recipient}\r\nSubject: {subject}\r\n\r\n"
-                "The text.\r\n").encode())
 
 
 def advance(server, seconds):
@@ -285,20 +235,6 @@ def test_a_certificate_that_is_not_trusted_gets_nothing(serve, receiver):
     assert not receiver.messages
 
 
-@pytest.fixture(params=["sqlite", "postgres"])
-def storage(request, tmp_path):
-    shared = {"POSTERN_USERS_REGISTRATION": "open",
-              "POSTERN_STORAGE_DIRECTORY": str(tmp_path / "data"),
-              "POSTERN_SERVER_PUBLIC_URL": "https://auth.mail.test"}
-    if request.param == "postgres":
-        key = tmp_path / "master.secret"
-        key.write_bytes(bytes(range(32)))
-        key.chmod(0o600)
-        shared |= {"POSTERN_STORAGE_URL": TestDatabase().url,
-                   "POSTERN_MASTER_SECRET_FILE": str(key)}
-    return shared
-
-
 def test_an_accepted_message_causes_its_event_after_the_server_was_killed(
         start, storage, authority, receiver, tmp_path):
     """With mail of this process, and with mail that a store reports."""
@@ -319,12 +255,6 @@ def test_an_accepted_message_causes_its_event_after_the_server_was_killed(
     [event] = receiver.await_events(1)
     assert event["data"]["subject"] == "kept"
     assert {message["id"] for message in receiver.messages} == {event["id"]}
-
-
-def report(services, address, subject, **more):
-    answer = Services(services).call("POST", "/delivered", body=[
-        {"address": address, "from": SENDER, "subject": subject, "size": 7, **more}])
-    assert answer.json() == {"unknown": []}
 
 
 def test_what_a_killed_server_was_sending_is_sent_again_with_the_same_id(

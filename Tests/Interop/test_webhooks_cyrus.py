@@ -1,20 +1,10 @@
 """Cyrus IMAP 3.6 tells Postern of new mail, and Postern the user's webhook."""
 
-import pytest
-
 from cyrus import Cyrus, free_port
-from hooks import HookReceiver
 from mailboxes import Mailboxes
 from program import Postern
 
 SECRET = "the-secret-of-the-services"
-
-
-@pytest.fixture
-def receiver(authority):
-    receiver = HookReceiver(authority)
-    yield receiver
-    receiver.stop()
 
 
 def test_a_delivered_message_causes_an_event(tmp_path, authority, receiver):

@@ -4,7 +4,6 @@ import smtplib
 
 import pytest
 
-from hooks import HookReceiver
 from mailboxes import Mailboxes
 from mailstores import SECRET, Dovecot, configured, directory, free_port, owned
 from program import Postern
@@ -32,13 +31,6 @@ plugin {{
 def place():
     with directory() as place:
         yield place
-
-
-@pytest.fixture
-def receiver(authority):
-    receiver = HookReceiver(authority)
-    yield receiver
-    receiver.stop()
 
 
 @pytest.fixture
