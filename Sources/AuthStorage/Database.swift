@@ -107,6 +107,16 @@ public struct Database: Equatable, Sendable {
         }
     }
 
+    /// Refuses a database that exists and cannot be written, for example on a read-only file
+    /// system. SQLite would open it to read only, and would not write it later either.
+    /// - Throws: ``StorageError/inaccessible(path:code:)``.
+    public func checkWritable() throws {
+        switch engine {
+        case .sqlite(let location): try location.checkWritable()
+        case .postgres: break
+        }
+    }
+
     /// Opens the stores. Creates the database when it is missing and applies pending migrations.
     /// Blocks until that is done.
     /// - Parameters:

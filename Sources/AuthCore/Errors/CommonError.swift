@@ -9,7 +9,8 @@ public enum CommonError: Error, Sendable {
     case unsupportedMediaType(expected: String)
     /// The client has sent too many requests of one class, or too many wrong secrets.
     case rateLimited(RateLimited)
-    /// A work queue is full, or the database is busy or its disk is full. Nothing was changed.
+    /// A work queue is full, or the database is busy, or its disk is full or fails. Nothing was
+    /// changed.
     case busy(retryAfter: Duration)
     /// A fault of this server, never of the client: answered 500 without detail, and logged with
     /// this cause.
@@ -23,8 +24,8 @@ public enum CommonError: Error, Sendable {
         case let error as RateLimited: self = .rateLimited(error)
         case let error as WorkerPool.Full: self = .busy(retryAfter: error.retryAfter)
         case is StoreBusy: self = .busy(retryAfter: .seconds(1))
-        // A full disk usually lasts longer than a lock.
-        case is StoreFull: self = .busy(retryAfter: .seconds(10))
+        // A full or broken disk usually lasts longer than a lock.
+        case is StoreFull, is StoreDiskFailure: self = .busy(retryAfter: .seconds(10))
         case is ResolverUnavailable: self = .busy(retryAfter: .seconds(5))
         default: self = .failed(error)
         }
@@ -81,6 +82,19 @@ public struct StoreFull: Error, Sendable, CustomStringConvertible {
     public init() {}
 
     public var description: String { "the disk that the database is on is full" }
+}
+
+/// The disk of the store has failed a write, or may not be written to. Nothing was changed. Reading
+/// works if the disk can still be read.
+public struct StoreDiskFailure: Error, Sendable, CustomStringConvertible {
+    /// For the operator; contains no value that was stored or looked up.
+    public let cause: String
+
+    public init(cause: String) {
+        self.cause = cause
+    }
+
+    public var description: String { cause }
 }
 
 /// No name server gave a usable answer.

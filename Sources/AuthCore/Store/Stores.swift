@@ -110,8 +110,13 @@ public struct StoreObservers: Sendable {
     public var event: @Sendable (AuditEvent) -> Void
 
     /// Called with `true` when a write fails because the disk is full, and with `false` when a
-    /// write succeeds after that. Not called again while nothing changes.
+    /// write succeeds ten seconds after the last one that failed. Not called again while nothing
+    /// changes.
     public var diskFull: @Sendable (Bool) -> Void
+
+    /// The same for a disk that fails or may not be written to: called with the cause, and with
+    /// `nil` when it works again.
+    public var diskFailing: @Sendable (_ cause: String?) -> Void
 
     /// Called with the cause when the database's server cannot be reached, and with `nil` when it
     /// can be reached again. Not called again while nothing changes.
@@ -120,10 +125,12 @@ public struct StoreObservers: Sendable {
     public init(
         event: @escaping @Sendable (AuditEvent) -> Void = { _ in },
         diskFull: @escaping @Sendable (Bool) -> Void = { _ in },
+        diskFailing: @escaping @Sendable (_ cause: String?) -> Void = { _ in },
         unreachable: @escaping @Sendable (_ cause: String?) -> Void = { _ in }
     ) {
         self.event = event
         self.diskFull = diskFull
+        self.diskFailing = diskFailing
         self.unreachable = unreachable
     }
 }

@@ -8,7 +8,7 @@ extension PostgresStore: AccountStore {
             account: account, domain: domain, limit: limit, event: event)
         switch try await batches.insert(creation) {
         case .inserted:
-            note(diskIsFull: false)
+            disk.note(nil, at: .now)
             report(event)
             return .inserted
         case .undecided(let isUncertain):

@@ -1,6 +1,5 @@
 internal import AuthCore
 internal import Scheduling
-internal import Synchronization
 
 /// The stores of AuthCore in a PostgreSQL database, which any number of servers may share.
 /// Each store protocol is implemented in a separate file.
@@ -17,7 +16,7 @@ final class PostgresStore: Sendable {
     let session: PostgresSession
     private let settings: PostgresSettings
     private let observers: StoreObservers
-    private let isDiskFull = Mutex(false)
+    let disk: DiskReports
 
     private static let conflictLimit = 8
     private static let readLimit = 3
@@ -53,6 +52,7 @@ final class PostgresStore: Sendable {
         session = PostgresSession(url, settings: settings, reachability)
         self.settings = settings
         self.observers = observers
+        disk = DiskReports(observers)
     }
 
     /// This store as all stores of the program.
@@ -207,7 +207,7 @@ final class PostgresStore: Sendable {
     ) async throws -> Value {
         let read = write.read
         let value = try await pool.run(write.statements) { try read($0) }
-        note(diskIsFull: false)
+        disk.note(nil, at: .now)
         // If the earlier attempt was executed, this one found nothing to change.
         if isUncertain, case .provable(let proof, let done) = write.repetition,
             try await self.read(proof, { !$0.isEmpty })
@@ -228,17 +228,8 @@ final class PostgresStore: Sendable {
     }
 
     private func noted(_ error: any Error) -> any Error {
-        if error is StoreFull { note(diskIsFull: true) }
+        if error is StoreFull { disk.note(error, at: .now) }
         return error
-    }
-
-    /// Reports changes only: a full disk would fail as many writes as come.
-    func note(diskIsFull: Bool) {
-        let hasChanged = isDiskFull.withLock { isFull in
-            defer { isFull = diskIsFull }
-            return isFull != diskIsFull
-        }
-        if hasChanged { observers.diskFull(diskIsFull) }
     }
 
     /// Reports events that were recorded, before the caller gets its answer.

@@ -59,6 +59,12 @@ enum SQLiteLocation: Equatable, Sendable {
         return stat(path, &status) == 0 && status.st_size == 0
     }
 
+    /// Throws if there is a file that this process may not write.
+    func checkWritable() throws {
+        guard case .file(let path) = self, exists, access(path, W_OK) != 0 else { return }
+        throw StorageError.inaccessible(path: path, code: errno)
+    }
+
     /// Creates the file and its directory, unless they are there. Only their owner may read them.
     func create() throws {
         guard case .file(let path) = self else { return }

@@ -16,8 +16,6 @@ final class WriteQueue: Sendable {
         var waiting: [PendingWrite] = []
         /// Whether a commit of them is on the connection's queue.
         var isCommitDue = false
-        /// Whether the last write found the disk full.
-        var diskIsFull = false
         var sizes = Histogram.sizes
         var commits = Histogram.durations
     }
@@ -25,12 +23,14 @@ final class WriteQueue: Sendable {
     private let connection: ConnectionQueue
     private let depth: Int
     private let observers: StoreObservers
+    private let disk: DiskReports
     private let state = Mutex(State())
 
     init(_ connection: ConnectionQueue, depth: Int, observers: StoreObservers) {
         self.connection = connection
         self.depth = depth
         self.observers = observers
+        disk = DiskReports(observers)
     }
 
     /// Writes that wait for the next commit.
@@ -84,6 +84,9 @@ final class WriteQueue: Sendable {
 
     /// Commits `batch` in one transaction, so that it waits for the disk once. A write that fails
     /// is undone alone. When the transaction is lost, every write in it fails with that error.
+    ///
+    /// A transaction that could not be made durable is undone, and the next one overwrites it in
+    /// the log. If the process ends before that, it may be found in the log at the next start.
     private func commit(_ batch: [PendingWrite], on connection: SQLiteConnection?) {
         do {
             guard let connection else { throw StorageError.closed }
@@ -93,17 +96,28 @@ final class WriteQueue: Sendable {
                 }
             }
             count(batch.count, nanoseconds: elapsed.nanoseconds)
-            report(diskIsFull: results.contains { $0.error is StoreFull })
+            disk.note(results.lazy.compactMap { $0.error.flatMap(Self.diskError) }.first, at: .now)
             connection.events.forEach(observers.event)
             for (write, result) in zip(batch, results) {
                 switch result {
                 case .success(let resume): resume()
-                case .failure(let error): write.fail(error)
+                case .failure(let error): write.fail(Self.diskError(error) ?? error)
                 }
             }
         } catch {
-            if error is StoreFull { report(diskIsFull: true) }
-            for write in batch { write.fail(error) }
+            let diskError = Self.diskError(error)
+            if let diskError { disk.note(diskError, at: .now) }
+            for write in batch { write.fail(diskError ?? error) }
+        }
+    }
+
+    /// `StoreFull` or `StoreDiskFailure`, if `error` is the disk's fault.
+    private static func diskError(_ error: any Error) -> (any Error)? {
+        switch error {
+        case is StoreFull: error
+        case StorageError.failed(_, let code) where code.isDiskFailure:
+            StoreDiskFailure(cause: "\(error)")
+        default: nil
         }
     }
 
@@ -112,15 +126,6 @@ final class WriteQueue: Sendable {
             state.sizes.record(writes)
             state.commits.record(nanoseconds)
         }
-    }
-
-    /// Reports changes only: a full disk would fail as many writes as come.
-    private func report(diskIsFull: Bool) {
-        let hasChanged = state.withLock { state in
-            defer { state.diskIsFull = diskIsFull }
-            return state.diskIsFull != diskIsFull
-        }
-        if hasChanged { observers.diskFull(diskIsFull) }
     }
 }
 

@@ -24,6 +24,16 @@ extension EngineCode: CustomStringConvertible {
         }
     }
 
+    /// Whether a write failed because of the file system: an error of the disk, or a file or file
+    /// system that is read-only. PostgreSQL handles errors of its disk itself.
+    var isDiskFailure: Bool {
+        switch self {
+        case .sqlite(let code):
+            [SQLITE_IOERR, SQLITE_READONLY, SQLITE_CANTOPEN].contains(code & 0xff)
+        case .sqlState: false
+        }
+    }
+
     /// The error in words, with a remedy for the operator.
     var words: String {
         switch self {

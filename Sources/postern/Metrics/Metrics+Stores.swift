@@ -6,13 +6,17 @@ internal import Synchronization
 final class StoreHealth: Sendable {
     private let reachability = Atomic(true)
     private let fullness = Atomic(false)
+    private let failure = Atomic(false)
 
     var isReachable: Bool { reachability.load(ordering: .relaxed) }
     var isDiskFull: Bool { fullness.load(ordering: .relaxed) }
+    var isDiskFailing: Bool { failure.load(ordering: .relaxed) }
 
     func note(isReachable: Bool) { reachability.store(isReachable, ordering: .relaxed) }
 
     func note(isDiskFull: Bool) { fullness.store(isDiskFull, ordering: .relaxed) }
+
+    func note(isDiskFailing: Bool) { failure.store(isDiskFailing, ordering: .relaxed) }
 }
 
 extension Metrics {
@@ -25,6 +29,10 @@ extension Metrics {
             text.gauge(
                 "postern_store_disk_full", "Whether the database's disk is full: 1 or 0.",
                 health.isDiskFull ? 1 : 0)
+            text.gauge(
+                "postern_store_disk_failing",
+                "Whether the database's disk has failed the last write: 1 or 0.",
+                health.isDiskFailing ? 1 : 0)
         }
     }
 

@@ -65,6 +65,7 @@ final class Application: Sendable {
             config.services, isServed: config.servesServices)
         let found = try secret ?? MasterSecret.find(for: config)
         try MasterSecret.checkDatabase(of: config)
+        try config.database.checkWritable()
         let mailQueue = try MailQueue(config, publicURL: publicURL, report: report)
         let localMail = LocalMailHost(config, clock: clock)
         let eventLoops = try config.server.engine.makeEventLoops()

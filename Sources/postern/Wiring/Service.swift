@@ -239,6 +239,14 @@ struct Service: Sendable {
                     logger.notice("the disk is no longer full")
                 }
             },
+            diskFailing: { cause in
+                health.note(isDiskFailing: cause != nil)
+                if let cause {
+                    logger.critical("the disk fails", metadata: ["cause": "\(cause)"])
+                } else {
+                    logger.notice("the disk works again")
+                }
+            },
             unreachable: { cause in
                 health.note(isReachable: cause == nil)
                 if let cause {
