@@ -54,7 +54,7 @@ public struct ConfigLoader: Sendable {
         for layer in layers {
             for setting in Config.settings {
                 guard let entry = layer.entries[setting.key],
-                    !Self.isListener(entry, config)
+                    !Self.isListener(entry, of: setting.key, config)
                 else { continue }
                 guard setting.assign(entry.raw, &config) else {
                     faults.append(Self.notAccepted(entry, setting))
@@ -69,9 +69,15 @@ public struct ConfigLoader: Sendable {
         return LoadedConfig(config: config, sources: sources)
     }
 
-    /// Whether the entry is a socket for one of the listeners that have tables.
-    private static func isListener(_ entry: ConfigLayer.Entry, _ config: Config) -> Bool {
-        if case .inheritedSocket = entry.source { !config.server.listeners.isEmpty } else { false }
+    /// Whether the entry is a socket for one of the listeners that have tables. No table serves the
+    /// socketmap.
+    private static func isListener(
+        _ entry: ConfigLayer.Entry, of key: String, _ config: Config
+    ) -> Bool {
+        guard case .inheritedSocket = entry.source, key != "services.socketmap" else {
+            return false
+        }
+        return !config.server.listeners.isEmpty
     }
 
     private func fileLayer() -> ConfigLayer {

@@ -78,8 +78,7 @@ def test_a_restart_on_an_inherited_socket_loses_no_request(supervise, tmp_path, 
         authority = Authority(tmp_path / "authority")
         context = authority.context(check_hostname=False)
         file = tmp_path / "postern.toml"
-        file.write_text(settings([tls_listener()], [authority.issue("postern.test")])
-                        + f'[services]\nsocketmap = "127.0.0.1:{look_ups}"\n')
+        file.write_text(settings([tls_listener()], [authority.issue("postern.test")]))
         flags += ["--config", str(file)]
     service = supervise(sockets, POSTERN_SERVER_DRAIN_GRACE="60s",
                         POSTERN_SERVER_PUBLIC_URL=f"{scheme}://postern.test")

@@ -157,6 +157,20 @@ import Testing
                 == [0, 2, 1, 3].map { .tcp(host: "0.0.0.0", port: ports[$0]) })
     }
 
+    @Test func theSocketmapNeedsNoSettingBesideTablesOfListeners() throws {
+        let path = "\(scratch.path)/m"
+        let bound = try BoundSocket(.unix(SocketFile(path: path)))
+        defer { bound.close() }
+        let descriptor = try #require((3..<Self.base).first { Self.path(of: $0) == path })
+        #expect(listen(descriptor, 8) == 0)
+        dup2(descriptor, Self.base + 66)
+        let sockets = taken(variables("1", "socketmap"), first: Self.base + 66)
+        let config = try load(
+            sockets, file: "server.listeners = [{ address = \"127.0.0.1:1\" }]")
+        let places = try ListenPlace.all(config, sockets).filter { $0.service != .smtp }
+        #expect(places.map(\.service.name) == ["public", "socketmap"])
+    }
+
     @Test func aListenerWithoutASocketStopsTheStart() throws {
         listening(1, from: Self.base + 70)
         let sockets = taken(variables("1", "redirect"), first: Self.base + 70)
