@@ -199,9 +199,9 @@ mailservers:
 
 # Tools of operators. systemd checks the units in deploy/systemd/ and starts a program with its sockets. promtool, of
 # prometheus, checks /metrics and the rules in deploy/. testssl.sh looks for weaknesses of TLS. mandoc and man check the
-# manual pages.
+# manual pages. libfaketime gives the program another time, and gcc compiles a library that lets a disk fail.
 operations:
-	@.ci/install-packages systemd prometheus testssl.sh openssl curl mandoc man-db
+	@.ci/install-packages systemd prometheus testssl.sh openssl curl mandoc man-db libfaketime gcc
 
 # requirements.txt names every package, so pip resolves no dependencies.
 .venv/ready: Tests/Interop/requirements.txt

@@ -19,7 +19,7 @@ from program import Postern
 # The slowest files begin first, so that no worker is left with one of them at the end.
 SLOWEST = [
     f"test_{name}.py" for name in [
-        "fairness", "nodes", "provisioning", "postgres", "accounts_races",
+        "simulated_week", "fairness", "nodes", "provisioning", "postgres", "accounts_races",
         "package", "docs_fixtures", "testssl", "openapi", "hash_login_pages", "web_pages",
         "mail_pages", "dovecot", "key_export", "doctor", "cyrus", "smtp", "slow_clients",
         "durability", "limits"]]

@@ -51,7 +51,7 @@ class Authority:
             x509.CertificateBuilder().subject_name(subject).issuer_name(self.name)
             .public_key(key.public_key()).serial_number(x509.random_serial_number())
             .not_valid_before(now - datetime.timedelta(days=1))
-            .not_valid_after(now + datetime.timedelta(days=1)))
+            .not_valid_after(now + datetime.timedelta(days=30)))
         for extension, critical in extensions:
             builder = builder.add_extension(extension, critical)
         return builder.sign(self.key, hashes.SHA256())
