@@ -2,7 +2,7 @@
 both engines, keys that are rotated every day, and the tasks that remove what has expired.
 
 The wall clock is simulated, the monotonic clock is not: the tasks run each minute of the machine's
-time. POSTERN_WEEK_SECONDS is how long the week takes.
+time. It runs where POSTERN_WEEK_SECONDS is set, which is how long the week takes: 63 or more.
 """
 
 import collections
@@ -26,8 +26,9 @@ from program import await_true, run
 from services import Services
 from simulatedclock import SimulatedClock
 
-# The tasks run once in this time.
-SECONDS = int(os.environ.get("POSTERN_WEEK_SECONDS", 63))
+# The tasks run once in 63 seconds.
+SECONDS = int(os.environ.get("POSTERN_WEEK_SECONDS", 0))
+pytestmark = pytest.mark.skipif(SECONDS == 0, reason="POSTERN_WEEK_SECONDS is not set")
 HOUR, DAY = 3600, 86_400
 # How long tokens live, of those that live less than a day.
 LIFETIMES = [120, 180, 300, HOUR]
