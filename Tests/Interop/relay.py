@@ -8,6 +8,9 @@ import socketserver
 import ssl
 import threading
 
+# A link in the mail to users: its page, and its token.
+LINK = r"\S+/(verify-email|reset-password)#([A-Za-z0-9_-]{43})"
+
 
 class Relay(socketserver.ThreadingTCPServer):
     """Keeps what it takes in `messages`. `answers` replaces the next replies to a command."""

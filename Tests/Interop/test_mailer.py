@@ -8,10 +8,9 @@ import requests
 from mailboxes import Mailboxes, failed
 from program import run
 from proxies import free_port
-from relay import Relay
+from relay import LINK, Relay
 from test_openapi import watch
 
-LINK = r"\S+/(verify-email|reset-password)#([A-Za-z0-9_-]{43})"
 NEW = "another password"
 
 

@@ -85,18 +85,9 @@ def time_after(server, seconds):
     return datetime.fromisoformat(answer.json()["now"]).timestamp()
 
 
-def enable_totp(server, boxes, user):
-    """Returns the otpauth URI and the recovery codes."""
-    begun = boxes.call("POST", "/api/user/totp", user.token).json()
-    confirmed = boxes.call("POST", "/api/user/totp/confirm", user.token, {
-        "enrolment": begun["enrolment"], "code": totp.code(begun["uri"], time_after(server, 0))})
-    assert confirmed.status_code == 201, confirmed.text
-    return begun["uri"], confirmed.json()["recovery_codes"]
-
-
 def test_a_passkey_without_verification_is_one_factor(server, key):
     """The device shows only that somebody has touched it."""
-    uri, _ = enable_totp(server, key.boxes, key.user)
+    uri, _ = totp.enable(key.boxes, key.user.token, time_after(server, 0))
     asked = key.log_in(key.use()[0])
     assert (asked.status_code, asked.json()["error"]) == (401, "second_factor_required")
     assert "Set-Cookie" not in asked.headers
@@ -107,7 +98,7 @@ def test_a_passkey_without_verification_is_one_factor(server, key):
 def test_of_many_logins_with_one_code_one_succeeds(server):
     boxes = Mailboxes(server.url)
     user = boxes.user()
-    uri, recovery = enable_totp(server, boxes, user)
+    uri, recovery = totp.enable(boxes, user.token, time_after(server, 0))
     code = totp.code(uri, time_after(server, 60))
     password = {"email": user.email, "password": user.password}
     for proof in [{"code": code}, {"recovery_code": recovery[0]}]:
@@ -129,7 +120,7 @@ def test_the_operator_lists_and_removes_factors(start, tmp_path):
     user = boxes.user()
     key = Key(boxes, user)
     identifier = key.register().json()["id"]
-    enable_totp(server, boxes, user)
+    totp.enable(boxes, user.token, time_after(server, 0))
 
     def operate(*words, code=0):
         result = run("user", "factors", user.email, *words, "--profile", "test", "--data", data,

@@ -286,15 +286,12 @@ def test_of_two_users_that_link_one_identity_at_once_one_wins(server, browser, p
 def test_the_second_factor_is_asked_for(server, provider, browser, person):
     boxes, one = Mailboxes(server.url), browser()
     one.run()
-    begun = boxes.call("POST", "/api/user/totp", one.session).json()
-    code = totp.code(begun["uri"], advance(server, provider, 0))
-    confirmation = {"enrolment": begun["enrolment"], "code": code}
-    assert boxes.call("POST", "/api/user/totp/confirm", one.session, confirmation).status_code == 201
+    uri, _ = totp.enable(boxes, one.session, advance(server, provider, 0))
     other = browser()
     location = other.run().headers["Location"]
     assert other.session is None
     challenge = location.partition("#second_factor=")[2].partition("&")[0]
-    code = totp.code(begun["uri"], advance(server, provider, 30))
+    code = totp.code(uri, advance(server, provider, 30))
     answer = boxes.call(
         "POST", "/api/user/login/second", None, {"challenge": challenge, "code": code})
     assert answer.status_code == 200

@@ -137,13 +137,6 @@ def log_in(boxes, user):
     return boxes.call("POST", "/api/user/login", None, {"email": user.email, "password": user.password})
 
 
-def enable_totp(boxes, token):
-    begun = boxes.call("POST", "/api/user/totp", token).json()
-    confirmed = boxes.call("POST", "/api/user/totp/confirm", token, {
-        "enrolment": begun["enrolment"], "code": totp.code(begun["uri"], time.time())})
-    assert confirmed.status_code == 201, confirmed.text
-
-
 @pytest.mark.parametrize("engine", [SQLite, Postgres])
 def test_users_of_the_earlier_schema_log_in_and_a_backup_brings_it_back(engine, start, tmp_path):
     database = engine(tmp_path)
@@ -174,7 +167,7 @@ def test_users_of_the_earlier_schema_log_in_and_a_backup_brings_it_back(engine, 
     assert answer.status_code == 200, answer.text
     shown = boxes.call("GET", "/api/user/me", answer.json()["token"]).json()
     assert shown["email"] == user.email and not shown["email_verified"]
-    enable_totp(boxes, answer.json()["token"])
+    totp.enable(boxes, answer.json()["token"], time.time())
     failed(log_in(boxes, user), 401, "second_factor_required")
     later = boxes.user()
     linked = run(

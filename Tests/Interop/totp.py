@@ -18,3 +18,13 @@ def code(uri, time):
     number = struct.unpack(">I", mac[offset:offset + 4])[0] & 0x7FFFFFFF
     digits = int(query["digits"][0])
     return str(number % 10**digits).zfill(digits)
+
+
+def enable(boxes, token, time):
+    """Turns one-time codes on at this Unix time of the server, for the user with the token. Returns
+    the otpauth URI and the recovery codes."""
+    begun = boxes.call("POST", "/api/user/totp", token).json()
+    confirmed = boxes.call("POST", "/api/user/totp/confirm", token, {
+        "enrolment": begun["enrolment"], "code": code(begun["uri"], time)})
+    assert confirmed.status_code == 201, confirmed.text
+    return begun["uri"], confirmed.json()["recovery_codes"]

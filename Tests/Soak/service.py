@@ -42,8 +42,7 @@ class Service:
         self.port, tls, services, socketmap = (one.getsockname()[1] for _, one in sockets)
         self.supervisor = Supervisor(
             directory, sockets, POSTERN_MAIL_LOCAL_SMTP="{}:{}".format(*self.smtp),
-            POSTERN_MAILER_PORT=str(self.smtp[1]),
-            POSTERN_SERVICES_SOCKETMAP=f"127.0.0.1:{socketmap}", **settings)
+            POSTERN_MAILER_PORT=str(self.smtp[1]), **settings)
         self.url, self.tls_url = f"http://127.0.0.1:{self.port}", f"https://127.0.0.1:{tls}"
         self.services, self.socketmap = f"127.0.0.1:{services}", f"127.0.0.1:{socketmap}"
         self.starts = 0

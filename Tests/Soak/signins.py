@@ -8,9 +8,9 @@ from load import PASSWORD, address, expect, worker
 from mailboxes import Mailboxes, fresh
 from passkeys import Key
 from provider import SignIn
+from relay import LINK
 import totp
 
-LINK = re.compile(r"/(verify-email|reset-password)#([A-Za-z0-9_-]{43})")
 NEW = "another long password"
 
 
@@ -29,11 +29,8 @@ class SignIns:
     def second_factor(self):
         api = self.load.at("second factor", Mailboxes, patient=True)
         user = api.user(PASSWORD)
-        begun = expect(api.call("POST", "/api/user/totp", user.token), 200).json()
-        uri, now = begun["uri"], time.time()
-        recovery = expect(api.call("POST", "/api/user/totp/confirm", user.token, {
-            "enrolment": begun["enrolment"], "code": totp.code(uri, now)}), 201
-        ).json()["recovery_codes"]
+        now = time.time()
+        uri, recovery = totp.enable(api, user.token, now)
         tokens = [
             second(api, user.email, PASSWORD, **proof) for proof in [
                 {"code": totp.code(uri, now + 30)}, {"recovery_code": recovery[0]},
@@ -141,7 +138,7 @@ def await_link(api, box, page):
     while time.monotonic() < deadline:
         for message in expect(api.call("GET", path, box.token), 200).json()["messages"]:
             whole = expect(api.call("GET", f"{path}/{message['id']}", box.token), 200).json()
-            for found, token in LINK.findall(whole["text_body"] or ""):
+            for found, token in re.findall(LINK, whole["text_body"] or ""):
                 if found == page:
                     return token
         expect(api.call("GET", f"{path}/wait?timeout=5", box.token), 200)

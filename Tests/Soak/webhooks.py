@@ -10,7 +10,7 @@ from accounts import CountedServices
 from agent import bearer
 from hooks import HookReceiver
 from load import PASSWORD, expect, worker
-from mailboxes import Mailboxes, fresh
+from mailboxes import Mailboxes
 from mailing import clear, message
 from receiver import SECRET, Receiver
 from services import free_port
@@ -34,15 +34,14 @@ class Owner:
     """A user with a mailbox and a webhook, whose receiver verifies each event."""
 
     def __init__(self, load, context):
-        self.load, self.email, self.subjects = load, fresh("example.com"), set()
+        self.load, self.subjects = load, set()
         self.receiver = HookReceiver(types.SimpleNamespace(context=lambda _: context))
         self.receiver.answer = Flaky(0.05)
         api = self.api()
-        made = expect(api.call("POST", "/api/user/register", None, {
-            "email": self.email, "password": PASSWORD}), 201).json()
-        self.box = api.mailbox(made["token"])
+        user = api.user(PASSWORD)
+        self.email, self.box = user.email, api.mailbox(user.token)
         self.receiver.takes(expect(api.call(
-            "POST", "/api/user/webhooks", made["token"], {"url": self.receiver.url}), 201).json())
+            "POST", "/api/user/webhooks", user.token, {"url": self.receiver.url}), 201).json())
         load.acknowledged.users[self.email] = PASSWORD, None
         load.acknowledged.mailboxes[self.box.address] = self.box.password
 

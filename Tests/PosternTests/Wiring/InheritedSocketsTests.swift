@@ -34,6 +34,17 @@ import Testing
         }
     }
 
+    /// A socket that has a path, also as each of these descriptors. The caller closes it.
+    private func listeningByPath(_ descriptors: [Int32]) throws -> BoundSocket {
+        let path = "\(scratch.path)/\(descriptors[0])"
+        let bound = try BoundSocket(.unix(SocketFile(path: path)))
+        // `BoundSocket` does not show its descriptor: the one that has this path.
+        let own = try #require((3..<Self.base).first { Self.path(of: $0) == path })
+        #expect(listen(own, 8) == 0)
+        for descriptor in descriptors { #expect(dup2(own, descriptor) == descriptor) }
+        return bound
+    }
+
     private func taken(_ variables: [String: String], first: Int32) -> InheritedSockets {
         InheritedSockets(environment: variables, process: 42, first: first)
     }
@@ -118,13 +129,8 @@ import Testing
     }
 
     @Test func thePublicListenerHasAPortAndEachOtherIsOne() throws {
-        let path = "\(scratch.path)/s"
-        let bound = try BoundSocket(.unix(SocketFile(path: path)))
+        let bound = try listeningByPath([Self.base + 50, Self.base + 51])
         defer { bound.close() }
-        // `BoundSocket` does not show its descriptor: the one that has this path.
-        let descriptor = try #require((3..<Self.base).first { Self.path(of: $0) == path })
-        #expect(listen(descriptor, 8) == 0)
-        for number in Self.base + 50...Self.base + 51 { dup2(descriptor, number) }
         let faults = taken(variables("2", "public:services"), first: Self.base + 50).layer.faults
         #expect(faults.map(\.problem) == ["public (\(Self.base + 50)) is a unix socket"])
     }
@@ -158,12 +164,8 @@ import Testing
     }
 
     @Test func theSocketmapNeedsNoSettingBesideTablesOfListeners() throws {
-        let path = "\(scratch.path)/m"
-        let bound = try BoundSocket(.unix(SocketFile(path: path)))
+        let bound = try listeningByPath([Self.base + 66])
         defer { bound.close() }
-        let descriptor = try #require((3..<Self.base).first { Self.path(of: $0) == path })
-        #expect(listen(descriptor, 8) == 0)
-        dup2(descriptor, Self.base + 66)
         let sockets = taken(variables("1", "socketmap"), first: Self.base + 66)
         let config = try load(
             sockets, file: "server.listeners = [{ address = \"127.0.0.1:1\" }]")
