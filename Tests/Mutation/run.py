@@ -8,9 +8,9 @@ killed it before, by killers.txt, then those named after its file, then its modu
 AuthAPI and AuthCore, then all others. The first test that fails kills the mutant, and so does a
 crash or a time limit. Before a group of tests runs with a mutant, it must pass without one.
 
-killers.txt is written anew at the end; commit it. Results are kept in .build/mutation/results.json: a killed mutant is not run again unless its entry
-changes, and a survivor not until a file of the package changes. Arguments after `--` are given to
-`swift build`.
+Commit killers.txt after a run. Results are kept in .build/mutation/results.json: a killed mutant is
+not run again unless its entry changes, and a survivor not until a file of the package changes.
+Arguments after `--` are given to `swift build`.
 """
 
 import argparse
@@ -39,6 +39,7 @@ FORMS = ("expression", "statement", "text")
 # They check the text of the sources, which is woven.
 SKIPPED = "^ArchitectureTests\\."
 FAILURE = re.compile(r"^✘ Test (.+?) recorded an issue")
+TEST = re.compile(r"\w+\(.*\)")
 COLOURS = re.compile("\x1b\\[[0-9;]*m")
 # The exit code of Swift Testing when no test matches.
 NO_TESTS = 69
@@ -151,16 +152,6 @@ def read_killers():
     """The test that killed each mutant, of those that one test killed."""
     lines = KILLERS.read_text().splitlines() if KILLERS.is_file() else []
     return {int(number): name for number, _, name in (line.partition(" ") for line in lines)}
-
-
-def write_killers(mutants, results):
-    """Keeps the tests that killed `mutants`; a crash and a time limit name none."""
-    killers = read_killers()
-    for mutant in mutants:
-        name = results.get(str(mutant.number), {}).get("by", "")
-        if name.endswith(")") and not name.startswith(("crash", "time limit")):
-            killers[mutant.number] = name
-    KILLERS.write_text("".join(f"{number} {killers[number]}\n" for number in sorted(killers)))
 
 
 def pattern(text):
@@ -277,6 +268,8 @@ class Runner:
         new = RESULTS.with_suffix(".new")
         new.write_text(json.dumps(self.results, indent=1))
         new.replace(RESULTS)
+        KILLERS.write_text("".join(
+            f"{number} {name}\n" for number, name in sorted(self.killers.items())))
 
     def check_time(self, seconds=0):
         if self.deadline is not None and time.monotonic() + seconds > self.deadline:
@@ -406,6 +399,9 @@ class Runner:
         failure, seconds = self.test(tests, mutant.number, 30 + 4 * usual)
         if failure:
             result.update(state="killed", by=failure, seconds=round(seconds, 1))
+            # A crash and a time limit name no test.
+            if TEST.fullmatch(failure):
+                self.killers[mutant.number] = failure
             print(f"{mutant.number}: killed by {failure} ({seconds:.0f} s)", flush=True)
         return failure is not None
 
@@ -470,9 +466,7 @@ def main():
         if not options.table:
             runner.build()
             runner.run([one for one in mutants if not one.equivalent], tree, options.groups)
-            write_killers(mutants, runner.results.get("mutants", {}))
     except OutOfTime:
-        write_killers(mutants, runner.results.get("mutants", {}))
         print("out of time: run again to go on")
     except (Fault, subprocess.CalledProcessError) as error:
         print(error, file=sys.stderr)
