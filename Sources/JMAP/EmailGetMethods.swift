@@ -25,6 +25,7 @@ enum EmailGetMethods {
         guard ids.count <= Arguments.maxObjects else { throw .requestTooLarge }
         let (emails, state) = context.mail.emails(ids)
         var objects: [(id: String, value: JSONValue)] = []
+        objects.reserveCapacity(emails.count)
         for email in emails {
             let value = try object(email, properties, &context)
             try context.returns(value)
@@ -36,15 +37,16 @@ enum EmailGetMethods {
     static func object(
         _ email: MailEmail, _ properties: EmailProperties, _ context: inout CallContext
     ) throws(MethodError) -> JSONValue {
-        var content: EmailContent?
+        let summary = email.content.summary
+        let content =
+            properties.need == .summary ? nil : try read(email, properties.need, &context)
         var members: [JSONObject.Member] = []
+        members.reserveCapacity(properties.names.count)
         for name in properties.names {
-            if let value = metadata(name, of: email) {
-                members.append(.init(name, value))
-                continue
-            }
-            if content == nil { content = try read(email, properties.need, &context) }
-            let value = content.flatMap { properties.value(of: name, in: $0) }
+            let value =
+                metadata(name, of: email)
+                ?? content.map { properties.value(of: name, in: $0) }
+                ?? EmailProperties.value(of: name, in: summary)
             members.append(.init(name, value ?? .null))
         }
         return .object(JSONObject(members: members))
@@ -58,7 +60,7 @@ enum EmailGetMethods {
         do throws(MIMEError) {
             return try EmailContent(
                 email.content.bytes, blobID: email.blobID, summary: email.content.summary,
-                need: need)
+                isWhole: need == .body)
         } catch {
             throw MethodError("serverUnavailable", error.description)
         }

@@ -88,7 +88,8 @@ struct EmailProperties {
         }
     }
 
-    private static func value(of name: String, in summary: MessageSummary) -> JSONValue? {
+    /// What the summary alone says of a message.
+    static func value(of name: String, in summary: MessageSummary) -> JSONValue? {
         switch name {
         case "messageId": ids(summary.messageIDs)
         case "inReplyTo": ids(summary.inReplyTo)
@@ -121,22 +122,19 @@ struct EmailContent {
     let header: HeaderFields
     let body: EmailBody?
 
+    /// - Parameter isWhole: whether more than the header is read.
     /// - Throws: only where GMime is missing.
     init(
-        _ bytes: [UInt8], blobID: String, summary: MessageSummary, need: EmailProperties.Need
+        _ bytes: [UInt8], blobID: String, summary: MessageSummary, isWhole: Bool
     ) throws(MIMEError) {
         self.summary = summary
-        switch need {
-        case .summary:
-            header = try HeaderFields(of: [])
-            body = nil
-        case .header:
-            header = try HeaderFields(of: bytes)
-            body = nil
-        case .body:
+        if isWhole {
             let message = try ParsedMessage(bytes)
             header = message.header
             body = EmailBody(message, blobID: blobID)
+        } else {
+            header = try HeaderFields(of: bytes)
+            body = nil
         }
     }
 

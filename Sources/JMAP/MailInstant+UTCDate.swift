@@ -13,9 +13,7 @@ extension MailInstant {
     /// As text, in milliseconds where they are not 0.
     var utcDate: String {
         let fraction = (milliseconds % 1000 + 1000) % 1000
-        let text = UTCDate(secondsSince1970: (milliseconds - fraction) / 1000).rfc3339
-        guard fraction != 0 else { return text }
-        let digits = String(1000 + fraction).utf8.dropFirst()
-        return String(Substring(text.utf8.dropLast())) + "." + String(Substring(digits)) + "Z"
+        return UTCDate(secondsSince1970: (milliseconds - fraction) / 1000)
+            .rfc3339(milliseconds: Int(fraction))
     }
 }

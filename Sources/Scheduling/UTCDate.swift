@@ -107,24 +107,43 @@ public struct UTCDate: Hashable, Sendable {
     }
 
     /// RFC 3339 §5.6, `2026-01-15T10:30:00Z`.
-    public var rfc3339: String {
-        let digits = String(year)
-        let year = String(repeating: "0", count: max(0, 4 - digits.utf8.count)) + digits
-        return String(unsafeUninitializedCapacity: year.utf8.count + 16) { text in
-            var count = text.initialize(fromContentsOf: year.utf8)
-            func append(_ separator: UInt8, _ number: Int) {
-                text[count] = separator
-                text[count + 1] = UInt8(truncatingIfNeeded: 0x30 + number / 10)
-                text[count + 2] = UInt8(truncatingIfNeeded: 0x30 + number % 10)
-                count += 3
+    public var rfc3339: String { rfc3339(milliseconds: 0) }
+
+    /// With milliseconds (0 to 999) where they are not 0, as in `2026-01-15T10:30:00.125Z`.
+    public func rfc3339(milliseconds: Int) -> String {
+        let longYear = (0...9999).contains(year) ? nil : String(year)
+        return String(unsafeUninitializedCapacity: (longYear?.utf8.count ?? 4) + 20) { text in
+            var count = 0
+            func append(_ byte: UInt8) {
+                text[count] = byte
+                count += 1
             }
-            append(UInt8(ascii: "-"), month)
-            append(UInt8(ascii: "-"), day)
-            append(UInt8(ascii: "T"), hour)
-            append(UInt8(ascii: ":"), minute)
-            append(UInt8(ascii: ":"), second)
-            text[count] = UInt8(ascii: "Z")
-            return count + 1
+            func append(twoDigits number: Int) {
+                append(UInt8(truncatingIfNeeded: 0x30 + number / 10))
+                append(UInt8(truncatingIfNeeded: 0x30 + number % 10))
+            }
+            func append(_ separator: Unicode.Scalar, _ number: Int) {
+                append(UInt8(ascii: separator))
+                append(twoDigits: number)
+            }
+            if let longYear {
+                for byte in longYear.utf8 { append(byte) }
+            } else {
+                append(twoDigits: year / 100)
+                append(twoDigits: year % 100)
+            }
+            append("-", month)
+            append("-", day)
+            append("T", hour)
+            append(":", minute)
+            append(":", second)
+            if milliseconds != 0 {
+                append(UInt8(ascii: "."))
+                append(UInt8(truncatingIfNeeded: 0x30 + milliseconds / 100))
+                append(twoDigits: milliseconds % 100)
+            }
+            append(UInt8(ascii: "Z"))
+            return count
         }
     }
 

@@ -68,6 +68,9 @@ import Testing
 
     @Test func idsAreReadAsTheyAreWritten() {
         #expect(MailID.text(.message, 0xAB) == "Mab")
+        #expect(MailID.text(.message, 0x10_09AF) == "M1009af")
+        #expect(MailID.text(.message, 0) == "M0")
+        #expect(MailID.text(.message, .max) == "Mffffffffffffffff")
         #expect(MailID.number(.message, "Mab") == 0xAB)
         #expect(MailID.number(.message, "Mffffffffffffffff") == .max)
         for text in ["", "M", "MAB", "Tab", "M0", "M0ab", "Mab ", "M1ffffffffffffffff", "M-1"] {

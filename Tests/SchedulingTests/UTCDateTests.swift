@@ -20,6 +20,14 @@ import Testing
         #expect(UTCDate(rfc3339: text) == date)
     }
 
+    @Test func yearsAfter9999AreWrittenWithAllTheirDigits() throws {
+        let date = UTCDate(secondsSince1970: 253_402_300_800)
+        #expect(date.rfc3339 == "10000-01-01T00:00:00Z")
+        #expect(date.rfc3339(milliseconds: 7) == "10000-01-01T00:00:00.007Z")
+        let earliest = UTCDate(secondsSince1970: .min)
+        #expect(earliest.rfc3339 == "-292277022657-01-27T08:29:52Z")
+    }
+
     @Test func aDateAloneIsItsFirstSecond() throws {
         #expect(UTCDate(rfc3339: "2000-02-29")?.secondsSince1970 == 951_782_400)
     }

@@ -14,7 +14,17 @@ enum MailID {
     }
 
     static func text(_ kind: Kind, _ number: UInt64) -> String {
-        String(Unicode.Scalar(kind.rawValue)) + String(number, radix: 16)
+        let digits = max(1, (UInt64.bitWidth - number.leadingZeroBitCount + 3) / 4)
+        return String(unsafeUninitializedCapacity: 1 + digits) { text in
+            text[0] = kind.rawValue
+            var rest = number
+            for index in (1...digits).reversed() {
+                let digit = UInt8(rest & 0xF)
+                text[index] = digit < 10 ? 0x30 + digit : 0x61 + digit - 10
+                rest >>= 4
+            }
+            return 1 + digits
+        }
     }
 
     /// - Returns: `nil` for every text that ``text(_:_:)`` does not give.
