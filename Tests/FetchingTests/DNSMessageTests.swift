@@ -17,6 +17,15 @@ import Testing
         #expect(Set(numbers).count > 90)
     }
 
+    @Test(arguments: [0, 1])
+    func anAnswerHasBothBytesOfTheNumber(index: Int) throws {
+        let query = try DNSQuery("name.test", .text)
+        var reply = Message.answer(to: query.bytes)
+        #expect(query.isAnswered(by: reply))
+        reply[index] ^= 1
+        #expect(!query.isAnswered(by: reply))
+    }
+
     @Test func theServersCaseDoesNotMatter() throws {
         let query = try DNSQuery("name.test", .mailExchanger)
         var reply = Message.answer(to: query.bytes)

@@ -158,6 +158,19 @@ struct PasskeyEndpointsTests {
         #expect(try await api.logIn(with: authenticator, of: user).status == .ok)
     }
 
+    @Test func aDisabledUserStaysOut() async throws {
+        let authenticator = try api.authenticator()
+        _ = try await api.register(authenticator, bearer: try await api.pro())
+        let user = try await api.user()
+        _ = try await api.world.stores.userDirectory.setState(
+            of: user.id, to: .disabled,
+            recording: AuditEvent(
+                .userDisabled, by: api.world.caller, actor: .operator, subject: user.email.text))
+        try expectError(
+            try await api.logIn(with: authenticator, of: user), 401, "invalid_credentials")
+        #expect(try await kinds().last == .loginFailed)
+    }
+
     @Test func failedPasskeysAreFailedLogins() async throws {
         let pro = try await api.pro()
         let authenticator = try api.authenticator()

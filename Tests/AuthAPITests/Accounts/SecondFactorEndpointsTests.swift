@@ -60,6 +60,18 @@ struct SecondFactorEndpointsTests {
         #expect(try await api.send(.get, "/totp", bearer: pro).json["enabled"] == .bool(false))
     }
 
+    @Test func anEnrolmentOfAnotherUserIsNotConfirmed() async throws {
+        let begun = try await api.send(.post, "/totp", bearer: try await api.pro()).json
+        let secret = try #require(begun.text("secret").flatMap { Base32.decode($0.utf8) })
+        let token = try #require(begun.text("enrolment"))
+        let other = try await api.pro("other@example.com")
+        try expectError(
+            await api.send(
+                .post, "/totp/confirm", bearer: other,
+                json: #"{"enrolment":"\#(token)","code":"\#(api.code(secret))"}"#), 401,
+            "invalid_challenge")
+    }
+
     @Test func aCodeLogsInOnce() async throws {
         let (secret, _) = try await api.enableTOTP(try await api.pro())
         let challenge = try await api.secondFactorChallenge()
@@ -136,6 +148,23 @@ struct SecondFactorEndpointsTests {
         try expectError(
             await api.second(challenge, #""credential":\#(credential)"#), 401,
             "invalid_credentials")
+    }
+
+    @Test func aPasskeyOfAnotherUserIsNoSecondFactor() async throws {
+        let pro = try await api.pro()
+        _ = try await api.register(try api.authenticator(), bearer: pro)
+        _ = try await api.enableTOTP(pro)
+        let foreign = try api.authenticator(2)
+        _ = try await api.register(foreign, bearer: try await api.pro("other@example.com"))
+        let challenge = try await api.secondFactorChallenge(["totp", "recovery_code", "passkey"])
+        let options = try await api.options(
+            "/login/passkey/options", json: #"{"challenge":"\#(challenge)"}"#)
+        for user in [nil, try await api.user(), try await api.user("other@example.com")] {
+            let credential = try api.credential(foreign, options.challenge, user: user)
+            try expectError(
+                await api.second(challenge, #""credential":\#(credential)"#), 401,
+                "invalid_credentials")
+        }
     }
 
     /// A passkey that does not verify its user is one factor, a passkey that does is two.

@@ -250,6 +250,26 @@ struct MessagesAPITests {
         try expectError(foreign, 403, "forbidden")
     }
 
+    /// Another process of the operator deletes the first account: this one is not told.
+    @Test func aNewAccountDoesNotGetTheMailOfADeletedOne() async throws {
+        let (address, token, _) = try await world.mailbox()
+        try await world.deliver(SampleMessage.text, to: address)
+        #expect(try await call(.get, address, token, "").json.list("messages")?.count == 1)
+        let parsed = try #require(Address(parsing: address))
+        let stores = api.world.stores
+        let account = try #require(try await stores.accounts.account(address: parsed))
+        func event(_ kind: AuditEvent.Kind) -> AuditEvent {
+            AuditEvent(kind, by: api.world.caller, actor: .operator, subject: address)
+        }
+        #expect(
+            try await stores.accounts.delete(
+                account.id, at: nil, recording: event(.accountDeleted)))
+        #expect(
+            try await stores.accountDirectory.free(parsed, recording: event(.addressFreed)))
+        let new = try await world.mailbox()
+        #expect(try await call(.get, address, new.token, "").json.list("messages") == [])
+    }
+
     @Test func withoutAStoreEveryEndpointNamesTheSetting() async throws {
         let api = try APIWorld()
         let token = try await api.account("demo@mail.test").token

@@ -136,6 +136,16 @@ import Testing
         six.end(as: .succeeded)
     }
 
+    @Test func afterTheFreeTriesAttemptsInProgressCountForAKnownClient() async throws {
+        try await recordLogin("owner@mail.test", home)
+        for _ in 0..<5 { #expect(try await attempt(owner, home) == .zero) }
+        let begun = try await throttle.begin(
+            owner, by: caller(home, start.advanced(by: .seconds(1))))
+        #expect(try await attempt(owner, home, 1) == .seconds(2))
+        begun.end(as: .unchecked)
+        #expect(try await attempt(owner, home, 1) == .seconds(1))
+    }
+
     @Test func anUncheckedAttemptCountsForNothing() async throws {
         for _ in 0..<200 { #expect(try await isChecked(owner, home)) }
     }

@@ -37,6 +37,11 @@ struct AddressPolicyTests {
         }
     }
 
+    @Test func aUsernameMustBeASCII() {
+        let rule = "only ASCII letters, digits, `.`, `_` and `-` are accepted"
+        #expect(throws: AgentError.invalidUsername(rule)) { try Username(parsing: "näme-x") }
+    }
+
     @Test func aNewNameMustNotContainTheSubaddressDelimiter() throws {
         let policy = AddressPolicy(domains: AgentWorld.policy.domains, subaddressDelimiter: "-")
         let username = try Username(parsing: "my-agent")

@@ -141,6 +141,19 @@ import Testing
         #expect(try await rings[1].rotate(.capability, olderThan: age, grace: grace) != nil)
     }
 
+    /// Also if keys are replaced more often than the time of publication.
+    @Test func aKeyThatDoesNotSignYetIsNotReplacedByAge() async throws {
+        let ring = try ring(seed: 1)
+        _ = try await signer(ring)
+        let new = try await ring.rotate(.capability, grace: grace)
+        clock.advance(by: KeyUse.capability.publicationLead - .seconds(1))
+        let age = Duration.seconds(60)
+        #expect(try await ring.rotate(.capability, olderThan: age, grace: grace) == nil)
+        clock.advance(by: .seconds(1))
+        #expect(try await signer(ring) == new.id)
+        #expect(try await ring.rotate(.capability, olderThan: age, grace: grace) != nil)
+    }
+
     @Test func aChangedAlgorithmIsARotationOfCapabilityKeysAlone() async throws {
         let before = try ring(seed: 1)
         let old = try await signer(before)

@@ -66,6 +66,16 @@ struct AgentSessionsTests {
         _ = try await world.signUp("myagent")
     }
 
+    @Test func aSessionCanBeEndedOnce() async throws {
+        let (session, _) = try await world.signUp("myagent")
+        let presented = try await world.agents.authenticate(
+            session: session.token, at: world.clock.now)
+        try await world.agents.end(presented, by: world.caller)
+        await expect(.invalidSession) {
+            try await world.agents.end(presented, by: world.caller)
+        }
+    }
+
     @Test func ofTwoDeletionsWithOneSessionOneSucceeds() async throws {
         let (session, _) = try await world.signUp("myagent")
         let presented = try await world.agents.authenticate(

@@ -48,6 +48,21 @@ struct WebhooksTests {
         await #expect(throws: AccountsError.webhookExists) { _ = try await create(for: user) }
     }
 
+    @Test func aWebhookHasNoOtherID() async throws {
+        let user = try await world.addUser("ada@example.test")
+        let issued = try await create(for: user)
+        let other = try await create(for: try await world.addUser("other@example.test"))
+        #expect(try await world.webhooks.deliveries(of: issued.webhook.id, of: user).isEmpty)
+        for id in [other.webhook.id, WebhookID(random: [UInt8](repeating: 1, count: 16)), nil] {
+            await #expect(throws: AccountsError.notFound) {
+                _ = try await world.webhooks.deliveries(of: id, of: user)
+            }
+            await #expect(throws: AccountsError.notFound) {
+                _ = try await world.webhooks.sendTest(to: id, of: user, by: world.caller)
+            }
+        }
+    }
+
     @Test func aMessageIsAnEventOfItsOwnersWebhookOnly() async throws {
         let user = try await world.addUser("ada@example.test")
         _ = try await create(for: user)

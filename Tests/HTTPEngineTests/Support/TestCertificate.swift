@@ -41,15 +41,42 @@ struct TestCertificate: Sendable {
 
     /// The key, encrypted with a password.
     func encryptedKey() throws -> [UInt8] {
-        let source = BIO_new_mem_buf(key, Int32(key.count))
-        defer { BIO_free(source) }
-        let key = PEM_read_bio_PrivateKey(source, nil, nil, nil)
+        let key = Self.read(key) { PEM_read_bio_PrivateKey($0, nil, nil, nil) }
         defer { EVP_PKEY_free(key) }
         let password = Array("secret".utf8)
         return Self.bytes {
             PEM_write_bio_PrivateKey(
                 $0, key, EVP_aes_256_cbc(), password, Int32(password.count), nil, nil)
         }
+    }
+
+    /// An OCSP response in DER about the certificate, which is its own issuer.
+    /// - Parameter status: such as `V_OCSP_CERTSTATUS_GOOD`.
+    func ocspResponse(status: Int32) throws -> [UInt8] {
+        let certificate = Self.read(certificate) { PEM_read_bio_X509($0, nil, nil, nil) }
+        let key = Self.read(key) { PEM_read_bio_PrivateKey($0, nil, nil, nil) }
+        let id = OCSP_cert_to_id(EVP_sha1(), certificate, certificate)
+        let now = X509_gmtime_adj(nil, 0)
+        let basic = OCSP_BASICRESP_new()
+        defer {
+            X509_free(certificate)
+            EVP_PKEY_free(key)
+            OCSP_CERTID_free(id)
+            ASN1_TIME_free(now)
+            OCSP_BASICRESP_free(basic)
+        }
+        let noReason: Int32 = -1
+        guard OCSP_basic_add1_status(basic, id, status, noReason, now, now, nil) != nil,
+            OCSP_basic_sign(basic, certificate, key, EVP_sha256(), nil, 0) == 1
+        else { throw SetupError() }
+        let response = OCSP_response_create(OCSP_RESPONSE_STATUS_SUCCESSFUL, basic)
+        defer { OCSP_RESPONSE_free(response) }
+        var bytes = [UInt8](repeating: 0, count: max(0, Int(i2d_OCSP_RESPONSE(response, nil))))
+        bytes.withUnsafeMutableBufferPointer { target in
+            var cursor = target.baseAddress
+            _ = i2d_OCSP_RESPONSE(response, &cursor)
+        }
+        return bytes
     }
 
     private static func makeKey() throws -> OpaquePointer {
@@ -61,6 +88,16 @@ struct TestCertificate: Sendable {
             EVP_PKEY_generate(context, &made) == 1, let made
         else { throw SetupError() }
         return made
+    }
+
+    private static func read(
+        _ pem: [UInt8], _ parse: (OpaquePointer?) -> OpaquePointer?
+    ) -> OpaquePointer? {
+        pem.withUnsafeBytes { bytes in
+            let source = BIO_new_mem_buf(bytes.baseAddress, Int32(bytes.count))
+            defer { BIO_free(source) }
+            return parse(source)
+        }
     }
 
     private static func bytes(_ write: (OpaquePointer?) -> Int32) -> [UInt8] {

@@ -56,6 +56,25 @@ import Testing
         }
     }
 
+    @Test func anOCSPResponseMustSayThatThisCertificateIsGood() throws {
+        let (made, other) = (try TestCertificate("DNS:a.test"), try TestCertificate("DNS:a.test"))
+        let good = try made.ocspResponse(status: V_OCSP_CERTSTATUS_GOOD)
+        let certificate = try TLSCertificate(
+            certificatePEM: made.certificate, keyPEM: made.key, ocspDER: good)
+        #expect(certificate.response?.bytes == good)
+        for bytes in [
+            try other.ocspResponse(status: V_OCSP_CERTSTATUS_GOOD),
+            try made.ocspResponse(status: V_OCSP_CERTSTATUS_REVOKED),
+            try made.ocspResponse(status: V_OCSP_CERTSTATUS_UNKNOWN),
+        ] {
+            #expect(throws: TLSError.otherOCSPResponse) {
+                try TLSCertificate(
+                    certificatePEM: made.certificate, keyPEM: made.key, ocspDER: bytes)
+            }
+        }
+        #expect(ERR_peek_error() == 0)
+    }
+
     @Test func aContextNeedsAuthoritiesOfClientsInPEM() throws {
         let made = try TestCertificate("DNS:a.test")
         let certificate = try TLSCertificate(certificatePEM: made.certificate, keyPEM: made.key)
