@@ -36,7 +36,13 @@ const char *postern_curl_load(void) {
 
 CURL *postern_curl_new(void) { return api.curl_easy_init(); }
 
-void postern_curl_free(CURL *handle) { api.curl_easy_cleanup(handle); }
+// libcurl traces the end of a connection, too.
+static void end_trace(CURL *handle) { api.curl_easy_setopt(handle, CURLOPT_VERBOSE, 0L); }
+
+void postern_curl_free(CURL *handle) {
+    end_trace(handle);
+    api.curl_easy_cleanup(handle);
+}
 
 CURLcode postern_curl_perform(CURL *handle) { return api.curl_easy_perform(handle); }
 
@@ -71,6 +77,18 @@ CURLcode postern_curl_set_context(CURL *handle, CURLoption option, void *value) 
 CURLcode postern_curl_set_sink(
     CURL *handle, CURLoption option, size_t (*value)(char *, size_t, size_t, void *)) {
     return api.curl_easy_setopt(handle, option, value);
+}
+
+CURLcode postern_curl_set_progress(
+    CURL *handle, int (*value)(void *, curl_off_t, curl_off_t, curl_off_t, curl_off_t)) {
+    CURLcode code = api.curl_easy_setopt(handle, CURLOPT_XFERINFOFUNCTION, value);
+    return code == CURLE_OK ? api.curl_easy_setopt(handle, CURLOPT_NOPROGRESS, 0L) : code;
+}
+
+CURLcode postern_curl_set_trace(
+    CURL *handle, int (*value)(CURL *, curl_infotype, char *, size_t, void *)) {
+    CURLcode code = api.curl_easy_setopt(handle, CURLOPT_DEBUGFUNCTION, value);
+    return code == CURLE_OK ? api.curl_easy_setopt(handle, CURLOPT_VERBOSE, 1L) : code;
 }
 
 CURLcode postern_curl_set_opener(
@@ -119,6 +137,7 @@ CURLMcode postern_curl_multi_add(CURLM *multi, CURL *handle) {
 }
 
 void postern_curl_multi_remove(CURLM *multi, CURL *handle) {
+    end_trace(handle);
     api.curl_multi_remove_handle(multi, handle);
 }
 

@@ -25,6 +25,8 @@ final class ResponseCollector {
     /// is a response without a body.
     private(set) var hasWholeHead = false
     private var headerBytes = 0
+    /// Received after the head: the body and what frames it.
+    private var dataBytes = 0
     private let bodyLimit: Int
     private let headerLimit: Int
 
@@ -74,6 +76,23 @@ final class ResponseCollector {
                 ResponseCollector.from(context).takeBody(data, size * count)
             },
             postern_curl_set_context(handle, CURLOPT_WRITEDATA, context),
+        ] + framingOptions(handle)
+    }
+
+    /// Bounds what frames a body. libcurl reads the extensions of chunks without a limit and without
+    /// another callback, so they are counted in its trace, and the transfer ends at the next report
+    /// of its progress.
+    private func framingOptions(_ handle: UnsafeMutableRawPointer) -> [CURLcode] {
+        [
+            postern_curl_set_trace(handle) { _, kind, _, count, context in
+                if kind == CURLINFO_DATA_IN { ResponseCollector.from(context).dataBytes += count }
+                return 0
+            },
+            postern_curl_set_context(handle, CURLOPT_DEBUGDATA, context),
+            postern_curl_set_progress(handle) { context, _, _, _, _ in
+                ResponseCollector.from(context).hasTooLargeFrame() ? 1 : 0
+            },
+            postern_curl_set_context(handle, CURLOPT_XFERINFODATA, context),
         ]
     }
 
@@ -90,6 +109,13 @@ final class ResponseCollector {
         }
         body += UnsafeRawBufferPointer(start: data, count: count)
         return count
+    }
+
+    /// Whether what frames the body exceeds its limit: that of the head, and 15 bytes for each one of
+    /// the body. A chunk of one byte has a frame of five, and more with zeros before its size.
+    private func hasTooLargeFrame() -> Bool {
+        if dataBytes - body.count > headerLimit + 15 * body.count { isTooLarge = true }
+        return isTooLarge
     }
 
     /// Takes one line, also a status line or the empty one.

@@ -94,7 +94,8 @@ extension OutboundRequest {
 extension OutboundError {
     init(_ code: CURLcode, isTooLarge: Bool) {
         switch code {
-        case CURLE_WRITE_ERROR where isTooLarge: self = .tooLarge
+        case CURLE_WRITE_ERROR where isTooLarge, CURLE_ABORTED_BY_CALLBACK where isTooLarge:
+            self = .tooLarge
         case CURLE_URL_MALFORMAT, CURLE_LOGIN_DENIED: self = .invalidRequest
         case CURLE_COULDNT_RESOLVE_HOST: self = .unresolvable
         case CURLE_COULDNT_CONNECT: self = .unreachable

@@ -108,6 +108,28 @@ import Testing
         #expect(await cause(listener) == .tooLarge)
     }
 
+    @Test(arguments: [
+        ("1;", "x"), ("1\r\na\r\n1;", "x"), ("", "00000001;xxxxxxxxxxxxxxxxxxxxxxxxx\r\na\r\n"),
+    ])
+    func endlessExtensionsOfChunksAreAnError(before: String, piece: String) async {
+        let piece = String(repeating: piece, count: 1024)
+        let listener = Listener { connection in
+            _ = Listener.readHead(connection)
+            Listener.send("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", connection)
+            Listener.send(before, connection)
+            while Listener.send(piece, connection) {}
+        }
+        #expect(await cause(listener) == .tooLarge)
+    }
+
+    @Test func aBodyInChunksOfOneByteIsRead() async throws {
+        let chunks = String(repeating: "0001;a=b\r\nx\r\n", count: 4096)
+        let body = try await fetch(
+            Listener(
+                answer: "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n\(chunks)0\r\n\r\n"))
+        #expect(body == [UInt8](repeating: 0x78, count: 4096))
+    }
+
     @Test func endlessInterimResponsesAreAnError() async {
         let listener = Listener { connection in
             _ = Listener.readHead(connection)

@@ -51,6 +51,17 @@ import Testing
         #expect(listener.visits == 3)
     }
 
+    @Test func endlessExtensionsOfChunksAreAnError() async {
+        let piece = String(repeating: "x", count: 4096)
+        let listener = Listener { connection in
+            _ = Listener.readHead(connection)
+            Listener.send(
+                "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1;", connection)
+            while Listener.send(piece, connection) {}
+        }
+        #expect(await error(get(listener.url())) == .tooLarge)
+    }
+
     @Test func requestsAtOnceDoNotWaitForEachOther() async throws {
         let inside = Tally()
         // Answers when two requests are there.

@@ -10,6 +10,7 @@
 const char *postern_curl_load(void);
 
 CURL *postern_curl_new(void);
+// Calls no callback of the handle, but those of its sockets.
 void postern_curl_free(CURL *handle);
 CURLcode postern_curl_perform(CURL *handle);
 const char *postern_curl_error(CURLcode code);
@@ -25,6 +26,10 @@ CURLcode postern_curl_set_list(CURL *handle, CURLoption option, struct curl_slis
 CURLcode postern_curl_set_context(CURL *handle, CURLoption option, void *value);
 CURLcode postern_curl_set_sink(
     CURL *handle, CURLoption option, size_t (*value)(char *, size_t, size_t, void *));
+CURLcode postern_curl_set_progress(
+    CURL *handle, int (*value)(void *, curl_off_t, curl_off_t, curl_off_t, curl_off_t));
+CURLcode postern_curl_set_trace(
+    CURL *handle, int (*value)(CURL *, curl_infotype, char *, size_t, void *));
 CURLcode postern_curl_set_opener(
     CURL *handle, curl_socket_t (*value)(void *, curlsocktype, struct curl_sockaddr *));
 CURLcode postern_curl_set_closer(CURL *handle, int (*value)(void *, curl_socket_t));
@@ -46,6 +51,7 @@ void postern_curl_acknowledge(int socket);
 CURLM *postern_curl_multi_new(long idle);
 void postern_curl_multi_free(CURLM *multi);
 CURLMcode postern_curl_multi_add(CURLM *multi, CURL *handle);
+// Calls no callback of the handle, but those of its sockets.
 void postern_curl_multi_remove(CURLM *multi, CURL *handle);
 CURLMcode postern_curl_multi_perform(CURLM *multi);
 // Waits until there is something to do, or until postern_curl_wake, which any thread may call.
