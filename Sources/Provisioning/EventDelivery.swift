@@ -1,4 +1,5 @@
 public import AuthCore
+internal import Scheduling
 internal import Synchronization
 
 /// Sends account events to their receiver until it has accepted each of them.
@@ -48,8 +49,8 @@ public final class EventDelivery: Sendable {
         var failures = 0
         /// No event is sent before this time.
         var resume: Instant?
-        var rejections = FoldedReports()
-        var outages = FoldedReports()
+        var rejections = FoldedReports<Instant>()
+        var outages = FoldedReports<Instant>()
     }
 
     private let queue: any DeliveryQueue

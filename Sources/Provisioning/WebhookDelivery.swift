@@ -1,5 +1,6 @@
 public import AuthCore
 internal import Cryptography
+internal import Scheduling
 internal import Synchronization
 
 /// Sends the events of users' webhooks, with the same ``EventSender`` as account events.
@@ -58,7 +59,7 @@ public final class WebhookDelivery: Sendable {
     private struct State {
         /// Webhooks whose last attempt was slow, to which an event is being sent.
         var slow = 0
-        var rejections = FoldedReports()
+        var rejections = FoldedReports<Instant>()
     }
 
     private let queue: any WebhookQueue

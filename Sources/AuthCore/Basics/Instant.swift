@@ -4,7 +4,7 @@ internal import Scheduling
 ///
 /// The program reads the clock and passes the instant as an argument, so that tests of rules about
 /// time need not wait.
-public struct Instant: Hashable, Comparable, Sendable {
+public struct Instant: InstantProtocol {
     public let milliseconds: Int64
 
     public init(milliseconds: Int64) {
@@ -40,6 +40,8 @@ public struct Instant: Hashable, Comparable, Sendable {
             milliseconds.subtractingReportingOverflow(earlier.milliseconds)
         return .milliseconds(overflow ? Int64.max : difference)
     }
+
+    public func duration(to later: Instant) -> Duration { later.since(self) }
 
     /// Reads what ``rfc3339`` gives, or the date alone for its first second.
     public init?(rfc3339 text: String) {

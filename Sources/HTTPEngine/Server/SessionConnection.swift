@@ -142,7 +142,9 @@ final class SessionConnection<Session: ByteSession>: LoopConnection {
             phase = .lingering
         case .close: close(on: loop)
         case .reject:
-            loop.report(SessionInputError(listener: place.address), for: nil)
+            if let error = service.inputErrors.note(of: place.address, at: .now) {
+                loop.report(error, for: nil)
+            }
             close(on: loop)
         }
     }

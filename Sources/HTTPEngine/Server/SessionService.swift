@@ -1,4 +1,6 @@
 public import Networking
+internal import Scheduling
+internal import Synchronization
 
 /// The service of a listener whose protocol is a ``ByteSession``.
 public struct SessionService: Sendable {
@@ -23,6 +25,7 @@ public struct SessionService: Sendable {
     let limits: Limits
     let limiter: ConnectionLimiter
     let budget: BufferBudget
+    let inputErrors = SessionInputErrors()
     private(set) var handler: any SessionHandling
 
     /// - Parameters:
@@ -87,11 +90,26 @@ struct SessionPlace: Sendable {
     let peer: SocketAddress
 }
 
-/// A client sent something that the protocol of its listener does not have.
+/// Clients sent something that the protocol of their listener does not have, which closed their
+/// connections.
 public struct SessionInputError: Error, Equatable, Sendable, CustomStringConvertible {
     public let listener: ListenAddress
+    /// Such connections since the last report.
+    public let count: Int
 
     public var description: String {
-        "what a client of \(listener) sent is not of the protocol of that listener"
+        let clients = count == 1 ? "a client of \(listener)" : "\(count) clients of \(listener)"
+        return "what \(clients) sent is not of the protocol of that listener"
+    }
+}
+
+/// Folds the errors of a service's clients, so that they cannot fill the log.
+final class SessionInputErrors: Sendable {
+    private let reports = Mutex(FoldedReports<ContinuousClock.Instant>())
+
+    /// - Returns: the error to report; `nil` while errors are only counted.
+    func note(of listener: ListenAddress, at now: ContinuousClock.Instant) -> SessionInputError? {
+        reports.withLock { $0.note(at: now) }
+            .map { SessionInputError(listener: listener, count: $0) }
     }
 }

@@ -81,6 +81,29 @@ extension Live {
             #expect(live.errors.entries[0].hasPrefix("connection: what a client of 127.0.0.1:"))
         }
 
+        @Test func manyConnectionsWithoutNetstringsAreOneReport() async throws {
+            let live = try NetstringServer()
+            for _ in 0..<20 {
+                let client = live.client()
+                client.send("x")
+                #expect(client.receive()?.isEmpty ?? true)
+            }
+            await live.server.drain()
+            #expect(live.errors.entries.count == 1)
+        }
+
+        @Test func laterReportsCountTheConnectionsBetween() throws {
+            let errors = SessionInputErrors()
+            let listener = ListenAddress.tcp(host: "127.0.0.1", port: 1)
+            let start = ContinuousClock.now
+            #expect(errors.note(of: listener, at: start)?.count == 1)
+            #expect(errors.note(of: listener, at: start.advanced(by: .seconds(59))) == nil)
+            let later = try #require(
+                errors.note(of: listener, at: start.advanced(by: .seconds(60))))
+            #expect(later.count == 2)
+            #expect("\(later)".hasPrefix("what 2 clients of 127.0.0.1:1 sent is not "))
+        }
+
         @Test func aConnectionBeyondTheLimitIsClosedAtOnce() async throws {
             let live = try NetstringServer(maxConnections: 2)
             let held = [live.client(), live.client()]
