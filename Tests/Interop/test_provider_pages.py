@@ -85,6 +85,16 @@ def test_a_provider_logs_in_and_stays_the_last_way(browser, look, server, person
     assert browser.says("#providers", "Without it you could not log in; set a password.")
 
 
+def test_a_link_on_another_site_leads_to_the_button(browser, server, person):
+    open_entrance(browser, server)
+    browser.open(f"data:text/html,<a href='{server.url}/api/user/oauth/id'>Log in</a>")
+    browser.click("a")
+    assert browser.says("#entrance", "Log in")
+    assert browser.run("return location.pathname") == "/dashboard"
+    browser.click("#login-form a.button")
+    assert browser.says("#dashboard", f"Logged in as {person['email']}")
+
+
 def test_a_user_links_and_unlinks(browser, look, server, person):
     user = Mailboxes(server.url).user()
     log_in(browser, server, user)

@@ -43,7 +43,11 @@ struct ProviderEndpoints: Sendable {
     }
 
     /// GET /api/user/oauth/{provider}
+    ///
+    /// A page of another site must not log its visitors in, nor replace a sign-in that they have
+    /// begun. Its links lead to the page with the provider's button instead.
     private func begin(_ request: APIRequest<Void>) async throws(AccountsError) -> Response {
+        guard !request.http.isCrossOrigin else { return .redirect(to: "/dashboard", []) }
         let begun = try await logins.begin(at: request.http.provider, by: request.caller)
         return .redirect(to: begun.url, signInCookie.storing(begun, for: request.http))
     }

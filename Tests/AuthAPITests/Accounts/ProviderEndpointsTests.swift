@@ -33,6 +33,25 @@ struct ProviderEndpointsTests: ProviderTests {
         #expect(text.contains("Identity &amp; Co"))
     }
 
+    @Test(arguments: [
+        ("Sec-Fetch-Site", "cross-site"), ("Sec-Fetch-Site", "same-site"),
+        ("Origin", "https://evil.test"), ("Origin", "null"),
+    ])
+    func aPageOfAnotherSiteBeginsNoSignIn(name: String, value: String) async {
+        let response = await get("/oauth/id", headers: [(name, value)])
+        #expect(response.status.code == 303)
+        #expect(response.header("Location") == "/dashboard")
+        #expect(response.header("Cache-Control") == "no-store")
+        // The one that the browser has begun goes on.
+        #expect(response.header("Set-Cookie") == nil)
+    }
+
+    @Test(arguments: ["same-origin", "none"])
+    func thePagesOfThisServerAndTheAddressBarBeginSignIns(_ site: String) async throws {
+        let first = try begun(await get("/oauth/id", headers: [("Sec-Fetch-Site", site)]))
+        _ = try token(await finish(first, answer(ada, to: first)))
+    }
+
     @Test func aFirstLoginMakesAUserWithoutAPassword() async throws {
         let pro = try token(await signIn(ada))
         let me = try await api.send(.get, "/me", bearer: pro).json
