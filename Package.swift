@@ -285,10 +285,11 @@ let package = Package(
         .target(name: "CGMime", publicHeadersPath: "include"),
         // Not linked with libqrencode: it loads it. Needs no header of libqrencode-dev.
         .target(name: "CQRCode", publicHeadersPath: "include"),
+        // Needs libssl-dev.
+        .target(name: "COpenSSL", publicHeadersPath: "include"),
         .target(name: "CArgon2Kernels", publicHeadersPath: "include"),
         .target(name: "CScryptLanes", publicHeadersPath: "include"),
         .systemLibrary(name: "CSocket"),
-        .systemLibrary(name: "COpenSSL", providers: [.apt(["libssl-dev"])]),
         .systemLibrary(name: "CArgon2", providers: [.apt(["libargon2-dev"])]),
         .systemLibrary(name: "CScrypt", providers: [.apt(["libscrypt-dev"])]),
         .systemLibrary(name: "CSQLite", providers: [.apt(["libsqlite3-dev"])]),

@@ -75,12 +75,10 @@ extension [UInt8] {
 
 /// The memory that OpenSSL allocates.
 public enum OpenSSLMemory {
-    /// Makes OpenSSL overwrite the memory that it frees, except the buffers of TLS records. Without
-    /// it, the DER of an exported private key stays in freed memory. Call it before anything else
-    /// of OpenSSL.
-    public static func wipeWhenFreed() {
-        precondition(postern_wipe_freed_memory() == 1, "OpenSSL has been used before")
-    }
+    /// Whether OpenSSL overwrites the memory that it frees, except the buffers of TLS records.
+    /// Without it, the DER of an exported private key stays in freed memory. It does not where
+    /// another library of the process has used OpenSSL before.
+    public static var isWipedWhenFreed: Bool { postern_wipes_freed_memory() == 1 }
 }
 
 /// Comparisons whose time does not depend on where two secrets differ.

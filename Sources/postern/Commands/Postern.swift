@@ -47,7 +47,7 @@ struct Postern: AsyncParsableCommand {
     }
 
     static func main() async {
-        OpenSSLMemory.wipeWhenFreed()
+        precondition(OpenSSLMemory.isWipedWhenFreed, "OpenSSL was used before main")
         let arguments = Array(CommandLine.arguments.dropFirst())
         if let error = unknownSubcommand(in: arguments) { exit(withError: error) }
         await main(arguments)

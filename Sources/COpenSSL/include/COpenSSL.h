@@ -1,8 +1,6 @@
-// OpenSSL 3: digests, HMAC, signatures, AES-GCM and TLS. Inline functions only where OpenSSL has macros.
+// OpenSSL 3: digests, HMAC, signatures, AES-GCM and TLS. Inline functions only where OpenSSL has macros. Set up before
+// `main`.
 #pragma once
-#include <malloc.h>
-#include <stdlib.h>
-#include <string.h>
 #include <openssl/bio.h>
 #include <openssl/core_names.h>
 #include <openssl/crypto.h>
@@ -22,46 +20,8 @@ static inline int postern_public_key_selection(void) {
     return EVP_PKEY_PUBLIC_KEY;
 }
 
-// Memory functions that overwrite what is freed: OpenSSL frees the DER of an exported private key without doing so. Not
-// the buffers of TLS records: OpenSSL gets two of 17 KiB for every request, encrypts in place what it sends, and overwrites
-// what was received itself (SSL_OP_CLEANSE_PLAINTEXT). A private key is smaller: one of RSA with 16,384 bits has 9 KiB.
-#define POSTERN_RECORD_BYTES 16384
-
-static inline void postern_wipe(void *memory) {
-    size_t bytes = malloc_usable_size(memory);
-    if (bytes < POSTERN_RECORD_BYTES) explicit_bzero(memory, bytes);
-}
-
-static inline void *postern_allocate(size_t bytes, const char *file, int line) {
-    (void)file, (void)line;
-    return malloc(bytes);
-}
-
-static inline void postern_free(void *memory, const char *file, int line) {
-    (void)file, (void)line;
-    if (memory) postern_wipe(memory);
-    free(memory);
-}
-
-static inline void *postern_reallocate(void *memory, size_t bytes, const char *file, int line) {
-    if (bytes == 0) {
-        postern_free(memory, file, line);
-        return NULL;
-    }
-    size_t usable = memory ? malloc_usable_size(memory) : 0;
-    if (memory && bytes <= usable) return memory;
-    void *larger = malloc(bytes);
-    if (larger && memory) {
-        memcpy(larger, memory, usable);
-        postern_free(memory, file, line);
-    }
-    return larger;
-}
-
-// Returns 0 when OpenSSL has allocated memory before.
-static inline int postern_wipe_freed_memory(void) {
-    return CRYPTO_set_mem_functions(postern_allocate, postern_reallocate, postern_free);
-}
+// Whether OpenSSL overwrites memory that it frees, except the buffers of TLS records.
+int postern_wipes_freed_memory(void);
 
 // Casts of function pointers, which Swift does not have.
 static inline void postern_on_server_name(SSL_CTX *context, int (*callback)(SSL *, int *, void *), void *argument) {
