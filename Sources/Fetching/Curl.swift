@@ -79,9 +79,9 @@ final class ResponseCollector {
         ] + framingOptions(handle)
     }
 
-    /// Bounds what frames a body. libcurl reads the extensions of chunks without a limit and without
-    /// another callback, so they are counted in its trace, and the transfer ends at the next report
-    /// of its progress.
+    /// Bounds what frames a body. libcurl reads the extensions of chunks without a limit and
+    /// without another callback, so they are counted in its trace, and the transfer ends at the
+    /// next report of its progress.
     private func framingOptions(_ handle: UnsafeMutableRawPointer) -> [CURLcode] {
         [
             postern_curl_set_trace(handle) { _, kind, _, count, context in
@@ -111,8 +111,8 @@ final class ResponseCollector {
         return count
     }
 
-    /// Whether what frames the body exceeds its limit: that of the head, and 15 bytes for each one of
-    /// the body. A chunk of one byte has a frame of five, and more with zeros before its size.
+    /// Whether what frames the body exceeds its limit: that of the head, and 15 bytes for each one
+    /// of the body. A chunk of one byte has a frame of five, and more with zeros before its size.
     private func hasTooLargeFrame() -> Bool {
         if dataBytes - body.count > headerLimit + 15 * body.count { isTooLarge = true }
         return isTooLarge
