@@ -15,11 +15,15 @@ enum Preview {
         var count = 0
         var isSeparated = false
         for scalar in text.unicodeScalars {
-            if scalar.properties.isWhitespace {
-                isSeparated = count > 0
-                continue
+            // Most characters of most texts, of which no property need be looked up.
+            let isPrintableASCII = (0x21...0x7E).contains(scalar.value)
+            if !isPrintableASCII {
+                if scalar == " " || scalar.properties.isWhitespace {
+                    isSeparated = count > 0
+                    continue
+                }
+                if isInvisible(scalar) { continue }
             }
-            if isInvisible(scalar) { continue }
             if isSeparated {
                 guard count + 1 < characters else { break }
                 result.append(" ")

@@ -49,6 +49,12 @@ import Testing
         #expect(try preview(" \n") == "")
     }
 
+    @Test func everyPrintableASCIICharacterIsShown() throws {
+        let shown = String(decoding: 0x21...0x7E as ClosedRange<UInt8>, as: UTF8.self)
+        #expect(try preview(shown) == shown)
+        #expect(try preview("a\u{1F}\u{7F}b") == "ab")
+    }
+
     @Test func anEmptyTextLeavesTheHTML() throws {
         let text = """
             Content-Type: multipart/alternative; boundary=b
