@@ -92,10 +92,10 @@ extension OutboundRequest {
 }
 
 extension OutboundError {
+    /// - Parameter isTooLarge: whether the transfer was ended for that (``ResponseCollector``).
     init(_ code: CURLcode, isTooLarge: Bool) {
         switch code {
-        case CURLE_WRITE_ERROR where isTooLarge, CURLE_ABORTED_BY_CALLBACK where isTooLarge:
-            self = .tooLarge
+        case _ where isTooLarge: self = .tooLarge
         case CURLE_URL_MALFORMAT, CURLE_LOGIN_DENIED: self = .invalidRequest
         case CURLE_COULDNT_RESOLVE_HOST: self = .unresolvable
         case CURLE_COULDNT_CONNECT: self = .unreachable

@@ -52,6 +52,19 @@ def test_idle_connections_do_not_hold_up_the_end(start):
         assert wire.ended()
 
 
+def test_what_has_not_ended_in_time_is_cut_off_and_logged(start):
+    server = start(POSTERN_SERVER_DRAIN_TIMEOUT="2s")
+    with Wire(server) as wire, Wire(server) as half:
+        half.send(READY[:9])
+        wire.send(HEALTH)
+        assert wire.answer().status == 200
+        server.stop()
+        assert half.ended()
+    [line] = [json.loads(line) for line in server.read_log().splitlines() if "waiting_for" in line]
+    assert line["level"] == "warning" and "server.drain_timeout" in line["message"]
+    assert line["waiting_for"] == "1 the rest of a request"
+
+
 def is_refused(server):
     try:
         Wire(server).socket.close()

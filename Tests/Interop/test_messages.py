@@ -1,5 +1,6 @@
 """The messages of accounts, over HTTP: who may see them, and that each answer is exact."""
 
+import json
 import threading
 import time
 import uuid
@@ -11,6 +12,7 @@ from jmapclient import reader
 from mailboxes import Mailboxes, failed
 from program import await_true
 from test_smtp import Session
+from wire import Wire
 
 SENDER = "ada@example.com"
 ATTACHED = bytes(range(256))
@@ -321,6 +323,22 @@ def test_a_reload_does_not_raise_the_limit_of_waits(serve):
     deliver(server, box.address, source("for all"))
     assert [result().status_code for result in waits] == [200] * 16
     assert mail.ask("/wait?timeout=0").status_code == 200
+
+
+def test_a_stop_ends_the_waits_at_once(serve):
+    server = serve(POSTERN_SERVER_DRAIN_TIMEOUT="5m")
+    box = Mailboxes(server.url).mailbox()
+    waits = [(Wire(server, timeout=30), path) for path in [
+        f"/api/accounts/{box.id}/messages/wait?timeout=60", "/test/messages?timeout=60"]]
+    for wire, path in waits:
+        wire.send(f"GET {path} HTTP/1.1\r\nHost: a\r\n"
+                  f"Authorization: Bearer {box.token}\r\n\r\n".encode())
+    server.stop()
+    for wire, _ in waits:
+        answer = wire.answer()
+        assert (answer.status, json.loads(answer.body)["messages"]) == (200, [])
+        assert answer.one("connection") == "close" and wire.ended()
+        wire.socket.close()
 
 
 def test_a_deleted_account_ends_its_waits(serve):

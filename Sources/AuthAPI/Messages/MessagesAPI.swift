@@ -41,7 +41,7 @@ struct MessagesAPI: Sendable {
         let message = path + "/{message_id}"
         return [
             pipeline.route(.get, path, access, list),
-            pipeline.route(.get, path + "/wait", access, wait),
+            pipeline.route(.get, path + "/wait", isLongPoll: true, access, wait),
             pipeline.route(.put, path + "/read", body: .json, access, markSeveral),
             pipeline.route(.get, message, access, show),
             pipeline.route(.delete, message, access, delete),

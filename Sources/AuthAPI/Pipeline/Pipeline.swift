@@ -32,15 +32,17 @@ struct Pipeline<Failure: FlowError>: Sendable {
     /// - Parameters:
     ///   - body: the media type that the endpoint takes.
     ///   - bodyLimit: the most bytes of a body; `nil` for the limit of the server.
+    ///   - isLongPoll: whether the handler waits for something that need not happen.
     ///   - authentication: who may send the request, and the principal that the handler gets.
     ///   - client: the address of the client, if the request is from a service that names it.
     func route<Principal>(
         _ method: Method, _ path: String, body: BodyType = .ignored,
-        bodyLimit: Int? = nil, _ authentication: Authentication<Principal, Failure>,
+        bodyLimit: Int? = nil, isLongPoll: Bool = false,
+        _ authentication: Authentication<Principal, Failure>,
         client: @escaping @Sendable (Request) -> IPAddress? = { _ in nil },
         _ handler: @escaping Handler<Principal>
     ) -> Route {
-        Route(method, path, bodyLimit: bodyLimit) { request in
+        Route(method, path, bodyLimit: bodyLimit, isLongPoll: isLongPoll) { request in
             let caller = Caller(
                 address: client(request) ?? request.peer, requestID: request.id,
                 now: clock.now(), arrival: clock.monotonic())

@@ -27,7 +27,7 @@ struct TestMailEndpoints: Sendable {
         [
             pipeline.route(
                 .post, "/test/messages", body: .json, bodyLimit: Self.bodyBytes, access, deliver),
-            pipeline.route(.get, "/test/messages", access, list),
+            pipeline.route(.get, "/test/messages", isLongPoll: true, access, list),
             pipeline.route(.delete, "/test/messages", access, clear),
             pipeline.route(.get, "/test/messages/{number}/source", access, source),
             pipeline.route(.post, "/test/mail", body: .json, access, setFault),

@@ -158,9 +158,7 @@ struct GuardedTransfer: Sendable {
         _ socket: SocketGuard
     ) -> FetchError.Cause {
         switch code {
-        case CURLE_WRITE_ERROR where response.isTooLarge,
-            CURLE_ABORTED_BY_CALLBACK where response.isTooLarge:
-            .tooLarge
+        case _ where response.isTooLarge: .tooLarge
         case CURLE_COULDNT_CONNECT:
             socket.forbidden.map(FetchError.Cause.forbiddenAddress) ?? .unreachable
         case CURLE_OPERATION_TIMEDOUT where !isLast && !isConnected(handle): .unreachable

@@ -27,6 +27,17 @@ struct ConnectionOutput {
     /// A handler is running.
     var isAnswering: Bool { current != nil }
 
+    /// And it is one of ``Route/isLongPoll``.
+    var isLongPoll: Bool { current?.route?.route.isLongPoll ?? false }
+
+    /// What is not answered or not sent, in a few words for the log; nil where nothing is.
+    var pendingWork: String? {
+        if let current {
+            return current.route.map { "\($0.route.method) \($0.route.template)" } ?? "a request"
+        }
+        return unsentBytes > 0 ? "a client to read its response" : nil
+    }
+
     /// Every request has its response, in the buffer or at the client.
     var isCaughtUp: Bool { queue.isEmpty && current == nil }
 

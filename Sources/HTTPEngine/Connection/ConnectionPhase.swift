@@ -76,6 +76,9 @@ struct ConnectionPhase {
         return takesRequests(output)
     }
 
+    /// What the client is to send, in a few words for the log.
+    var pendingWork: String { isMidRequest ? "the rest of a request" : "an idle connection" }
+
     /// A request has begun to arrive and is not complete.
     var isMidRequest: Bool {
         switch reading {

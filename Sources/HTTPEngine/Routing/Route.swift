@@ -14,14 +14,19 @@ public struct Route: Sendable {
     public let template: String
     /// Bytes of body that this route accepts; nil is ``ServerConfiguration/bodyBytes``.
     public let bodyLimit: Int?
+    /// The handler waits for something that need not happen. ``Server/drain()`` cancels it, and
+    /// sends the response that it then makes.
+    public let isLongPoll: Bool
     let handler: Handler
 
     public init(
-        _ method: Method, _ template: String, bodyLimit: Int? = nil, handler: @escaping Handler
+        _ method: Method, _ template: String, bodyLimit: Int? = nil, isLongPoll: Bool = false,
+        handler: @escaping Handler
     ) {
         self.method = method
         self.template = template
         self.bodyLimit = bodyLimit
+        self.isLongPoll = isLongPoll
         self.handler = handler
     }
 }

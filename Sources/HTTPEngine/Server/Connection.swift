@@ -44,13 +44,14 @@ final class Connection: LoopConnection {
     /// The other end of the connection; after a PROXY header the client that it names.
     var peer: SocketAddress { input.peer }
 
+    var pendingWork: String { output.pendingWork ?? phase.pendingWork }
+
     func serve(_ services: [Listener.Service]) {
         if case .http(let service) = services[listener] { input.serve(service) }
     }
 
     func open(on loop: isolated Loop) { run(on: loop) }
 
-    /// Handles events of epoll.
     func ready(_ events: UInt32, on loop: isolated Loop) {
         if events & EPOLLOUT.rawValue != 0 { run(on: loop) }
         if transport.isEstablished, phase.wantsBytes(output) {
@@ -62,7 +63,6 @@ final class Connection: LoopConnection {
         run(on: loop)
     }
 
-    /// Checks the deadlines, and gives back empty buffers: most connections are idle for long.
     func tick(on loop: isolated Loop) {
         input.releaseBuffers()
         output.releaseBuffers()
@@ -72,9 +72,8 @@ final class Connection: LoopConnection {
         run(on: loop)
     }
 
-    /// Answers the requests that have arrived, and closes soon.
     func drain(on loop: isolated Loop) {
-        if isStreaming { handler?.cancel() }
+        if isStreaming || output.isLongPoll { handler?.cancel() }
         ready(0, on: loop)
         perform(phase.drain(output, at: loop.now), on: loop)
     }
@@ -312,6 +311,7 @@ extension Connection {
             }
             // It may have come to an end, or to a stream with a task of its own.
             if output.isAnswering, !isStreaming { handler = started }
+            if output.isLongPoll, loop.isStopping { handler?.cancel() }
         }
     }
 

@@ -187,8 +187,13 @@ actor Loop {
     }
 
     /// Closes every connection.
-    func abort() {
-        for connection in Array(connections.values) { connection.abort(on: self) }
+    /// - Returns: what each of them was waiting for.
+    func abort() -> [String] {
+        Array(connections.values).map { connection in
+            let work = connection.pendingWork
+            connection.abort(on: self)
+            return work
+        }
     }
 
     // MARK: Events

@@ -5,13 +5,15 @@
 protocol LoopConnection: AnyObject {
     /// Identifies it on its loop, until it closes.
     var descriptor: Int32 { get }
+    /// What it is waiting for, in a few words for the log. Never what a client has sent.
+    var pendingWork: String { get }
     /// From now on it gets another one of these services, by its listener.
     func serve(_ services: [Listener.Service])
     /// Begins to serve.
     func open(on loop: isolated Loop)
     /// Handles events of epoll.
     func ready(_ events: UInt32, on loop: isolated Loop)
-    /// Checks the deadlines, and gives back empty buffers.
+    /// Checks the deadlines, and gives back empty buffers: most connections are idle for long.
     func tick(on loop: isolated Loop)
     /// The server stops: closes as soon as the requests that have arrived are answered.
     func drain(on loop: isolated Loop)

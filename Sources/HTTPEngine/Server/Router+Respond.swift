@@ -6,6 +6,11 @@ extension Router {
     ) -> Response {
         switch result {
         case .success(let response): return response
+        case .failure(is CancellationError) where loop.isStopping:
+            // A long poll that has not got as far as to wait.
+            let retryAfter = loop.context.configuration.retryAfter
+            return render(
+                .overloaded(retryAfter: retryAfter), of: exchange.route, exchange.context)
         case .failure(let error):
             let fault = error as? AnsweredFault
             loop.report(fault?.cause ?? error, of: exchange)

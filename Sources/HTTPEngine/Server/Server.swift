@@ -118,14 +118,25 @@ public final class Server: Sendable {
 
     /// Stops: closes the listeners, then each connection as soon as it has had no request for
     /// `drainGrace`, waits up to `drainDeadline` for requests in flight, and aborts the rest.
-    public func drain() async {
+    /// - Returns: what the aborted connections were waiting for, and how many of them. Empty where
+    ///   all requests were answered.
+    @discardableResult
+    public func drain() async -> [String: Int] {
         let loops = running
-        guard let first = loops.first else { return }
+        guard let first = loops.first else { return [:] }
         await first.stopAccepting()
         let deadline = context.configuration.drainDeadline
         let abort = Task {
-            try await Task.sleep(for: deadline)
-            for loop in loops { await loop.abort() }
+            var aborted: [String: Int] = [:]
+            do {
+                try await Task.sleep(for: deadline)
+            } catch {
+                return aborted
+            }
+            for loop in loops {
+                for work in await loop.abort() { aborted[work, default: 0] += 1 }
+            }
+            return aborted
         }
         await withTaskGroup { group in
             for loop in loops { group.addTask { await loop.drain() } }
@@ -135,6 +146,7 @@ public final class Server: Sendable {
             await loop.shutDown()
             if eventLoops == nil { loop.executor.stop() }
         }
+        return await abort.value
     }
 
     private var running: [Loop] { loops.withLock { $0 } }

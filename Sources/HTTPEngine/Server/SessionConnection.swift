@@ -63,6 +63,8 @@ final class SessionConnection<Session: ByteSession>: LoopConnection {
 
     var descriptor: Int32 { transport.descriptor }
 
+    var pendingWork: String { hasOutput ? "a client to read a reply" : "a session" }
+
     func serve(_ services: [Listener.Service]) {
         guard case .session(let next) = services[place.listener],
             let next = next.handler as? SessionHandler<Session>

@@ -65,7 +65,10 @@ final class RunningService: Sendable {
     /// requests in flight, close the database.
     /// - Parameter reloading: the task that calls ``apply(_:)``. It may use the database until it
     ///   has ended.
-    func stop(_ reloading: Task<Void, Never>? = nil) async {
+    /// - Returns: what the connections were waiting for that had to be cut off; `nil` if there was
+    ///   none.
+    @discardableResult
+    func stop(_ reloading: Task<Void, Never>? = nil) async -> String? {
         reloading?.cancel()
         background.cancel()
         // This comes before `/readyz` answers 503, because the client that reads the 503 must not
@@ -75,10 +78,13 @@ final class RunningService: Sendable {
         // A cancelled sleep only makes the stop quicker.
         try? await Task.sleep(for: drainDelay)
         server.stopAccepting()
-        await server.drain()
+        let unanswered = await server.drain()
         await background.value
         await reloading?.value
         events.flush()
         await application.close()
+        guard !unanswered.isEmpty else { return nil }
+        return unanswered.sorted { $0.key < $1.key }.map { "\($0.value) \($0.key)" }
+            .joined(separator: ", ")
     }
 }

@@ -56,7 +56,9 @@ struct Service: Sendable {
             let signal = await signals.wait()
             logger.info("stopping", metadata: ["signal": "\(StopSignals.name(of: signal))"])
             manager.stopping("Completing the requests in flight")
-            await running.stop(reloading)
+            if let rest = await running.stop(reloading) {
+                logger.warning("server.drain_timeout passed", metadata: ["waiting_for": "\(rest)"])
+            }
             watchdog.cancel()
             logger.info("stopped")
             return nil

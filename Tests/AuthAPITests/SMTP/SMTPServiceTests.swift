@@ -175,11 +175,11 @@ import Testing
         try await asking.send(Self.start + "RCPT TO:<gate@here.test>\r\nNOOP\r\n")
         await world.arrivals.reaches()
         let server = world.server
-        async let stopped: Void = server.drain()
+        async let stopped = server.drain()
         #expect(try await codes(of: idle.receive(through: "421")) == [421])
         world.gate.open()
         #expect(try await codes(of: asking.receive(through: "421")) == [220, 250, 250, 250, 421])
-        await stopped
+        _ = await stopped
     }
 
     @Test func oneConnectionTooManyIsToldSo() async throws {

@@ -150,14 +150,44 @@ extension Live {
             let busy = live.client()
             busy.send("GET /gate HTTP/1.1\r\nHost: a\r\n\r\n")
             await live.arrivals.reaches()
-            async let drained: Void = live.server.drain()
+            async let drained = live.server.drain()
             #expect(idle.receiveToEnd() == "")
             live.gate.open()
             let text = try #require(busy.receiveToEnd())
             #expect(text.contains("Connection: close\r\n") && text.hasSuffix("gate\n"))
             busy.close()
-            await drained
+            #expect(await drained.isEmpty)
             #expect(live.server.statistics.openConnections == 0)
+        }
+
+        @Test(arguments: [("/poll", "HTTP/1.1 200 "), ("/poll-that-throws", "HTTP/1.1 503 ")])
+        func aLongPollIsAnsweredAtOnce(path: String, status: String) async throws {
+            let live = try LiveServer()
+            let client = live.client()
+            client.send("GET \(path) HTTP/1.1\r\nHost: a\r\n\r\n")
+            await live.arrivals.reaches()
+            #expect(await live.server.drain().isEmpty)
+            let text = try #require(client.receiveToEnd())
+            #expect(text.hasPrefix(status) && text.contains("\r\nConnection: close\r\n"))
+            #expect(live.records.errors.isEmpty)
+        }
+
+        @Test func aLongPollThatBeginsDuringTheStopIsAnsweredAtOnce() async throws {
+            let live = try LiveServer {
+                $0.loops = 1
+                $0.drainGrace = .seconds(60)
+            }
+            let (busy, late) = (live.client(), live.client())
+            late.send("GET /now HTTP/1.1\r\nHost: a\r\n\r\n")
+            _ = late.receive(through: "now \n")
+            busy.send("GET /poll HTTP/1.1\r\nHost: a\r\n\r\n")
+            await live.arrivals.reaches()
+            async let drained = live.server.drain()
+            // Its response shows that the stop has begun.
+            _ = busy.receiveToEnd()
+            late.send("GET /poll HTTP/1.1\r\nHost: a\r\n\r\n")
+            #expect(late.receiveToEnd()?.hasSuffix("nothing\n") == true)
+            #expect(await drained.isEmpty)
         }
 
         @Test func afterBeginDrainingResponsesCloseAndTheListenerAccepts() async throws {
@@ -169,11 +199,19 @@ extension Live {
         }
 
         @Test func afterTheDrainDeadlineConnectionsAreClosed() async throws {
-            let live = try LiveServer { $0.drainDeadline = .milliseconds(50) }
+            let live = try LiveServer {
+                $0.loops = 1
+                $0.drainDeadline = .milliseconds(50)
+            }
             let busy = live.client()
             busy.send("GET /until-cancelled HTTP/1.1\r\nHost: a\r\n\r\n")
             await live.arrivals.reaches()
-            await live.server.drain()
+            let half = live.client()
+            half.send("GET /no")
+            // Its bytes are read when those that came later are answered.
+            #expect(live.exchange("GET /now HTTP/1.0\r\n\r\n")?.hasSuffix("now \n") == true)
+            let aborted = await live.server.drain()
+            #expect(aborted == ["GET /until-cancelled": 1, "the rest of a request": 1])
             #expect(busy.receiveToEnd() == "")
         }
 

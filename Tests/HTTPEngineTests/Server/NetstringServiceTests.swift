@@ -146,11 +146,11 @@ extension Live {
             await live.arrivals.reaches()
             #expect(live.server.statistics.requestsInFlight == 1)
             let server = live.server
-            async let stopped: Void = server.drain()
+            async let stopped = server.drain()
             #expect(idle.receiveToEnd() == "")
             live.gate.open()
             #expect(busy.receiveToEnd() == "6:(gate),3:(b),")
-            await stopped
+            _ = await stopped
             #expect(live.server.statistics.requestsInFlight == 0)
         }
 

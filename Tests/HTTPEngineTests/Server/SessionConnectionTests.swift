@@ -225,11 +225,11 @@ extension Live {
             let idle = RawClient(port: live.port)
             #expect(idle.receive(through: ";") == "hi;")
             let server = live.server
-            async let stopped: Void = server.drain()
+            async let stopped = server.drain()
             #expect(idle.receive(through: "shutdown;") == "shutdown;")
             live.gate.open()
             #expect(asking.receive(through: "bye;") == "hi;?gate;bye;")
-            await stopped
+            _ = await stopped
         }
 
         @Test func manyIdleSessionsStayOpen() async throws {

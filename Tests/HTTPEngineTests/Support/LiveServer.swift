@@ -118,6 +118,16 @@ struct LiveServer: Sendable {
                 }
                 return .text("never cancelled\n")
             },
+            Route(.get, "/poll", isLongPoll: true) { _ in
+                arrivals.raise()
+                try? await Task.sleep(for: .seconds(600))
+                return .text("nothing\n")
+            },
+            Route(.get, "/poll-that-throws", isLongPoll: true) { _ in
+                arrivals.raise()
+                try await Task.sleep(for: .seconds(600))
+                return .text("never cancelled\n")
+            },
         ]
     }
 
