@@ -37,13 +37,41 @@ public struct Dispatcher: Sendable {
         }
     }
 
+    /// Methods that change nothing, so that their calls can be made again, and that are quick
+    /// unless they say otherwise (``CallContext/takesLong()``).
+    private static let quick: Set = [
+        "Core/echo", "Mailbox/get", "Mailbox/query", "Mailbox/changes", "Mailbox/queryChanges",
+        "Thread/get", "Thread/changes", "Identity/get", "Identity/changes", "Email/get",
+        "Email/changes", "Email/query", "EmailSubmission/get", "EmailSubmission/changes",
+        "EmailSubmission/query",
+    ]
+
+    /// As ``respond(to:for:sessionState:)``, for an event loop.
+    ///
+    /// - Returns: `nil` where the calls take longer than a loop may be kept. Nothing has changed.
+    public func respondBriefly(
+        to request: JMAPRequest, for mail: AccountMail, sessionState: String
+    ) async -> [UInt8]? {
+        guard request.calls.allSatisfy({ Self.quick.contains($0.name) }) else { return nil }
+        return await respond(to: request, for: mail, sessionState, isBrief: true)
+    }
+
     /// The response object (RFC 8620 §3.4).
     public func respond(
         to request: JMAPRequest, for mail: AccountMail, sessionState: String
     ) async -> [UInt8] {
-        var context = CallContext(mail: mail, createdIDs: request.createdIDs ?? [:])
+        let response = await respond(to: request, for: mail, sessionState, isBrief: false)
+        guard let response else { preconditionFailure("only brief requests are aborted") }
+        return response
+    }
+
+    private func respond(
+        to request: JMAPRequest, for mail: AccountMail, _ sessionState: String, isBrief: Bool
+    ) async -> [UInt8]? {
+        var context = CallContext(
+            mail: mail, createdIDs: request.createdIDs ?? [:], isBrief: isBrief)
         var responses: [Invocation] = []
-        var budget = Self.referencedBytes
+        var budget = isBrief ? CallContext.briefBytes : Self.referencedBytes
         for call in request.calls {
             do throws(MethodError) {
                 guard let method = methods[call.name], request.using.contains(method.capability)
@@ -55,6 +83,7 @@ public struct Dispatcher: Sendable {
                             response.name ?? call.name, response.arguments, callID: call.callID))
                 }
             } catch {
+                if context.isAborted || isBrief && budget < 0 { return nil }
                 responses.append(error.response(to: call))
             }
         }

@@ -20,6 +20,7 @@ enum EmailGetMethods {
         let properties = try EmailProperties(
             arguments,
             defaults: EmailProperties.metadata + EmailProperties.content, alwaysID: true)
+        if properties.need > .summary { try context.takesLong() }
         let given = try arguments.ids("ids", in: context)
         let ids = given ?? context.mail.emailIDs(limit: Arguments.maxObjects + 1)
         guard ids.count <= Arguments.maxObjects else { throw .requestTooLarge }

@@ -21,6 +21,7 @@ enum EmailQueryMethods {
         try arguments.checkAccount(of: context)
         let query = try mailQuery(arguments)
         let window = try StandardResponses.window(arguments)
+        if !query.isOfFirst(1_000, window) { try context.takesLong() }
         do throws(MailQueryError) {
             let result = try context.mail.queryEmails(query, window)
             return StandardResponses.query(result, in: context)

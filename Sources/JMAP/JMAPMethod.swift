@@ -10,10 +10,26 @@ public struct CallContext: Sendable {
     /// Without limits a request of a few hundred bytes could ask for everything many times.
     private var readableBytes = 256 << 20
     private var returnableBytes = 48 << 20
+    /// What brief calls may select and return.
+    static let briefBytes = 128 << 10
+    /// Whether the calls are made on an event loop: ``takesLong()`` ends the one that makes it.
+    private let isBrief: Bool
+    /// A call was ended by it. None of the responses is to be sent.
+    private(set) var isAborted = false
 
-    init(mail: AccountMail, createdIDs: [String: String]) {
+    init(mail: AccountMail, createdIDs: [String: String], isBrief: Bool = false) {
         self.mail = mail
         self.createdIDs = createdIDs
+        self.isBrief = isBrief
+        if isBrief { returnableBytes = Self.briefBytes }
+    }
+
+    /// To be called before what may take longer than a millisecond: reading a message, or looking
+    /// at every message.
+    mutating func takesLong() throws(MethodError) {
+        guard isBrief else { return }
+        isAborted = true
+        throw .requestTooLarge
     }
 
     /// The id that an argument names, which may be the `#` and creation id of an earlier call. If
@@ -24,6 +40,7 @@ public struct CallContext: Sendable {
 
     /// To be called before a message is read.
     mutating func read(_ bytes: Int) throws(MethodError) {
+        try takesLong()
         readableBytes -= min(bytes, readableBytes + 1)
         if readableBytes < 0 { throw .requestTooLarge }
     }
@@ -31,7 +48,9 @@ public struct CallContext: Sendable {
     /// To be called for each object that may be large.
     mutating func returns(_ object: JSONValue) throws(MethodError) {
         returnableBytes.spend(on: object)
-        if returnableBytes < 0 { throw .requestTooLarge }
+        guard returnableBytes < 0 else { return }
+        try takesLong()
+        throw .requestTooLarge
     }
 
     mutating func created(_ creationID: String, as id: String) { createdIDs[creationID] = id }

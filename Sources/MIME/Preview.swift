@@ -11,7 +11,8 @@ enum Preview {
     /// White space becomes single spaces, and control characters are left out. Characters are
     /// Unicode scalars: a grapheme cluster has no greatest length.
     static func of(_ text: String) -> String {
-        var result = String.UnicodeScalarView()
+        var result: [UInt8] = []
+        result.reserveCapacity(characters)
         var count = 0
         var isSeparated = false
         for scalar in text.unicodeScalars {
@@ -26,15 +27,15 @@ enum Preview {
             }
             if isSeparated {
                 guard count + 1 < characters else { break }
-                result.append(" ")
+                result.append(UInt8(ascii: " "))
                 count += 1
                 isSeparated = false
             }
             guard count < characters else { break }
-            result.append(scalar)
+            result += scalar.utf8
             count += 1
         }
-        return String(result)
+        return String(decoding: result, as: UTF8.self)
     }
 
     /// Senders fill previews with these; U+034F and U+200C to U+200F among them.

@@ -168,8 +168,10 @@ struct JMAPAPI: Sendable {
             }
         }
         let calls = try Self.calls(in: body, limits)
-        if calls.calls.allSatisfy(\.isQuick) {
-            return await dispatcher.respond(to: calls, for: mail, sessionState: state)
+        if let response = await dispatcher.respondBriefly(
+            to: calls, for: mail, sessionState: state)
+        {
+            return response
         }
         return try await elsewhere(for: request.caller, "maxConcurrentRequests") {
             await dispatcher.respond(to: calls, for: mail, sessionState: state)
@@ -230,15 +232,4 @@ struct JMAPAPI: Sendable {
             throw .common(CommonError(error))
         }
     }
-}
-
-extension Invocation {
-    /// Methods that read no message and look at few objects.
-    private static let quick: Set = [
-        "Core/echo", "Mailbox/get", "Mailbox/query", "Mailbox/changes", "Mailbox/queryChanges",
-        "Thread/get", "Thread/changes", "Identity/get", "Identity/changes", "Email/changes",
-        "EmailSubmission/get", "EmailSubmission/changes", "EmailSubmission/query",
-    ]
-
-    fileprivate var isQuick: Bool { Self.quick.contains(name) }
 }

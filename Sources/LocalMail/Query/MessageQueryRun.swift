@@ -174,3 +174,20 @@ struct MessageQueryRun {
             .map(\.number)
     }
 }
+
+extension MailQuery {
+    /// Whether the answer is among the first messages of a folder, or of all, in the order of
+    /// arrival: those have an index.
+    ///
+    /// - Parameter count: how many of them may be looked at.
+    public func isOfFirst(_ count: Int, _ window: QueryWindow) -> Bool {
+        switch filter {
+        case .condition(.inMailbox)?, nil: break
+        default: return false
+        }
+        guard MessageOrder(sort).arrival != nil, !collapseThreads, window.anchor == nil,
+            let limit = window.limit
+        else { return false }
+        return (0...count).contains(window.position) && limit <= count - window.position
+    }
+}

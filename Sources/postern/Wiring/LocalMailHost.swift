@@ -12,11 +12,18 @@ internal import Synchronization
 /// The mail in this process (`mail.store = "local"`), and what it asks of the accounts. It stays
 /// when settings change.
 final class LocalMailHost: Sendable {
-    /// What answers its questions. A reload replaces both.
-    private struct Accounts {
+    /// What answers its questions. A reload replaces all of it. A class, because a copy of the
+    /// values at each question would take longer than most answers.
+    private final class Accounts: Sendable {
         let services: MailServices
         let mail: AccountsMail
         let events: WebhookEvents
+
+        init(services: MailServices, mail: AccountsMail, events: WebhookEvents) {
+            self.services = services
+            self.mail = mail
+            self.events = events
+        }
     }
 
     let mail: LocalMail
