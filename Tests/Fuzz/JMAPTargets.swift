@@ -4,7 +4,7 @@ import StrictJSON
 import TestPrimitives
 
 /// A request for an account with some mail has a response that is JSON, in which no call failed for
-/// a reason of the server.
+/// a reason of the server. A brief one is the same.
 ///
 /// The input is the methodCalls, without the brackets around them. `$` and a digit stand for the
 /// ids of the account, which are new in each run.
@@ -15,7 +15,11 @@ func checkJMAP(_ input: [UInt8]) {
     guard let request = try? JMAPRequest(Array(body), limits: JMAPLimits()) else { return }
     let gate = Gate()
     Task.detached {
-        let bytes = await Dispatcher().respond(to: request, for: account.mail, sessionState: "s")
+        let dispatcher = Dispatcher()
+        let brief = await dispatcher.respondBriefly(
+            to: request, for: account.mail, sessionState: "s")
+        let bytes = await dispatcher.respond(to: request, for: account.mail, sessionState: "s")
+        precondition(brief == nil || brief == bytes, "a brief response differs")
         guard let response = try? JSONValue.parse(bytes).object else {
             // A message may have more parts in each other than JSONValue reads.
             precondition(bytes.count > 64)
