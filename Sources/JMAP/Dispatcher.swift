@@ -72,12 +72,14 @@ public struct Dispatcher: Sendable {
             mail: mail, createdIDs: request.createdIDs ?? [:], isBrief: isBrief)
         var responses: [Invocation] = []
         var budget = isBrief ? CallContext.briefBytes : Self.referencedBytes
+        var briefBytes = CallContext.briefBytes
         for call in request.calls {
             do throws(MethodError) {
                 guard let method = methods[call.name], request.using.contains(method.capability)
                 else { throw .unknownMethod }
                 let arguments = try resolve(call.arguments, with: responses, &budget)
                 for response in try await method.call(Arguments(object: arguments), &context) {
+                    if isBrief { briefBytes.spend(on: .object(response.arguments)) }
                     responses.append(
                         Invocation(
                             response.name ?? call.name, response.arguments, callID: call.callID))
@@ -86,6 +88,7 @@ public struct Dispatcher: Sendable {
                 if context.isAborted || isBrief && budget < 0 { return nil }
                 responses.append(error.response(to: call))
             }
+            if briefBytes < 0 { return nil }
         }
         return JSONWriter.object { body in
             body.member("methodResponses", value: .array(responses.map(\.value)))

@@ -24,6 +24,7 @@ enum EmailGetMethods {
         let given = try arguments.ids("ids", in: context)
         let ids = given ?? context.mail.emailIDs(limit: Arguments.maxObjects + 1)
         guard ids.count <= Arguments.maxObjects else { throw .requestTooLarge }
+        try context.looks(at: ids.count)
         let (emails, state) = context.mail.emails(ids)
         var objects: [(id: String, value: JSONValue)] = []
         objects.reserveCapacity(emails.count)

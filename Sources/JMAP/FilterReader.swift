@@ -57,6 +57,15 @@ struct FilterReader<Filter: CombinedFilter> {
     }
 }
 
+extension CallContext {
+    /// To be called before a filter and comparators look at objects. Without an operator a filter
+    /// has each condition once at most.
+    mutating func queries(_ count: Int, _ arguments: Arguments) throws(MethodError) {
+        if arguments.object["filter"]?.object?["operator"] != nil { try takesLong() }
+        try looks(at: count * (1 + (arguments.object["sort"]?.array?.count ?? 0)))
+    }
+}
+
 /// A Comparator (RFC 8620 §5.5).
 struct Comparator {
     let property: String

@@ -10,8 +10,10 @@ public struct CallContext: Sendable {
     /// Without limits a request of a few hundred bytes could ask for everything many times.
     private var readableBytes = 256 << 20
     private var returnableBytes = 48 << 20
-    /// What brief calls may select and return.
-    static let briefBytes = 128 << 10
+    /// Objects that brief calls may still look at.
+    private var lookableObjects = 2_000
+    /// Bytes that brief calls may select, and as many that they may return.
+    static let briefBytes = 64 << 10
     /// Whether the calls are made on an event loop: ``takesLong()`` ends the one that makes it.
     private let isBrief: Bool
     /// A call was ended by it. None of the responses is to be sent.
@@ -24,12 +26,19 @@ public struct CallContext: Sendable {
         if isBrief { returnableBytes = Self.briefBytes }
     }
 
-    /// To be called before what may take longer than a millisecond: reading a message, or looking
-    /// at every message.
+    /// To be called before what may take longer than some milliseconds: reading a message, or
+    /// looking at every message.
     mutating func takesLong() throws(MethodError) {
         guard isBrief else { return }
         isAborted = true
         throw .requestTooLarge
+    }
+
+    /// To be called before objects are looked at.
+    /// - Parameter count: how many, counted as often as they are looked at.
+    mutating func looks(at count: Int) throws(MethodError) {
+        lookableObjects -= min(count, lookableObjects + 1)
+        if lookableObjects < 0 { try takesLong() }
     }
 
     /// The id that an argument names, which may be the `#` and creation id of an earlier call. If

@@ -27,6 +27,7 @@ enum MailboxMethods {
         try arguments.checkAccount(of: context)
         let ids = try arguments.ids("ids", in: context)
         let wanted = try arguments.properties(of: properties)
+        try context.looks(at: context.mail.counts.folders)
         let (folders, state) = context.mail.folders()
         guard ids != nil || folders.count <= Arguments.maxObjects else { throw .requestTooLarge }
         let asked = ids.map(Set.init)
@@ -74,6 +75,7 @@ enum MailboxMethods {
             StandardResponses.windowArguments.union(["sortAsTree", "filterAsTree"]))
         try arguments.checkAccount(of: context)
         let query = try folderQuery(arguments)
+        try context.queries(context.mail.counts.folders, arguments)
         let window = try StandardResponses.window(arguments)
         do throws(MailQueryError) {
             let result = try context.mail.queryFolders(query, window)
@@ -90,6 +92,7 @@ enum MailboxMethods {
             StandardResponses.queryChangesArguments.union(["sortAsTree", "filterAsTree"]))
         try arguments.checkAccount(of: context)
         let query = try folderQuery(arguments)
+        try context.queries(context.mail.counts.folders, arguments)
         let since = try arguments.requiredString("sinceQueryState")
         let upToID = try arguments.string("upToId")
         let limit = try arguments.integer("maxChanges", from: 1)

@@ -36,30 +36,39 @@ struct ResultReference: Equatable {
         let steps = path.utf8.dropFirst()
             .split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
             .map { String(Substring($0)) }
-        guard let found = Self.value(at: steps[...], in: .object(response.arguments)) else {
+        let selected = Self.value(at: steps[...], in: .object(response.arguments), &budget)
+        if let selected { budget.spend(on: selected) }
+        guard budget >= 0 else {
+            throw .invalidResultReference("The references of this request select too many bytes.")
+        }
+        guard let found = selected else {
             throw .invalidResultReference("`\(path)` is not in the response to `\(resultOf)`.")
         }
         if case .array(let values) = found, values.count > Self.maxValues {
             throw .invalidResultReference("`\(path)` selects more than \(Self.maxValues) values.")
         }
-        budget.spend(on: found)
-        guard budget >= 0 else {
-            throw .invalidResultReference("The references of this request select too many bytes.")
-        }
         return found
     }
 
-    /// A JSON pointer (RFC 6901), in which `*` stands for every element of an array.
-    private static func value(at steps: ArraySlice<String>, in value: JSONValue) -> JSONValue? {
+    /// A JSON pointer (RFC 6901), in which `*` stands for every element of an array. Elements that
+    /// are looked at are paid for, too: there may be many of which nothing is selected.
+    private static func value(
+        at steps: ArraySlice<String>, in value: JSONValue, _ budget: inout Int
+    ) -> JSONValue? {
         guard let step = steps.first else { return value }
         let rest = steps.dropFirst()
         switch value {
         case .object(let object):
-            return object[JSONPointer.unescaped(step)].flatMap { Self.value(at: rest, in: $0) }
+            return object[JSONPointer.unescaped(step)].flatMap {
+                Self.value(at: rest, in: $0, &budget)
+            }
         case .array(let elements) where step == "*":
             var all: [JSONValue] = []
             for element in elements {
-                guard let found = Self.value(at: rest, in: element) else { return nil }
+                budget -= 3
+                guard budget >= 0, let found = Self.value(at: rest, in: element, &budget) else {
+                    return nil
+                }
                 // An array in an array gives its elements.
                 if case .array(let inner) = found { all += inner } else { all.append(found) }
                 if all.count > maxValues { break }
@@ -67,7 +76,7 @@ struct ResultReference: Equatable {
             return .array(all)
         case .array(let elements):
             guard let index = index(step), index < elements.count else { return nil }
-            return Self.value(at: rest, in: elements[index])
+            return Self.value(at: rest, in: elements[index], &budget)
         default: return nil
         }
     }

@@ -27,6 +27,7 @@ enum SubmissionMethods {
         try arguments.checkAccount(of: context)
         let ids = try arguments.ids("ids", in: context)
         let wanted = try arguments.properties(of: properties)
+        try context.looks(at: context.mail.counts.submissions)
         let (all, state) = context.mail.submissions()
         guard ids != nil || all.count <= Arguments.maxObjects else { throw .requestTooLarge }
         let asked = ids.map(Set.init)
@@ -45,36 +46,42 @@ enum SubmissionMethods {
     }
 
     static func object(_ submission: MailSubmission, _ wanted: Set<String>) -> JSONObject {
-        let envelope = submission.envelope
-        let recipients = envelope.recipients.map(address)
-        let statuses = submission.deliveryStatus.map { status in
-            JSONObject.Member(
-                status.address,
-                .object(
-                    JSONObject(members: [
-                        .init("smtpReply", .string(status.smtpReply)),
-                        .init("delivered", .string(status.delivered.rawValue)),
-                        .init("displayed", .string("unknown")),
-                    ])))
+        JSONObject(
+            members: properties.filter(wanted.contains).map {
+                .init($0, value(of: $0, in: submission))
+            })
+    }
+
+    private static func value(of name: String, in submission: MailSubmission) -> JSONValue {
+        switch name {
+        case "id": .string(submission.id)
+        case "identityId": .string(submission.identityID)
+        case "emailId": .string(submission.emailID)
+        case "threadId": .string(submission.threadID)
+        case "envelope":
+            .object(
+                JSONObject(members: [
+                    .init("mailFrom", address(submission.envelope.mailFrom)),
+                    .init("rcptTo", .array(submission.envelope.recipients.map(address))),
+                ]))
+        case "sendAt": .string(submission.sentAt.utcDate)
+        case "undoStatus": .string("final")
+        case "deliveryStatus":
+            .object(JSONObject(members: submission.deliveryStatus.map(member)))
+        // "dsnBlobIds" and "mdnBlobIds".
+        default: .array([])
         }
-        let members: [JSONObject.Member] = [
-            .init("id", .string(submission.id)),
-            .init("identityId", .string(submission.identityID)),
-            .init("emailId", .string(submission.emailID)),
-            .init("threadId", .string(submission.threadID)),
-            .init(
-                "envelope",
-                .object(
-                    JSONObject(members: [
-                        .init("mailFrom", address(envelope.mailFrom)),
-                        .init("rcptTo", .array(recipients)),
-                    ]))),
-            .init("sendAt", .string(submission.sentAt.utcDate)),
-            .init("undoStatus", .string("final")),
-            .init("deliveryStatus", .object(JSONObject(members: statuses))),
-            .init("dsnBlobIds", .array([])), .init("mdnBlobIds", .array([])),
-        ]
-        return JSONObject(members: members.filter { wanted.contains($0.name) })
+    }
+
+    private static func member(_ status: RecipientStatus) -> JSONObject.Member {
+        .init(
+            status.address,
+            .object(
+                JSONObject(members: [
+                    .init("smtpReply", .string(status.smtpReply)),
+                    .init("delivered", .string(status.delivered.rawValue)),
+                    .init("displayed", .string("unknown")),
+                ])))
     }
 
     private static func address(_ email: String) -> JSONValue {
@@ -99,6 +106,7 @@ enum SubmissionMethods {
             default: throw .unsupportedSort
             }
         }
+        try context.queries(context.mail.counts.submissions, arguments)
         let window = try StandardResponses.window(arguments)
         do throws(MailQueryError) {
             let result = try context.mail.querySubmissions(query, window)

@@ -171,7 +171,7 @@ public final class LocalMail: Sendable {
             return try content(of: stored)
         }
         if let failure { throw failure }
-        return try mail.record(email, envelope, results: results)
+        return mail.record(email, envelope, results: results)
     }
 
     private func checkedEnvelope(

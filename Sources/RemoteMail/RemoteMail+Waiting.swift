@@ -20,14 +20,24 @@ extension RemoteMail {
         of account: MailAccount, after id: String?, until deadline: ContinuousClock.Instant
     ) async throws(MailStoreError) -> [MessageListing] {
         try await asking { () async throws(StoreFailure) in
-            var (found, position) = try await begin(of: account, after: id)
-            guard found.isEmpty, ContinuousClock.now < deadline else { return found }
-            for await _ in signals(for: account, until: deadline) {
-                (found, position) = try await look(after: position, of: account, known: id)
-                if !found.isEmpty { return found }
+            do throws(StoreFailure) {
+                return try await awaited(of: account, after: id, until: deadline)
+            } catch .cancelled {
+                return []
             }
-            return []
         }
+    }
+
+    private func awaited(
+        of account: MailAccount, after id: String?, until deadline: ContinuousClock.Instant
+    ) async throws(StoreFailure) -> [MessageListing] {
+        var (found, position) = try await begin(of: account, after: id)
+        guard found.isEmpty, ContinuousClock.now < deadline else { return found }
+        for await _ in signals(for: account, until: deadline) {
+            (found, position) = try await look(after: position, of: account, known: id)
+            if !found.isEmpty { return found }
+        }
+        return []
     }
 
     /// What has arrived since the message, and where to go on.

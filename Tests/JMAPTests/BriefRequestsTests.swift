@@ -65,7 +65,8 @@ import Testing
 
     @Test(arguments: [
         ("Email/query", ""), ("Email/query", #""limit":1001"#),
-        ("Email/query", #""limit":1,"position":1000"#), ("Email/query", #""limit":1,"position":-1"#),
+        ("Email/query", #""limit":1,"position":1000"#),
+        ("Email/query", #""limit":1,"position":-1"#),
         ("Email/query", #""limit":1,"anchor":"E""#),
         ("Email/query", #""limit":1,"collapseThreads":true"#),
         ("Email/query", #""limit":1,"sort":[{"property":"subject"}]"#),
@@ -74,11 +75,35 @@ import Testing
         ("Email/get", #""ids":["E"]"#), ("Email/get", #""ids":["E"],"properties":["sentAt"]"#),
         ("Email/get", #""ids":["E"],"properties":["bodyValues"]"#),
         ("Email/queryChanges", #""sinceQueryState":"x""#),
+        ("Mailbox/query", #""filter":{"operator":"OR","conditions":[]}"#),
+        (
+            "Mailbox/queryChanges",
+            #""sinceQueryState":"x","filter":{"operator":"NOT","conditions":[]}"#
+        ),
+        ("EmailSubmission/query", #""filter":{"operator":"AND","conditions":[{}]}"#),
         ("Email/set", #""destroy":["E"]"#), ("Nothing/get", ""),
     ])
     func whatMayTakeLongIsNotDone(name: String, arguments: String) async throws {
         #expect(try await brief(("Mailbox/get", ""), (name, arguments)) == nil)
         #expect(site.ann.mail.emails([email.id]).0.count == 1)
+    }
+
+    /// What is cheap once is not when it is asked for often, or of many.
+    @Test(arguments: [
+        (#""ids":[]"#, 6, true), (#""ids":[]"#, 7, false), (#""ids":null"#, 1, false),
+    ])
+    func manyFoldersAreNotLookedAtOften(
+        arguments: String, calls: Int, isAnswered: Bool
+    ) async throws {
+        let folders = (0..<300).map { #""\#($0)":{"name":"a folder \#($0)"}"# }
+        _ = try await site.ann.call(
+            "Mailbox/set", #"{"accountId":"ann","create":{\#(folders.joined(separator: ","))}}"#)
+        let request = try request(Array(repeating: ("Mailbox/get", arguments), count: calls))
+        let answer = await Dispatcher().respondBriefly(
+            to: request, for: site.ann.mail, sessionState: "s")
+        #expect((answer != nil) == isAnswered)
+        let sort = (0..<6).map { _ in #"{"property":"name"}"# }.joined(separator: ",")
+        #expect(try await brief(("Mailbox/query", #""sort":[\#(sort)]"#)) == nil)
     }
 
     @Test func whatIsLongIsNotSent() async throws {

@@ -137,6 +137,17 @@ import Testing
         #expect(answer.contains("select too many bytes"))
     }
 
+    @Test func aReferencePaysForWhatItLooksAt() throws {
+        let empty = Invocation(
+            "echo", try #require(try JSONValue.json(#"{"a":[[],[],[],[]]}"#).object), callID: "0")
+        let given = #"{"resultOf":"0","name":"echo","path":"/a/*/*"}"#
+        let reference = try #require(ResultReference(try .json(given)))
+        var budget = 20
+        #expect(try reference.value(in: [empty], &budget) == .array([]))
+        #expect(budget < 10)
+        #expect(throws: MethodError.self) { try reference.value(in: [empty], &budget) }
+    }
+
     @Test func aCallHasABoundedNumberOfArguments() async throws {
         let members = (0..<65).map { #""a\#($0)":1"# }
         let answer = try await respond(#"["echo",{\#(members.joined(separator: ","))},"0"]"#)

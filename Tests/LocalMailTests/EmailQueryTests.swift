@@ -162,7 +162,7 @@ import Testing
         let deeper = MailQuery(filter: .all([deep]))
         #expect(throws: MailQueryError.unsupportedFilter) { try self.box.queryEmails(deeper) }
         let wide = MailFilter.any(
-            Array(repeating: .condition(.hasAttachment(true)), count: 1001))
+            Array(repeating: .condition(.hasAttachment(true)), count: 101))
         #expect(throws: MailQueryError.unsupportedFilter) {
             try self.box.queryEmails(MailQuery(filter: wide))
         }

@@ -156,6 +156,21 @@ import Testing
         #expect(try await waited.value.map(\.id) == [id])
     }
 
+    @Test func aWaitThatIsCancelledHasFoundNothing() async throws {
+        let (mail, asked) = (world.mail(), Level())
+        world.answer { _ in
+            asked.raise()
+            try await Task.sleep(for: .seconds(3600))
+            return nil
+        }
+        let waited = Task { [ann] in
+            try await mail.newMessages(of: ann, after: nil, until: .now + .seconds(3600))
+        }
+        await asked.reaches(1)
+        waited.cancel()
+        #expect(try await waited.value.isEmpty)
+    }
+
     // MARK: Responses
 
     @Test(

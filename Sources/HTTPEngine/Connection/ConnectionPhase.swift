@@ -76,8 +76,13 @@ struct ConnectionPhase {
         return takesRequests(output)
     }
 
-    /// What the client is to send, in a few words for the log.
-    var pendingWork: String { isMidRequest ? "the rest of a request" : "an idle connection" }
+    /// What the client is to send, in a few words for the log; nil where nothing is.
+    var pendingWork: String? {
+        switch reading {
+        case .head, .body: "the rest of a request"
+        case .droppedBody, .idle, .ended: nil
+        }
+    }
 
     /// A request has begun to arrive and is not complete.
     var isMidRequest: Bool {

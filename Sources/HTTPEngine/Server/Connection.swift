@@ -44,7 +44,7 @@ final class Connection: LoopConnection {
     /// The other end of the connection; after a PROXY header the client that it names.
     var peer: SocketAddress { input.peer }
 
-    var pendingWork: String { output.pendingWork ?? phase.pendingWork }
+    var pendingWork: String? { output.pendingWork ?? phase.pendingWork }
 
     func serve(_ services: [Listener.Service]) {
         if case .http(let service) = services[listener] { input.serve(service) }

@@ -187,9 +187,9 @@ actor Loop {
     }
 
     /// Closes every connection.
-    /// - Returns: what each of them was waiting for.
+    /// - Returns: what they had not finished.
     func abort() -> [String] {
-        Array(connections.values).map { connection in
+        Array(connections.values).compactMap { connection in
             let work = connection.pendingWork
             connection.abort(on: self)
             return work

@@ -5,8 +5,9 @@
 protocol LoopConnection: AnyObject {
     /// Identifies it on its loop, until it closes.
     var descriptor: Int32 { get }
-    /// What it is waiting for, in a few words for the log. Never what a client has sent.
-    var pendingWork: String { get }
+    /// What it has not finished, in a few words for the log; nil where every request was answered.
+    /// Never what a client has sent.
+    var pendingWork: String? { get }
     /// From now on it gets another one of these services, by its listener.
     func serve(_ services: [Listener.Service])
     /// Begins to serve.

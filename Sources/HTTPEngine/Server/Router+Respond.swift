@@ -6,8 +6,9 @@ extension Router {
     ) -> Response {
         switch result {
         case .success(let response): return response
-        case .failure(is CancellationError) where loop.isStopping:
-            // A long poll that has not got as far as to wait.
+        case .failure(is CancellationError)
+        where loop.isStopping && exchange.route?.route.isLongPoll == true:
+            // It has not got as far as to wait.
             let retryAfter = loop.context.configuration.retryAfter
             return render(
                 .overloaded(retryAfter: retryAfter), of: exchange.route, exchange.context)

@@ -118,7 +118,7 @@ public final class Server: Sendable {
 
     /// Stops: closes the listeners, then each connection as soon as it has had no request for
     /// `drainGrace`, waits up to `drainDeadline` for requests in flight, and aborts the rest.
-    /// - Returns: what the aborted connections were waiting for, and how many of them. Empty where
+    /// - Returns: what the aborted connections had not finished, and how many of them. Empty where
     ///   all requests were answered.
     @discardableResult
     public func drain() async -> [String: Int] {

@@ -63,7 +63,10 @@ final class SessionConnection<Session: ByteSession>: LoopConnection {
 
     var descriptor: Int32 { transport.descriptor }
 
-    var pendingWork: String { hasOutput ? "a client to read a reply" : "a session" }
+    var pendingWork: String? {
+        guard phase == .serving else { return nil }
+        return hasOutput ? "a client to read its reply" : "a question of a session"
+    }
 
     func serve(_ services: [Listener.Service]) {
         guard case .session(let next) = services[place.listener],

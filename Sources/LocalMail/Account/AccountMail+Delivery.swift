@@ -31,15 +31,12 @@ extension AccountMail {
     /// Keeps a submission that was made. The message may have gone meanwhile.
     func record(
         _ email: MailEmail, _ envelope: MailEnvelope, results: [DeliveryResult]
-    ) throws(SubmissionSetError) -> MailSubmission {
-        guard let message = MailID.number(.message, email.id),
-            let thread = MailID.number(.thread, email.threadID)
-        else { throw .invalidProperties(["emailId"]) }
+    ) -> MailSubmission {
         let now = environment.now()
         return write { state in
             MailSubmission(
                 state.insertSubmission(
-                    email: message, thread: thread, envelope: envelope, at: now,
+                    email: email.number, thread: email.thread, envelope: envelope, at: now,
                     status: results.map(RecipientStatus.init)),
                 identityID: state.identityID)
         }

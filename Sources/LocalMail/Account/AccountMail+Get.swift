@@ -4,6 +4,11 @@ extension AccountMail {
         read { state in (state.folders.all.map(MailFolder.init), state.states[.mailbox]) }
     }
 
+    /// How many folders and submissions there are.
+    public var counts: (folders: Int, submissions: Int) {
+        read { state in (state.folders.count, state.submissions.all.count) }
+    }
+
     /// - Returns: those that exist, in the order of `ids`, with the state that they are of.
     public func emails(_ ids: [String]) -> (list: [MailEmail], state: String) {
         read { state in
@@ -97,9 +102,7 @@ extension MailFolder {
 extension MailEmail {
     init(_ message: StoredMessage) {
         self.init(
-            id: MailID.text(.message, message.number), blobID: MailID.text(.blob, message.number),
-            threadID: MailID.text(.thread, message.thread),
-            folderIDs: message.folders.map { MailID.text(.folder, $0) },
+            number: message.number, thread: message.thread, folders: message.folders,
             keywords: message.keywords, receivedAt: message.receivedAt, content: message.content)
     }
 }

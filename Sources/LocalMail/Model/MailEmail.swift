@@ -1,15 +1,18 @@
 /// A message in an account: what an Email of RFC 8621 §4.1.1 has besides its content.
 public struct MailEmail: Sendable {
-    public let id: String
-    public let blobID: String
-    public let threadID: String
-    public let folderIDs: [String]
+    let number: UInt64
+    let thread: UInt64
+    let folders: [UInt64]
     /// In lower case, sorted.
     public let keywords: [String]
     public let receivedAt: MailInstant
     /// Shared with everybody who has the same message.
     public let content: MailContent
 
+    public var id: String { MailID.text(.message, number) }
+    public var blobID: String { MailID.text(.blob, number) }
+    public var threadID: String { MailID.text(.thread, thread) }
+    public var folderIDs: [String] { folders.map { MailID.text(.folder, $0) } }
     public var size: Int { content.bytes.count }
 }
 

@@ -15,7 +15,7 @@ public struct MailLimits: Sendable {
     public var folderDepth = 10
     public var keywordsPerMessage = 100
     public var filterDepth = 32
-    public var filterConditions = 1000
+    public var filterConditions = 100
     /// Of one message.
     public var recipients = 100
     /// Kept for one account; the oldest are dropped.

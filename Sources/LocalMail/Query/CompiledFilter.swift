@@ -7,10 +7,26 @@ struct CompiledFilter {
         /// No folder has the number 0.
         case folder(UInt64)
         case otherFolder(Set<UInt64>)
-        case summary(@Sendable (StoredMessage) -> Bool)
+        case words(TextField, SearchTerms)
+        case message(@Sendable (StoredMessage) -> Bool)
         case thread(ThreadRule)
         /// The index of one of ``CompiledFilter/contents``.
         case content(Int)
+    }
+
+    /// A part of the summary that words are looked for in.
+    enum TextField: Hashable {
+        case from, to, cc, bcc, subject
+
+        func texts(of summary: MessageSummary) -> [String] {
+            switch self {
+            case .from: SearchTexts.of(summary.from)
+            case .to: SearchTexts.of(summary.to)
+            case .cc: SearchTexts.of(summary.cc)
+            case .bcc: SearchTexts.of(summary.bcc)
+            case .subject: [summary.subject ?? ""]
+            }
+        }
     }
 
     /// Whether all or some messages of a thread have a keyword.
@@ -92,11 +108,16 @@ struct CompiledFilter {
             .allInThreadHaveKeyword, .someInThreadHaveKeyword, .noneInThreadHaveKeyword:
             isImmutable = false
             return compileMutable(condition)
+        case .from(let text): return .words(.from, SearchTerms(text))
+        case .to(let text): return .words(.to, SearchTerms(text))
+        case .cc(let text): return .words(.cc, SearchTerms(text))
+        case .bcc(let text): return .words(.bcc, SearchTerms(text))
+        case .subject(let text): return .words(.subject, SearchTerms(text))
         case .text(let text): return content(.text(SearchTerms(text)))
         case .body(let text): return content(.body(SearchTerms(text)))
         case .header(let name, let value):
             return content(.header(name: name, value: value.map(SearchTerms.init)))
-        default: return .summary(Self.rule(condition))
+        default: return .message(Self.rule(condition))
         }
     }
 
@@ -108,7 +129,7 @@ struct CompiledFilter {
         case .allInThreadHaveKeyword(let keyword): return thread(keyword, isAll: true)
         case .someInThreadHaveKeyword(let keyword): return thread(keyword, isAll: false)
         case .noneInThreadHaveKeyword(let keyword): return .not(thread(keyword, isAll: false))
-        default: return .summary(Self.rule(condition))
+        default: return .message(Self.rule(condition))
         }
     }
 
@@ -132,11 +153,6 @@ struct CompiledFilter {
         case .hasAttachment(let has): { $0.content.summary.hasAttachment == has }
         case .hasKeyword(let keyword): Self.has(keyword, true)
         case .notKeyword(let keyword): Self.has(keyword, false)
-        case .from(let text): Self.addresses(text) { $0.from }
-        case .to(let text): Self.addresses(text) { $0.to }
-        case .cc(let text): Self.addresses(text) { $0.cc }
-        case .bcc(let text): Self.addresses(text) { $0.bcc }
-        case .subject(let text): Self.subject(text)
         default: { _ in false }
         }
     }
@@ -146,18 +162,6 @@ struct CompiledFilter {
     ) -> @Sendable (StoredMessage) -> Bool {
         let keyword = Keyword.lowered(keyword)
         return { $0.has(keyword) == has }
-    }
-
-    private static func subject(_ text: String) -> @Sendable (StoredMessage) -> Bool {
-        let terms = SearchTerms(text)
-        return { terms.match($0.content.summary.subject ?? "") }
-    }
-
-    private static func addresses(
-        _ text: String, _ field: @escaping @Sendable (MessageSummary) -> [MailAddress]
-    ) -> @Sendable (StoredMessage) -> Bool {
-        let terms = SearchTerms(text)
-        return { terms.match(SearchTexts.of(field($0.content.summary))) }
     }
 }
 

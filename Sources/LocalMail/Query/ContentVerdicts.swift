@@ -15,21 +15,17 @@ struct ContentVerdicts {
     mutating func read(_ messages: [StoredMessage], with reader: any MessageReader) {
         for message in messages {
             let content = message.content
-            var body: String?
+            // In lower case.
+            lazy var body = SearchTerms.lowered([reader.bodyText(of: content.bytes)])
+            lazy var texts = SearchTerms.lowered(SearchTexts.of(content.summary)) + body
             verdicts[message.number] = contents.map { condition in
                 switch condition {
                 case .header(let name, let value):
                     let values = reader.headerValues(named: name, in: content.bytes)
                     guard let value else { return !values.isEmpty }
                     return values.contains { value.match($0) }
-                case .body(let terms):
-                    let text = body ?? reader.bodyText(of: content.bytes)
-                    body = text
-                    return terms.match(text)
-                case .text(let terms):
-                    let text = body ?? reader.bodyText(of: content.bytes)
-                    body = text
-                    return terms.match(SearchTexts.of(content.summary) + [text])
+                case .body(let terms): return terms.match(lowered: body)
+                case .text(let terms): return terms.match(lowered: texts)
                 }
             }
         }

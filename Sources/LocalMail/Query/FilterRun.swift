@@ -3,6 +3,9 @@ struct FilterRun {
     let filter: CompiledFilter
     let verdicts: ContentVerdicts
     private var threads: [CompiledFilter.ThreadRule: [UInt64: Bool]] = [:]
+    /// The texts of one message in lower case, for all conditions on them.
+    private var lowered: (message: UInt64?, texts: [CompiledFilter.TextField: [[UInt8]]]) =
+        (nil, [:])
 
     init(_ filter: CompiledFilter, verdicts: ContentVerdicts) {
         self.filter = filter
@@ -35,10 +38,21 @@ struct FilterRun {
         case .not(let node): return matches(node, message, state).map { !$0 }
         case .folder(let number): return message.folders.contains(number)
         case .otherFolder(let numbers): return message.folders.contains { !numbers.contains($0) }
-        case .summary(let rule): return rule(message)
+        case .words(let field, let terms): return terms.match(lowered: texts(field, of: message))
+        case .message(let rule): return rule(message)
         case .thread(let rule): return holds(rule, thread: message.thread, in: state)
         case .content(let index): return verdicts[message.number, index]
         }
+    }
+
+    private mutating func texts(
+        _ field: CompiledFilter.TextField, of message: StoredMessage
+    ) -> [[UInt8]] {
+        if lowered.message != message.number { lowered = (message.number, [:]) }
+        if let known = lowered.texts[field] { return known }
+        let texts = SearchTerms.lowered(field.texts(of: message.content.summary))
+        lowered.texts[field] = texts
+        return texts
     }
 
     /// - Returns: `decision` if a node gives it, and its opposite if none does. What is not known

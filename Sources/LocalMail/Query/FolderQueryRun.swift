@@ -1,13 +1,32 @@
 /// Mailbox/query and Mailbox/queryChanges on one account.
 struct FolderQueryRun {
+    /// A folder, and its name in lower case where something looks at names: each condition and
+    /// each comparison would lower it again.
+    private struct Candidate {
+        let folder: StoredFolder
+        let name: String
+        let text: [[UInt8]]
+
+        init(_ folder: StoredFolder, withName: Bool) {
+            self.folder = folder
+            name = withName ? folder.name.lowercased() : ""
+            text = withName ? [Array(name.utf8)] : []
+        }
+    }
+
+    private typealias Rule = (Candidate) -> Bool
+
     private let query: FolderQuery
+    private let limits: MailLimits
+    private var filter: Rule?
+    private var conditions = 0
+    private var looksAtNames: Bool
 
     init(_ query: FolderQuery, limits: MailLimits) throws(MailQueryError) {
         self.query = query
-        var conditions = 0
-        if let filter = query.filter {
-            try Self.check(filter, depth: 1, conditions: &conditions, limits: limits)
-        }
+        self.limits = limits
+        looksAtNames = query.sort.contains { $0.property == .name }
+        if let filter = query.filter { self.filter = try compile(filter, depth: 1) }
     }
 
     func result(
@@ -63,10 +82,11 @@ struct FolderQueryRun {
     }
 
     private func results(in state: AccountState) -> [UInt64] {
-        let sorted = state.folders.all.sorted(by: precedes)
+        let candidates = state.folders.all.map { Candidate($0, withName: looksAtNames) }
+            .sorted(by: precedes)
         let matching = Set(
-            sorted.filter { folder in query.filter.map { matches($0, folder) } ?? true }
-                .map(\.number))
+            candidates.lazy.filter { filter?($0) ?? true }.map(\.folder.number))
+        let sorted = candidates.map(\.folder)
         let ordered = query.sortAsTree ? tree(sorted) : sorted
         return ordered.filter { folder in
             guard matching.contains(folder.number) else { return false }
@@ -74,14 +94,14 @@ struct FolderQueryRun {
         }.map(\.number)
     }
 
-    private func precedes(_ left: StoredFolder, _ right: StoredFolder) -> Bool {
+    private func precedes(_ one: Candidate, _ other: Candidate) -> Bool {
+        let (left, right) = (one.folder, other.folder)
         for sort in query.sort {
             switch sort.property {
             case .sortOrder where left.sortOrder != right.sortOrder:
                 return (left.sortOrder < right.sortOrder) == sort.isAscending
-            case .name:
-                let (one, other) = (left.name.lowercased(), right.name.lowercased())
-                if one != other { return (one < other) == sort.isAscending }
+            case .name where one.name != other.name:
+                return (one.name < other.name) == sort.isAscending
             default: break
             }
         }
@@ -110,38 +130,43 @@ struct FolderQueryRun {
         return ancestors
     }
 
-    private func matches(_ filter: FolderQuery.Filter, _ folder: StoredFolder) -> Bool {
-        switch filter {
-        case .all(let filters): filters.allSatisfy { matches($0, folder) }
-        case .any(let filters): filters.contains { matches($0, folder) }
-        case .none(let filters): !filters.contains { matches($0, folder) }
-        case .parent(let id):
-            if let id {
-                folder.parent != nil && folder.parent == MailID.number(.folder, id)
-            } else {
-                folder.parent == nil
-            }
-        case .name(let text): SearchTerms(text).match(folder.name)
-        case .role(let role): folder.role == role
-        case .hasAnyRole(let has): (folder.role != nil) == has
-        case .isSubscribed(let isSubscribed): folder.isSubscribed == isSubscribed
-        }
-    }
-
-    private static func check(
-        _ filter: FolderQuery.Filter, depth: Int, conditions: inout Int, limits: MailLimits
-    ) throws(MailQueryError) {
+    private mutating func compile(
+        _ filter: FolderQuery.Filter, depth: Int
+    ) throws(MailQueryError) -> Rule {
         // Operators count, because one without conditions takes as long as a condition.
         conditions += 1
         guard depth <= limits.filterDepth, conditions <= limits.filterConditions else {
             throw .unsupportedFilter
         }
         switch filter {
-        case .all(let filters), .any(let filters), .none(let filters):
-            for filter in filters {
-                try check(filter, depth: depth + 1, conditions: &conditions, limits: limits)
-            }
-        default: break
+        case .all(let filters):
+            let rules = try compile(filters, depth)
+            return { candidate in rules.allSatisfy { $0(candidate) } }
+        case .any(let filters):
+            let rules = try compile(filters, depth)
+            return { candidate in rules.contains { $0(candidate) } }
+        case .none(let filters):
+            let rules = try compile(filters, depth)
+            return { candidate in !rules.contains { $0(candidate) } }
+        case .parent(nil): return { $0.folder.parent == nil }
+        case .parent(let id?):
+            let number = MailID.number(.folder, id)
+            return { $0.folder.parent != nil && $0.folder.parent == number }
+        case .name(let text):
+            looksAtNames = true
+            let terms = SearchTerms(text)
+            return { terms.match(lowered: $0.text) }
+        case .role(let role): return { $0.folder.role == role }
+        case .hasAnyRole(let has): return { ($0.folder.role != nil) == has }
+        case .isSubscribed(let isSubscribed): return { $0.folder.isSubscribed == isSubscribed }
         }
+    }
+
+    private mutating func compile(
+        _ filters: [FolderQuery.Filter], _ depth: Int
+    ) throws(MailQueryError) -> [Rule] {
+        var rules: [Rule] = []
+        for filter in filters { rules.append(try compile(filter, depth: depth + 1)) }
+        return rules
     }
 }

@@ -19,11 +19,16 @@ public struct SearchTerms: Hashable, Sendable {
     }
 
     /// Whether each term is in one of the texts.
-    public func match(_ texts: [String]) -> Bool {
-        let texts = texts.map { Array($0.lowercased().utf8) }
-        return needles.allSatisfy { needle in
-            texts.contains { Self.contains($0, needle) }
-        }
+    public func match(_ texts: [String]) -> Bool { match(lowered: Self.lowered(texts)) }
+
+    /// - Parameter texts: as ``lowered(_:)`` gives them.
+    func match(lowered texts: [[UInt8]]) -> Bool {
+        needles.allSatisfy { needle in texts.contains { Self.contains($0, needle) } }
+    }
+
+    /// The texts in lower case. That takes longer than a search, so it is done once for all terms.
+    static func lowered(_ texts: [String]) -> [[UInt8]] {
+        texts.map { Array($0.lowercased().utf8) }
     }
 
     private static func split(_ text: [UInt8]) -> [[UInt8]] {

@@ -23,6 +23,8 @@ struct FolderTable {
         self.limits = limits
     }
 
+    var count: Int { folders.count }
+
     /// By number, which is the order of their creation.
     var all: [StoredFolder] { folders.values.sorted { $0.number < $1.number } }
 

@@ -202,7 +202,11 @@ extension Live {
             let live = try LiveServer {
                 $0.loops = 1
                 $0.drainDeadline = .milliseconds(50)
+                $0.drainGrace = .seconds(60)
             }
+            let idle = live.client()
+            idle.send("GET /now HTTP/1.1\r\nHost: a\r\n\r\n")
+            _ = idle.receive(through: "now \n")
             let busy = live.client()
             busy.send("GET /until-cancelled HTTP/1.1\r\nHost: a\r\n\r\n")
             await live.arrivals.reaches()
