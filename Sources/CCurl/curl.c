@@ -20,6 +20,8 @@
 static struct {
 #define MEMBER(name) __typeof__(name) *name;
     FUNCTIONS(MEMBER)
+    // Of the OpenSSL that libcurl uses; NULL if it uses another library.
+    long (*SSL_CTX_ctrl)(void *context, int command, long number, void *pointer);
 } api;
 
 const char *postern_curl_load(void) {
@@ -30,6 +32,7 @@ const char *postern_curl_load(void) {
     api.name = (__typeof__(api.name))dlsym(library, #name); \
     if (!api.name) return "libcurl.so.4 has no " #name;
     FUNCTIONS(LOAD)
+    api.SSL_CTX_ctrl = (__typeof__(api.SSL_CTX_ctrl))dlsym(library, "SSL_CTX_ctrl");
     CURLcode code = api.curl_global_init(CURL_GLOBAL_DEFAULT);
     return code == CURLE_OK ? NULL : api.curl_easy_strerror(code);
 }
@@ -89,6 +92,17 @@ CURLcode postern_curl_set_trace(
     CURL *handle, int (*value)(CURL *, curl_infotype, char *, size_t, void *)) {
     CURLcode code = api.curl_easy_setopt(handle, CURLOPT_DEBUGFUNCTION, value);
     return code == CURLE_OK ? api.curl_easy_setopt(handle, CURLOPT_VERBOSE, 1L) : code;
+}
+
+static CURLcode read_by_record(CURL *handle, void *context, void *unused) {
+    enum { SSL_CTRL_CLEAR_MODE = 78, SSL_MODE_AUTO_RETRY = 4 };
+    api.SSL_CTX_ctrl(context, SSL_CTRL_CLEAR_MODE, SSL_MODE_AUTO_RETRY, NULL);
+    return CURLE_OK;
+}
+
+CURLcode postern_curl_read_by_record(CURL *handle) {
+    if (!api.SSL_CTX_ctrl) return CURLE_OK;
+    return api.curl_easy_setopt(handle, CURLOPT_SSL_CTX_FUNCTION, read_by_record);
 }
 
 CURLcode postern_curl_set_opener(

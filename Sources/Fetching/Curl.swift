@@ -35,13 +35,15 @@ final class ResponseCollector {
         self.headerLimit = headerLimit
     }
 
-    /// Whether the body has a coding other than chunks. libcurl decodes a compressed transfer
-    /// unasked.
+    /// Whether the transfer was ended because it has a coding other than chunks. libcurl would
+    /// decode up to five unasked, with no limit between them: some kilobytes keep it busy for
+    /// minutes.
+    private(set) var isTransferCoded = false
+
+    /// Whether the body has a coding, which libcurl leaves as it is.
     var isEncoded: Bool {
         headers.contains { name, value in
             equalIgnoringCase(name, "content-encoding") && !equalIgnoringCase(value, "identity")
-                || equalIgnoringCase(name, "transfer-encoding")
-                    && !equalIgnoringCase(value, "chunked")
         }
     }
 
@@ -76,6 +78,7 @@ final class ResponseCollector {
                 ResponseCollector.from(context).takeBody(data, size * count)
             },
             postern_curl_set_context(handle, CURLOPT_WRITEDATA, context),
+            postern_curl_read_by_record(handle),
         ] + framingOptions(handle)
     }
 
@@ -137,11 +140,17 @@ final class ResponseCollector {
             let isWhite = { (byte: UInt8) in [0x20, 0x09, 0x0d, 0x0a].contains(byte) }
             let value = line[(colon + 1)...].drop(while: isWhite)
             let end = value.lastIndex { !isWhite($0) }.map { $0 + 1 } ?? value.startIndex
-            headers.append(
-                (
-                    String(decoding: line[..<colon], as: UTF8.self),
-                    String(decoding: value[..<end], as: UTF8.self)
-                ))
+            let field = (
+                name: String(decoding: line[..<colon], as: UTF8.self),
+                value: String(decoding: value[..<end], as: UTF8.self)
+            )
+            headers.append(field)
+            if equalIgnoringCase(field.name, "transfer-encoding"),
+                !equalIgnoringCase(field.value, "chunked")
+            {
+                isTransferCoded = true
+                return 0
+            }
         }
         return count
     }

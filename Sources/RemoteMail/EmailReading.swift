@@ -4,6 +4,8 @@ internal import StrictJSON
 
 /// What is asked of emails, and how the answers are read.
 enum EmailReading {
+    /// Parts of each kind that are shown. The source has all of them.
+    fileprivate static let maxParts = 1_000
     /// Bytes of one text of a body. The source has all of it.
     private static let textBytes: Int64 = 1 << 20
 
@@ -30,10 +32,10 @@ enum EmailReading {
         var parts = try email.objects("attachments")
         var known = Set(parts.compactMap { $0.object["partId"]?.string })
         for part in try email.objects("htmlBody") + email.objects("textBody")
-        where try !part.text("type").lowercased().utf8.starts(with: "text/".utf8) {
+        where try !part.type.utf8.starts(with: "text/".utf8) {
             if known.insert(try part.text("partId")).inserted { parts.append(part) }
         }
-        return parts
+        return Array(parts.prefix(maxParts))
     }
 
     /// The folders that are not listed.
@@ -91,7 +93,8 @@ enum EmailReading {
             let listing = try MessageListing(email)
             found[listing.id] = listing
         }
-        return ids.compactMap { found[$0] }
+        // Each once, however often the store names it.
+        return ids.compactMap { found.removeValue(forKey: $0) }
     }
 }
 
@@ -100,6 +103,15 @@ extension Arguments {
     var isRead: Bool {
         get throws(StoreFailure) {
             try members("keywords")["$seen"] == .bool(true)
+        }
+    }
+
+    /// The media type of a part, in lower case. A type has at most 127 bytes on each side of the
+    /// slash (RFC 6838 §4.2).
+    fileprivate var type: String {
+        get throws(StoreFailure) {
+            let type = try text("type")
+            return type.utf8.count <= 255 ? type.lowercased() : "application/octet-stream"
         }
     }
 
@@ -133,11 +145,15 @@ extension MessageListing {
 
 extension MessageBody {
     init(_ email: Arguments) throws(StoreFailure) {
-        let values = try email.members("bodyValues")
+        var values: [String: String] = [:]
+        for member in try email.members("bodyValues").members {
+            values[member.name] = member.value.object?["value"]?.string
+        }
         func joined(_ parts: String, of type: String) throws(StoreFailure) -> String? {
             var texts: [String] = []
-            for part in try email.objects(parts) where try part.optionalText("type") == type {
-                guard let text = values[try part.text("partId")]?.object?["value"]?.string else {
+            for part in try email.objects(parts).prefix(EmailReading.maxParts)
+            where try part.optionalText("type") == type {
+                guard let text = values[try part.text("partId")] else {
                     throw email.unexpected("bodyValues", "an object with the texts")
                 }
                 texts.append(text)
@@ -157,7 +173,7 @@ extension MessageBody {
 extension MessageAttachment {
     init(_ part: Arguments) throws(StoreFailure) {
         self.init(
-            name: try part.optionalText("name"), type: try part.text("type").lowercased(),
+            name: try part.optionalText("name"), type: try part.type,
             size: try part.size("size"), contentID: try part.optionalText("cid"))
     }
 }

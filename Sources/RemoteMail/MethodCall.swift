@@ -40,7 +40,7 @@ struct MethodResponses: Sendable {
     }
 
     init(_ bytes: [UInt8]) throws(StoreFailure) {
-        guard case .object(let body)? = try? JSONValue.parse(bytes),
+        guard case .object(let body)? = try? JSONValue.parse(bytes, boundsMarks: false),
             let list = body["methodResponses"]?.array,
             let state = body["sessionState"]?.string
         else { throw .invalid("its answer is not a JMAP response") }

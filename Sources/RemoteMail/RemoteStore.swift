@@ -183,8 +183,10 @@ public final class RemoteStore: Sendable {
             if response.status == 200 {
                 return response.body.contains(UInt8(ascii: ":"))
             }
-            // Cyrus IMAP without WebSocket answers 204.
-            noEvents.withLock { $0 = .now + .seconds(600) }
+            // It has none: Cyrus IMAP without WebSocket answers 204.
+            if [204, 404, 501].contains(response.status) {
+                noEvents.withLock { $0 = .now + .seconds(600) }
+            }
             return false
         } catch {
             return false

@@ -16,6 +16,7 @@ public struct JSONError: Error, Sendable, Equatable, CustomStringConvertible {
         case invalidEscape = "an escape sequence is not valid"
         case loneSurrogate = "an escaped surrogate has no partner"
         case invalidUTF8 = "the text is not valid UTF-8"
+        case tooManyMarks = "a string has more than 30 combining marks in a row"
         case expectedName = "a member name in double quotes was expected"
         case expectedColon = "a colon was expected after a member name"
         case expectedCommaOrEnd = "a comma or the closing bracket was expected"

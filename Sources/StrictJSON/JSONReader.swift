@@ -1,6 +1,7 @@
 /// Reads one JSON text from front to back, every byte once.
 struct JSONReader {
     private let bytes: [UInt8]
+    private let boundsMarks: Bool
     private var index = 0
     private var depth = 0
 
@@ -8,8 +9,9 @@ struct JSONReader {
     /// Otherwise a body full of members would take quadratic time.
     private static let fewMembers = 8
 
-    init(_ bytes: [UInt8]) {
+    init(_ bytes: [UInt8], boundsMarks: Bool) {
         self.bytes = bytes
+        self.boundsMarks = boundsMarks
     }
 
     mutating func document() throws(JSONError) -> JSONValue {
@@ -234,6 +236,7 @@ struct JSONReader {
         guard let text = String(validating: content, as: UTF8.self) else {
             throw error(.invalidUTF8, at: start)
         }
+        if boundsMarks, text.hasManyMarks { throw error(.tooManyMarks, at: start) }
         return text
     }
 
@@ -284,5 +287,29 @@ struct JSONReader {
         guard peek == byte else { return false }
         index += 1
         return true
+    }
+}
+
+extension String {
+    /// Whether it has more than 30 combining marks in a row.
+    var hasManyMarks: Bool {
+        guard !utf8.allSatisfy({ $0 < 0x80 }) else { return false }
+        var marks = 0
+        for scalar in unicodeScalars {
+            marks = scalar.isMark ? marks + 1 : 0
+            if marks > 30 { return true }
+        }
+        return false
+    }
+}
+
+extension Unicode.Scalar {
+    /// Whether it is, or decomposes into, characters that are sorted. No mark is below U+0300.
+    fileprivate var isMark: Bool {
+        guard value >= 0x0300 else { return false }
+        switch properties.generalCategory {
+        case .nonspacingMark, .spacingMark, .enclosingMark: return true
+        default: return properties.canonicalCombiningClass != .notReordered
+        }
     }
 }

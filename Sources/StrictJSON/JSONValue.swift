@@ -21,8 +21,14 @@ public enum JSONValue: Sendable, Equatable {
     ///
     /// Time and memory are linear in the number of bytes, so the caller's limit on the body is also
     /// the limit on members and elements.
-    public static func parse(_ bytes: [UInt8]) throws(JSONError) -> JSONValue {
-        var reader = JSONReader(bytes)
+    ///
+    /// - Parameter boundsMarks: whether a string may have 30 combining marks in a row at most, as
+    ///   Stream-Safe Text (UAX #15) has. To compare or to hash a string, Swift sorts them, which
+    ///   takes quadratic time.
+    public static func parse(
+        _ bytes: [UInt8], boundsMarks: Bool = true
+    ) throws(JSONError) -> JSONValue {
+        var reader = JSONReader(bytes, boundsMarks: boundsMarks)
         return try reader.document()
     }
 

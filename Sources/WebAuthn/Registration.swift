@@ -33,6 +33,8 @@ public struct RegisteredCredential: Sendable {
             case .map(let members)? = try? CBORReader.value(of: attestationObject),
             case .bytes(let dataBytes)? = members["authData"],
             case .text(let format)? = members["fmt"],
+            // §8.1: the longest identifier of a format.
+            format.utf8.count <= 32,
             case .map(let statement)? = members["attStmt"]
         else { throw malformed }
         let data = try AuthenticatorData(dataBytes)

@@ -156,6 +156,14 @@ import Testing
         #expect(elsewhere.visits == 0)
     }
 
+    /// libcurl would decode the body, layer by layer, however large each is.
+    @Test(arguments: ["gzip", "GZIP, gzip,deflate", "gzip, chunked", "chunked, gzip"])
+    func aTransferWithACodingEndsBeforeItsBody(coding: String) async {
+        let listener = Listener(
+            answer: "HTTP/1.1 200 OK\r\nTransfer-Encoding: \(coding)\r\n\r\n\u{1f}")
+        #expect(await cause(listener) == .encoded)
+    }
+
     @Test(arguments: [
         "Content-Encoding: gzip", "content-encoding: br", "Content-Encoding: identity, deflate",
         "Transfer-Encoding: gzip, chunked",

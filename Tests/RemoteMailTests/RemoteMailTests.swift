@@ -2,6 +2,7 @@ import Fetching
 import LocalMail
 import Networking
 import Scheduling
+import StrictJSON
 import TestPrimitives
 import TestSupport
 import Testing
@@ -91,6 +92,33 @@ import Testing
                 _ = try await same { try await $0.attachment(index, of: id, of: ann).attachment }
             }
         }
+    }
+
+    @Test func aMessageIsListedOnce() throws {
+        let list = #"""
+            {"list":[{"id":"a","from":null,"subject":"s","preview":"p","size":1,"keywords":{},
+            "receivedAt":"2026-01-01T00:00:00Z"}]}
+            """#
+        let object = try #require(try JSONValue.parse(Array(list.utf8)).object)
+        let response = Arguments(method: "Email/get", object: object)
+        #expect(try EmailReading.listings(response, in: ["a", "b", "a"]).map(\.id) == ["a"])
+    }
+
+    @Test func aMessageHasABoundedNumberOfParts() throws {
+        func part(_ id: Int, _ type: String) -> String {
+            #"{"partId":"\#(id)","type":"\#(type)","size":1}"#
+        }
+        let texts = (0..<1_001).map { part($0, "text/plain") }.joined(separator: ",")
+        let files = (2_000..<3_001).map { part($0, "x/\(String(repeating: "Y", count: 254))") }
+        let values = (0..<1_001).map { #""\#($0)":{"value":"a"}"# }.joined(separator: ",")
+        let email =
+            #"{"textBody":[\#(texts)],"htmlBody":[],"bodyValues":{\#(values)},"#
+            + #""attachments":[\#(files.joined(separator: ","))]}"#
+        let object = try #require(try JSONValue.parse(Array(email.utf8)).object)
+        let body = try MessageBody(Arguments(method: "Email/get", object: object))
+        #expect(body.text?.utf8.count == 1_999)
+        #expect(body.attachments.count == 1_000)
+        #expect(body.attachments.first?.type == "application/octet-stream")
     }
 
     @Test func unknownMessagesAreNotFound() async throws {

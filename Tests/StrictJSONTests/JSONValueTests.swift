@@ -83,6 +83,19 @@ import Testing
         }
     }
 
+    /// U+0F73 has no combining class of its own, but those that it decomposes into have.
+    @Test(arguments: ["\u{301}", "\u{f73}", "\u{1d165}", "\u{20dd}"])
+    func aStringHasABoundedNumberOfMarksInARow(mark: String) throws {
+        let marks = String(repeating: mark, count: 30)
+        for text in ["[\"\(marks)a\(marks)\"]", "{\"é\(marks)\":1}"] { _ = try parse(text) }
+        for text in ["[\"a\(marks)\(mark)\"]", "{\"\(marks)\(mark)\":1}"] {
+            #expect { try parse(text) } throws: { ($0 as? JSONError)?.cause == .tooManyMarks }
+            _ = try JSONValue.parse(Array(text.utf8), boundsMarks: false)
+        }
+        let escapes = String(repeating: #"\u0301"#, count: 31)
+        #expect(throws: JSONError.self) { try parse("[\"\(escapes)\"]") }
+    }
+
     @Test func everyPrefixOfAValueIsAnError() throws {
         let text = Array(#"{"a":[1.5e-3,true,null,"é\ud83d\ude00\n"],"b":{"c":-7,"d":false}}"#.utf8)
         _ = try JSONValue.parse(text)

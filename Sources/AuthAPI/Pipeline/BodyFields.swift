@@ -12,7 +12,8 @@ struct BodyFields {
     /// Decodes the body, whose media type the pipeline has checked. An empty body is a form without
     /// fields.
     /// - Parameter names: other fields are ignored.
-    /// - Throws: ``Unreadable`` also for a field given twice, or one that is not text.
+    /// - Throws: ``Unreadable`` also for a field given twice, one that is not text, and for more
+    ///   than a hundred fields of a form.
     init(_ request: Request, named names: Set<String>) throws(Unreadable) {
         values =
             request.isJSON(request.headers.mediaType)
@@ -46,8 +47,9 @@ struct BodyFields {
     private static func fields(
         of body: [UInt8], named names: Set<String>
     ) throws(Unreadable) -> [String: String] {
+        guard let pairs = FormCoding.pairs(body) else { throw Unreadable() }
         var values: [String: String] = [:]
-        for (name, value) in FormCoding.pairs(body) where names.contains(name) {
+        for (name, value) in pairs where names.contains(name) {
             // U+FFFD replaces bytes that are not UTF-8, so the original text is unknown.
             guard values[name] == nil, !value.unicodeScalars.contains("\u{FFFD}") else {
                 throw Unreadable()

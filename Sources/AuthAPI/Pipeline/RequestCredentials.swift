@@ -49,9 +49,8 @@ extension Request {
     /// Whether the browser says that a page of another origin caused the request
     /// (Fetch Metadata, `Sec-Fetch-Site`; RFC 6454 §7, `Origin`).
     var isCrossOrigin: Bool {
-        if headers.all("sec-fetch-site").contains(where: { $0 != "same-origin" && $0 != "none" }) {
-            return true
-        }
+        let sites = headers.values("sec-fetch-site").map(\.lowercased)
+        if sites.contains(where: { $0 != "same-origin" && $0 != "none" }) { return true }
         let host = headers.first("host")
         return headers.values("origin").contains { origin in
             guard let host else { return true }
@@ -63,7 +62,8 @@ extension Request {
     /// Whether a page in a browser has caused the request, whatever its origin. A browser sends
     /// `Sec-Fetch-Site: none` for an address that a person has entered.
     var isFromPage: Bool {
-        headers.contains("origin") || headers.all("sec-fetch-site").contains { $0 != "none" }
+        headers.contains("origin")
+            || headers.values("sec-fetch-site").contains { !$0.equalsIgnoringCase("none") }
     }
 
     /// What the client says of itself (RFC 9110 §10.1.5).

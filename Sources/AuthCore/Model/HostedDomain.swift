@@ -86,5 +86,8 @@ extension HostedDomain {
 
     var textValue: String { "postern-verify=\(verifyToken)" }
 
+    /// Whether a TXT record is the proof. By bytes: the text is of an unknown server.
+    func isProved(by text: String) -> Bool { text.utf8.elementsEqual(textValue.utf8) }
+
     private static func textHost(of name: Domain) -> String { "postern-verify.\(name)" }
 }

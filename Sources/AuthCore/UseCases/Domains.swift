@@ -84,7 +84,7 @@ public struct Domains: UseCases {
             let host = Domain(parsing: domain.textHost)
         else { throw .notFound }
         let hasText = try await attempt(await resolver.texts(at: host, for: caller.address))
-            .contains(domain.textValue)
+            .contains(where: domain.isProved)
         let hasMX = try await attempt(await hasMX(domain, for: caller.address))
         let event = AuditEvent(
             .domainVerified, by: caller, actor: .user(user.id), subject: domain.name.text)
@@ -121,7 +121,7 @@ public struct Domains: UseCases {
     private func check(_ domain: HostedDomain) async -> DomainCheck {
         do {
             guard let host = Domain(parsing: domain.textHost),
-                try await resolver.texts(at: host, for: nil).contains(domain.textValue)
+                try await resolver.texts(at: host, for: nil).contains(where: domain.isProved)
             else { return .missing }
             return .found(hasMX: try await hasMX(domain, for: nil))
         } catch {

@@ -199,12 +199,15 @@ private enum SQL {
 
     static let eventOfWrite = Query("eventOfWrite", "SELECT 1 FROM audit WHERE write_id = $1")
 
+    /// As the one of ``SQLiteStore``.
     static let loginSince = Query(
         "loginSince",
         """
-        SELECT 1 FROM audit
-        WHERE kind = 'login_succeeded' AND subject = $1 AND network = $2 AND time >= $3
-            AND starts_with(actor, $4)
+        SELECT 1 FROM (
+            SELECT actor FROM audit
+            WHERE kind = 'login_succeeded' AND subject = $1 AND network = $2 AND time >= $3
+            ORDER BY time DESC LIMIT 1000) AS logins
+        WHERE starts_with(actor, $4)
         LIMIT 1
         """)
 

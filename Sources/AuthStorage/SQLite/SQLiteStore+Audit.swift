@@ -74,12 +74,16 @@ private enum SQL {
         WHERE kind = ?1 AND subject = ?2 AND network = ?3 AND minute = ?4
         """)
 
+    /// Among the last thousand logins, because others may have logged in under the same name in
+    /// another API, as often as they liked.
     static let loginSince = Query(
         "loginSince",
         """
-        SELECT 1 FROM audit
-        WHERE kind = 'login_succeeded' AND subject = ?1 AND network = ?2 AND time >= ?3
-            AND instr(actor, ?4) = 1
+        SELECT 1 FROM (
+            SELECT actor FROM audit
+            WHERE kind = 'login_succeeded' AND subject = ?1 AND network = ?2 AND time >= ?3
+            ORDER BY time DESC LIMIT 1000)
+        WHERE instr(actor, ?4) = 1
         LIMIT 1
         """)
 

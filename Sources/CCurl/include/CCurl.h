@@ -30,6 +30,9 @@ CURLcode postern_curl_set_progress(
     CURL *handle, int (*value)(void *, curl_off_t, curl_off_t, curl_off_t, curl_off_t));
 CURLcode postern_curl_set_trace(
     CURL *handle, int (*value)(CURL *, curl_infotype, char *, size_t, void *));
+// Lets a read from TLS end after each record. OpenSSL would go on as long as records without data
+// arrive (session tickets), and no deadline and no other transfer would have its turn.
+CURLcode postern_curl_read_by_record(CURL *handle);
 CURLcode postern_curl_set_opener(
     CURL *handle, curl_socket_t (*value)(void *, curlsocktype, struct curl_sockaddr *));
 CURLcode postern_curl_set_closer(CURL *handle, int (*value)(void *, curl_socket_t));

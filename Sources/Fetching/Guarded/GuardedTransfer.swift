@@ -159,6 +159,7 @@ struct GuardedTransfer: Sendable {
     ) -> FetchError.Cause {
         switch code {
         case _ where response.isTooLarge: .tooLarge
+        case _ where response.isTransferCoded: .encoded
         case CURLE_COULDNT_CONNECT:
             socket.forbidden.map(FetchError.Cause.forbiddenAddress) ?? .unreachable
         case CURLE_OPERATION_TIMEDOUT where !isLast && !isConnected(handle): .unreachable

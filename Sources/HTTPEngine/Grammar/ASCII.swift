@@ -72,6 +72,14 @@ enum ASCII {
             && left.utf8.elementsEqual(right.utf8) { lowered($0) == lowered($1) }
     }
 
+    /// The text of ASCII, with U+FFFD for each other byte.
+    static func name(_ bytes: [UInt8]) -> String {
+        if bytes.allSatisfy({ $0 < 0x80 }) { return String(decoding: bytes, as: UTF8.self) }
+        var text = String.UnicodeScalarView()
+        for byte in bytes { text.append(byte < 0x80 ? Unicode.Scalar(byte) : "\u{FFFD}") }
+        return String(text)
+    }
+
     /// Whether the bytes of `range` equal `text`, regardless of case.
     static func equalIgnoringCase(_ bytes: [UInt8], _ range: Range<Int>, _ text: String) -> Bool {
         let text = text.utf8

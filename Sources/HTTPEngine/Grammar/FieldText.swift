@@ -21,8 +21,9 @@ public struct FieldText: Sendable {
         PercentCoding.decode(Array(bytes), in: 0..<bytes.count, plusIsSpace: false)
     }
 
-    /// The text with ASCII letters in lower case.
-    public var lowercased: String { String(decoding: bytes.map(ASCII.lowered), as: UTF8.self) }
+    /// The text with ASCII letters in lower case, for comparing it with names. Other bytes become
+    /// U+FFFD: to compare many combining marks takes quadratic time.
+    public var lowercased: String { ASCII.name(bytes.map(ASCII.lowered)) }
 
     /// Without SP and HTAB at both ends.
     public var trimmed: FieldText { FieldText(bytes.trimmingBlanks) }

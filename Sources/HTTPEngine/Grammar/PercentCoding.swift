@@ -36,9 +36,14 @@ enum PercentCoding {
 
 /// Decoding of `application/x-www-form-urlencoded` text, in query strings and in bodies.
 public enum FormCoding {
-    /// The pairs of a form body, in order. Bytes that are not UTF-8 become U+FFFD.
-    public static func pairs(_ bytes: [UInt8]) -> [(name: String, value: String)] {
-        pairs(bytes, in: 0..<bytes.count)
+    /// The pairs of a form body, in order. Bytes of values that are not UTF-8 become U+FFFD, and
+    /// so do bytes of names that are not ASCII.
+    /// - Returns: `nil` for more pairs than `limit`.
+    public static func pairs(
+        _ bytes: [UInt8], atMost limit: Int = 100
+    ) -> [(name: String, value: String)]? {
+        let count = bytes.split(separator: UInt8(ascii: "&")).count
+        return count > limit ? nil : pairs(bytes, in: 0..<bytes.count)
     }
 
     static func pairs(_ bytes: [UInt8], in range: Range<Int>) -> [(name: String, value: String)] {
@@ -49,7 +54,7 @@ public enum FormCoding {
             if start < end {
                 let equals = index(of: UInt8(ascii: "="), in: bytes, start..<end)
                 let value = min(equals + 1, end)..<end
-                pairs.append((text(bytes, in: start..<equals), text(bytes, in: value)))
+                pairs.append((name(bytes, in: start..<equals), text(bytes, in: value)))
             }
             start = end + 1
         }
@@ -59,6 +64,10 @@ public enum FormCoding {
     /// Of the first such byte; the end of the range without one.
     private static func index(of byte: UInt8, in bytes: [UInt8], _ range: Range<Int>) -> Int {
         bytes[range].firstIndex(of: byte) ?? range.upperBound
+    }
+
+    private static func name(_ bytes: [UInt8], in range: Range<Int>) -> String {
+        ASCII.name(PercentCoding.decode(bytes, in: range, plusIsSpace: true))
     }
 
     private static func text(_ bytes: [UInt8], in range: Range<Int>) -> String {

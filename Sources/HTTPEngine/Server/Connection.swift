@@ -12,15 +12,19 @@ final class Connection: LoopConnection {
     let limiter: ConnectionLimiter
     private let listener: Int
     private var transport: ConnectionTransport
-    private var input: ConnectionInput
-    private var output: ConnectionOutput
-    private var phase: ConnectionPhase
-    private var charge: BufferCharge
+    var input: ConnectionInput
+    var output: ConnectionOutput
+    var phase: ConnectionPhase
+    var charge: BufferCharge
     /// Runs the handler of the current request, and then sends the stream of its response.
     private var handler: Task<Void, Never>?
     private var (isStreaming, isRunning) = (false, false)
     /// A request was answered 503 because the buffer budget was used up.
-    private var isOverBudget = false
+    var isOverBudget = false
+    /// It waits for the other connections before it goes on with what has arrived.
+    private var isBehind = false
+    /// Steps of one turn: eight requests. A client may have sent hundreds at once.
+    private static let stepsOfTurn = 16
     private var registration = EpollRegistration()
 
     init(
@@ -54,7 +58,7 @@ final class Connection: LoopConnection {
 
     func ready(_ events: UInt32, on loop: isolated Loop) {
         if events & EPOLLOUT.rawValue != 0 { run(on: loop) }
-        if transport.isEstablished, phase.wantsBytes(output) {
+        if transport.isEstablished, wantsBytes {
             receive(on: loop)
         } else if events & (EPOLLERR.rawValue | EPOLLHUP.rawValue) != 0 {
             // An event while reading is off means that the peer has closed both directions.
@@ -80,21 +84,34 @@ final class Connection: LoopConnection {
 
     func abort(on loop: isolated Loop) { perform(phase.close(), on: loop) }
 
-    /// Parses and answers as long as there is something to do, then sends everything at once.
+    func resume(on loop: isolated Loop) {
+        isBehind = false
+        run(on: loop)
+    }
+
+    private var wantsBytes: Bool { phase.wantsBytes(output) && !isBehind }
+
+    /// Parses and answers as long as there is something to do, or for its part of the turn, then
+    /// sends everything at once.
     private func run(on loop: isolated Loop) {
         guard !isRunning, phase.closing != .closed else { return }
         isRunning = true
+        var steps = 0
         if establish(on: loop) {
             repeat {
                 var wasFull: Bool
                 repeat {
-                    while step(on: loop) {}
+                    while steps < Self.stepsOfTurn, step(on: loop) { steps += 1 }
                     wasFull = output.isFull
                     send(on: loop)
                 } while wasFull && !output.isFull && phase.closing != .closed
             } while rejectsForMemory(on: loop)
         }
         isRunning = false
+        if steps == Self.stepsOfTurn, !isBehind, phase.closing != .closed {
+            isBehind = true
+            loop.resume(descriptor)
+        }
         if loop.isStopping { perform(phase.drain(output, at: loop.now), on: loop) }
         watch(on: loop)
     }
@@ -144,7 +161,7 @@ final class Connection: LoopConnection {
         return true
     }
 
-    private func perform(_ action: ConnectionPhase.Action, on loop: isolated Loop) {
+    func perform(_ action: ConnectionPhase.Action, on loop: isolated Loop) {
         switch action {
         case .none: break
         case .answerTimeout: reject(.timeout, on: loop)
@@ -166,7 +183,7 @@ final class Connection: LoopConnection {
     private func watch(on loop: isolated Loop) {
         guard phase.closing != .closed else { return }
         let events = transport.events(
-            reads: phase.wantsBytes(output), writes: output.unsentBytes > 0)
+            reads: wantsBytes, writes: output.unsentBytes > 0)
         if !registration.update(descriptor, events, on: loop) { perform(phase.close(), on: loop) }
     }
 }
@@ -247,51 +264,6 @@ extension Connection {
         } else {
             perform(phase.close(), on: loop)
         }
-    }
-}
-
-// MARK: - Rejecting
-
-extension Connection {
-    private func reject(_ error: HTTPError, on loop: isolated Loop) {
-        finishInput(input.reject(error, id: loop.nextID()))
-    }
-
-    private func rejectForOverload(on loop: isolated Loop) {
-        reject(.overloaded(retryAfter: loop.context.configuration.retryAfter), on: loop)
-    }
-
-    /// Answers the last exchange and reads no further request.
-    private func finishInput(_ exchange: Exchange?) {
-        if let exchange { output.enqueue(exchange) }
-        phase.endInput(lingers: true)
-    }
-
-    /// Rejects the client when the buffer budget is too small for the connection's buffers.
-    /// A client that does not read is disconnected, because a response would have to wait, too. A
-    /// client in the middle of a request is answered 503, once.
-    /// - Returns: whether there is something to send now.
-    private func rejectsForMemory(on loop: isolated Loop) -> Bool {
-        guard phase.closing != .closed, !updateCharge() else { return false }
-        if output.unsentBytes > 0 {
-            loop.context.rejections.count(.bufferLimit)
-            perform(phase.close(), on: loop)
-            return false
-        }
-        // Requests that arrived completely in one read are answered, because they are small.
-        guard !isOverBudget, output.waiting > 0 || phase.isMidRequest else { return false }
-        isOverBudget = true
-        loop.context.rejections.count(.bufferLimit)
-        output.dropQueue()
-        rejectForOverload(on: loop)
-        input.discard()
-        // The rest is the request of a running handler; it was charged, or came in one read.
-        _ = updateCharge()
-        return true
-    }
-
-    private func updateCharge() -> Bool {
-        charge.update(heldBytes: input.heldBytes + output.heldBytes)
     }
 }
 

@@ -164,6 +164,11 @@ actor Loop {
         for connection in connections.values { connection.serve(services) }
     }
 
+    /// Lets a connection go on after the others.
+    func resume(_ descriptor: Int32) {
+        enter { $0.connections[descriptor]?.resume(on: $0) }
+    }
+
     /// An empty job: when it runs, everything before it is done.
     func takeTurn() {}
 

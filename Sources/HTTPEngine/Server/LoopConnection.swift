@@ -14,6 +14,8 @@ protocol LoopConnection: AnyObject {
     func open(on loop: isolated Loop)
     /// Handles events of epoll.
     func ready(_ events: UInt32, on loop: isolated Loop)
+    /// Goes on with what has arrived, after ``Loop/resume(_:)``.
+    func resume(on loop: isolated Loop)
     /// Checks the deadlines, and gives back empty buffers: most connections are idle for long.
     func tick(on loop: isolated Loop)
     /// The server stops: closes as soon as the requests that have arrived are answered.

@@ -77,6 +77,8 @@ final class SessionConnection<Session: ByteSession>: LoopConnection {
 
     func open(on loop: isolated Loop) { run(on: loop) }
 
+    func resume(on loop: isolated Loop) { run(on: loop) }
+
     func ready(_ events: UInt32, on loop: isolated Loop) {
         if wantsInput {
             receive(on: loop)

@@ -85,7 +85,7 @@ struct HeadSemantics {
         let elements = bytes[range].split(
             separator: UInt8(ascii: ","), omittingEmptySubsequences: false)
         return elements.map { element in
-            String(decoding: element.trimmingBlanks.map(ASCII.lowered), as: UTF8.self)
+            ASCII.name(element.trimmingBlanks.map(ASCII.lowered))
         }
     }
 }

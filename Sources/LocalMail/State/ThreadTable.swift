@@ -53,11 +53,12 @@ struct ThreadTable {
             summary.messageIDs.prefix(1) + summary.inReplyTo.prefix(10)
             + summary.references.suffix(maximumIDs)
         guard !ids.isEmpty else { return [] }
-        let subject = BaseSubject.compared(summary.subject ?? "")
+        let subject = Array(BaseSubject.compared(summary.subject ?? "").utf8)
         var keys: [Int] = []
         for id in ids {
             var hasher = Hasher()
-            hasher.combine(id)
+            // Not as texts: to hash many combining marks takes quadratic time.
+            hasher.combine(Array(id.utf8))
             hasher.combine(subject)
             let key = hasher.finalize()
             if !keys.contains(key) { keys.append(key) }

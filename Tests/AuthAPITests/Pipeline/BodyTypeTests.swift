@@ -11,8 +11,8 @@ struct BodyTypeTests {
         ("application/json \t;charset=utf-8", "application/json"), (";", ""), ("", ""),
         ("app lication/json", "app lication/json"),
         ("application/ json", "application/ json"),
-        ("application/json\u{600};q", "application/json\u{600}"),
-        ("application/json\u{37e}x", "application/json\u{37e}x"),
+        ("application/json\u{600};q", "application/json\u{FFFD}\u{FFFD}"),
+        ("application/json\u{37e}x", "application/json\u{FFFD}\u{FFFD}x"),
     ])
     func parametersAndSurroundingWhiteSpaceAreIgnored(value: String, type: String) {
         let request = Request(method: .post, target: "/", headers: [("Content-Type", value)])

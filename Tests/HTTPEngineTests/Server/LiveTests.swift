@@ -71,6 +71,25 @@ extension Live {
             await live.server.drain()
         }
 
+        @Test func aClientWithManyRequestsLetsTheOthersIn() async throws {
+            let live = try LiveServer { $0.loops = 1 }
+            let (holding, many, one) = (live.client(), live.client(), live.client())
+            holding.send("GET /hold HTTP/1.1\r\nHost: a\r\n\r\n")
+            await live.arrivals.reaches()
+            let request = "GET /now?n=many HTTP/1.1\r\nHost: a\r\n\r\n"
+            many.send(String(repeating: request, count: 200))
+            one.send("GET /nothing HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
+            live.hold.release()
+            #expect(one.receiveToEnd()?.hasPrefix("HTTP/1.1 404 ") == true)
+            for _ in 0..<200 { _ = many.receive(through: "now many\n") }
+            many.close()
+            holding.close()
+            await live.server.drain()
+            let routes = live.records.access.map(\.route)
+            #expect(routes.count == 202)
+            #expect(try #require(routes.firstIndex(of: "-")) < 20)
+        }
+
         @Test func theRequestsOfAClientThatDoesNotReadAreNotRead() async throws {
             let live = try LiveServer {
                 $0.outboxBytes = 1_000

@@ -9,6 +9,8 @@ struct LiveServer: Sendable {
     let port: UInt16
     /// Handlers that wait.
     let arrivals = Level()
+    /// The handler of `/hold` keeps its loop until this is released.
+    let hold = Gate()
     /// The handlers of `/gate` wait for it.
     let gate = Latch()
     let cancelled = Latch()
@@ -57,7 +59,7 @@ struct LiveServer: Sendable {
         source.onTermination = { [cancelled] in if case .cancelled = $0 { cancelled.open() } }
         let routes = RouteGroup(
             prefixes: ["/"], errors: renderer,
-            routes: LiveServer.routes(arrivals, gate, cancelled) + [
+            routes: LiveServer.routes(arrivals, gate, hold, cancelled) + [
                 Route(.get, "/stream") { _ in
                     var response = Response.text("first\n")
                     response.stream = pieces
@@ -89,8 +91,15 @@ struct LiveServer: Sendable {
         port = try server.start()[0].port
     }
 
-    private static func routes(_ arrivals: Level, _ gate: Latch, _ cancelled: Latch) -> [Route] {
+    private static func routes(
+        _ arrivals: Level, _ gate: Latch, _ hold: Gate, _ cancelled: Latch
+    ) -> [Route] {
         [
+            Route(.get, "/hold") { _ in
+                arrivals.raise()
+                hold.hold()
+                return .text("held\n")
+            },
             Route(.get, "/now") { .text("now \($0.query.first?.value ?? "")\n") },
             Route(.get, "/gate") { _ in
                 arrivals.raise()
