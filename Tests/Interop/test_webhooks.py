@@ -10,6 +10,7 @@ from mailboxes import PASSWORD
 from postgres import TestDatabase
 from program import await_true
 from services import Services
+from tickets import TicketFlood
 
 
 @pytest.fixture(scope="module")
@@ -350,3 +351,19 @@ def test_events_beyond_the_queue_are_dropped_and_counted(start, authority, recei
     assert (figures["queued"], figures["dropped"]) == (1000, 100)
     refused = owner.act("POST", "/test")
     assert refused.status_code == 503 and refused.headers["Retry-After"]
+
+
+def test_a_receiver_that_sends_session_tickets_without_end_holds_up_nobody(
+        server, receiver, authority, tmp_path):
+    other, flooded = Owner(server.url, receiver), Owner(server.url)
+    flood = TicketFlood(authority, tmp_path)
+    try:
+        flooded.webhook = flooded.make(flood.url)
+        send(server, flooded.box.address)
+        for number in range(1, 4):
+            send(server, other.box.address)
+            receiver.await_events(number, 30)
+        await_true(lambda: flooded.deliveries, "the delivery has no deadline")
+    finally:
+        flood.close()
+    assert flooded.deliveries[0]["status_code"] is None
