@@ -144,7 +144,8 @@ import Testing
         #expect(try await take(store, at: 29).isEmpty)
         let again = try await take(store, at: 30)
         #expect(again.map(\.event) == [hook("a")] && again[0].attempts == 2)
-        #expect(!again[0].isSlow)
+        // Once accepted is not enough.
+        #expect(again[0].isSlow)
         let shown = try await store.attempts(of: id(1))
         #expect(shown.map(\.error) == [nil, "no"] && shown.map(\.status) == [200, nil])
         #expect(shown[1] == attempt(1, of: first, at: 6, error: "no"))
@@ -172,6 +173,24 @@ import Testing
         #expect(try await take(store, at: 7, limit: 1, slow: 9).count == 1)
         #expect(try await take(store, at: 7, limit: 9, slow: 1).count == 1)
         #expect(try await take(store, at: 7).count == 1)
+    }
+
+    @Test(arguments: Engine.allCases)
+    func aSlowWebhookIsQuickAgainAfterTwentyQuickAttempts(engine: Engine) async throws {
+        let store = try await filled(engine, webhooks: 1)
+        for number in 10...40 { try await add(store, "\(number)", to: 1) }
+        func accept(_ numbers: Range<Int>) async throws {
+            for number in numbers {
+                let pending = try #require(try await take(store, at: 5).first)
+                let attempt = attempt(
+                    number, of: pending, at: 6, milliseconds: number == 1 ? 1000 : 3)
+                _ = try await store.noteAccepted(pending, attempt, takingNextUntil: nil)
+            }
+        }
+        try await accept(1..<20)
+        #expect(try await take(store, at: 7, slow: 0).isEmpty)
+        try await accept(20..<23)
+        #expect(try await take(store, at: 7, slow: 0).count == 1)
     }
 
     @Test(arguments: Engine.allCases)

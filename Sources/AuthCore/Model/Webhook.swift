@@ -135,7 +135,12 @@ public struct WebhookAttempt: Equatable, Sendable {
 
     public var isAccepted: Bool { error == nil }
 
+    public static let slowMilliseconds: Int64 = 1000
+    /// So many attempts in a row must be quick before the receiver counts as quick again. It could
+    /// otherwise hold connections with every second attempt.
+    public static let quickCount = 20
+
     /// Whether it was not accepted or took long. Webhooks with a slow receiver must leave
     /// connections for the others.
-    public var isSlow: Bool { !isAccepted || milliseconds >= 1000 }
+    public var isSlow: Bool { !isAccepted || milliseconds >= Self.slowMilliseconds }
 }

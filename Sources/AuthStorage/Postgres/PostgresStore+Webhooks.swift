@@ -260,7 +260,11 @@ private enum SQL {
     static let noteAccepted = Query(
         "noteWebhookAccepted",
         """
-        UPDATE webhook SET failures = 0, is_slow = $3, last_triggered = $2,
+        UPDATE webhook SET failures = 0, last_triggered = $2, is_slow = $3 OR EXISTS (
+                SELECT 1 FROM (
+                    SELECT error, duration FROM webhook_attempt WHERE webhook = $1
+                    ORDER BY number DESC LIMIT \(WebhookAttempt.quickCount)) AS recent
+                WHERE error IS NOT NULL OR duration >= \(WebhookAttempt.slowMilliseconds)),
             is_sending = false, due = (\(nextDue))
         WHERE id = $1
         """)

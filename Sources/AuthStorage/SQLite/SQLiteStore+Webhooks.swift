@@ -243,7 +243,14 @@ private enum SQL {
 
     static let noteAccepted = Query(
         "noteWebhookAccepted",
-        "UPDATE webhook SET failures = 0, is_slow = ?3, last_triggered = ?2 WHERE id = ?1")
+        """
+        UPDATE webhook SET failures = 0, last_triggered = ?2, is_slow = ?3 OR EXISTS (
+            SELECT 1 FROM (
+                SELECT error, duration FROM webhook_attempt WHERE webhook = ?1
+                ORDER BY number DESC LIMIT \(WebhookAttempt.quickCount))
+            WHERE error IS NOT NULL OR duration >= \(WebhookAttempt.slowMilliseconds))
+        WHERE id = ?1
+        """)
 
     static let noteRejected = Query(
         "noteWebhookRejected",
