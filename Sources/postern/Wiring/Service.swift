@@ -45,7 +45,6 @@ struct Service: Sendable {
             Output.print("listening on \(running.address)\(smtp)")
             logger.info("started", metadata: running.metadata)
             manager.ready("Serving \(running.publicURL)")
-            running.application.localMail?.reportMissingLibrary(to: logger)
             let watchdog = Task {
                 await Watchdog(
                     manager: manager, server: running.server,
@@ -99,6 +98,8 @@ struct Service: Sendable {
             observers: observers(logger, counts, health),
             events: events, isDraining: { draining.isSet },
             report: { Self.report($0, logger, events) })
+        // Before a message can arrive.
+        application.localMail?.reportMissingLibrary(to: logger)
         let (scrypt, argon2) = await comparison.value
         report(scrypt, argon2, to: logger)
         let current = CurrentApplication(application)
