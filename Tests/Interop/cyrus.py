@@ -181,7 +181,12 @@ class Cyrus:
     def stop(self):
         """SIGTERM to the master, which ends its processes."""
         self.process.terminate()
-        self.process.wait(60)
+        try:
+            self.process.wait(60)
+        except subprocess.TimeoutExpired:
+            # A child waits for a client. It must not stay after the tests.
+            os.killpg(self.process.pid, signal.SIGKILL)
+            self.process.wait(60)
         shutil.rmtree(self.directory)
 
 

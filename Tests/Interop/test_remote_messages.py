@@ -66,8 +66,9 @@ class CyrusStore:
         assert noted.returncode == 0, (lines, noted.stderr)
 
     def stop(self):
-        self.cyrus.stop()
+        # Cyrus waits for the connections that Postern keeps open.
         self.postern.stop()
+        self.cyrus.stop()
         self.submission.close()
 
 
