@@ -49,8 +49,10 @@ extension Request {
     /// Whether the browser says that a page of another origin caused the request
     /// (Fetch Metadata, `Sec-Fetch-Site`; RFC 6454 §7, `Origin`).
     var isCrossOrigin: Bool {
-        let sites = headers.values("sec-fetch-site").map(\.lowercased)
-        if sites.contains(where: { $0 != "same-origin" && $0 != "none" }) { return true }
+        let sites = headers.values("sec-fetch-site")
+        if sites.contains(where: { !$0.equals("same-origin") && !$0.equals("none") }) {
+            return true
+        }
         let host = headers.first("host")
         return headers.values("origin").contains { origin in
             guard let host else { return true }
@@ -63,7 +65,7 @@ extension Request {
     /// `Sec-Fetch-Site: none` for an address that a person has entered.
     var isFromPage: Bool {
         headers.contains("origin")
-            || headers.values("sec-fetch-site").contains { !$0.equalsIgnoringCase("none") }
+            || headers.values("sec-fetch-site").contains { !$0.equals("none") }
     }
 
     /// What the client says of itself (RFC 9110 §10.1.5).

@@ -40,6 +40,9 @@ public struct FieldText: Sendable {
         bytes.starts(with: prefix.utf8) ? FieldText(bytes.dropFirst(prefix.utf8.count)) : nil
     }
 
+    /// Whether the bytes are those of `name`.
+    public func equals(_ name: String) -> Bool { bytes.elementsEqual(name.utf8) }
+
     /// Whether the bytes are those of `name`, in either case of ASCII letters.
     public func equalsIgnoringCase(_ name: String) -> Bool {
         ASCII.equalIgnoringCase(bytes, name)

@@ -52,6 +52,7 @@ struct RequestCredentialsTests {
             ([], false), ([("Sec-Fetch-Site", "same-origin")], false),
             ([("Sec-Fetch-Site", "none")], false), ([("Sec-Fetch-Site", "same-site")], true),
             ([("Sec-Fetch-Site", "cross-site")], true), ([("Sec-Fetch-Site", "")], true),
+            ([("Sec-Fetch-Site", "Same-Origin")], true), ([("Sec-Fetch-Site", "None")], true),
             ([("Origin", "https://auth.mail.test")], false),
             ([("Origin", "HTTP://Auth.Mail.Test")], false), ([("Origin", "null")], true),
             ([("Origin", "https://auth.mail.test.evil.test")], true),
